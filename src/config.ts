@@ -21,6 +21,16 @@ export interface Thresholds {
   readonly runJobs: number;
 }
 
+/** Bounds of a function's configuration: one that exceeds them is refused by itself. */
+export interface FunctionLimits {
+  readonly triggers: number;
+  /** Events that cancel runs. */
+  readonly cancelEvents: number;
+  /** Events of a batch. */
+  readonly batchSize: number;
+  readonly batchTimeoutMs: number;
+}
+
 /** Limits of registrations. */
 export interface Quotas {
   /** Per environment. */
@@ -29,7 +39,6 @@ export interface Quotas {
   /** Per environment. */
   readonly functions: number;
   /** Per function. */
-  readonly triggers: number;
   readonly configBytes: number;
   /** In total. */
   readonly branches: number;
@@ -123,6 +132,7 @@ export interface Config {
   readonly appShare: number;
   readonly branchShare: number;
   readonly quotas: Quotas;
+  readonly functionLimits: FunctionLimits;
   /** An unused branch is archived after this time, and later deleted; undefined: never. */
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
@@ -304,9 +314,14 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
       apps: env.APPS_MAX,
       functionsOfApp: env.FUNCTIONS_PER_APP_MAX,
       functions: env.FUNCTIONS_MAX,
-      triggers: env.TRIGGERS_PER_FUNCTION_MAX,
       configBytes: env.FUNCTION_CONFIG_MAX_BYTES,
       branches: env.BRANCH_ENVIRONMENTS_MAX,
+    },
+    functionLimits: {
+      triggers: env.TRIGGERS_PER_FUNCTION_MAX,
+      cancelEvents: env.CANCEL_EVENTS_PER_FUNCTION_MAX,
+      batchSize: env.BATCH_SIZE_MAX,
+      batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,

@@ -14,6 +14,9 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'METRICS_TOKEN',
 ]);
 
+/** The settings can allow at most batches of this size and age. */
+export const BATCH_SIZE_HIGHEST = 10_000;
+export const BATCH_TIMEOUT_HIGHEST_SECONDS = 86_400;
 /** Two digits of an ID name the partition (model/partitions/layout.ts). */
 const PARTITIONS_MAX = 1_024;
 
@@ -303,9 +306,19 @@ const quotas = {
   FUNCTIONS_MAX: positive
     .default(5_000)
     .describe('Maximum number of functions per environment. The same number of archived functions is kept in addition'),
-  TRIGGERS_PER_FUNCTION_MAX: positive
-    .default(50)
-    .describe('Maximum number of triggers per function, and of events that cancel it'),
+  TRIGGERS_PER_FUNCTION_MAX: positive.default(10).describe('Maximum number of triggers per function'),
+  CANCEL_EVENTS_PER_FUNCTION_MAX: positive
+    .default(5)
+    .describe('Maximum number of events that cancel runs of a function'),
+  BATCH_SIZE_MAX: positive
+    .min(2)
+    .max(BATCH_SIZE_HIGHEST)
+    .default(100)
+    .describe('Maximum `maxSize` of `batchEvents` that a function may ask for. At most 10,000'),
+  BATCH_TIMEOUT_MAX_SECONDS: positive
+    .max(BATCH_TIMEOUT_HIGHEST_SECONDS)
+    .default(60)
+    .describe('Maximum `timeout` of `batchEvents` that a function may ask for. At most one day'),
   FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('Maximum size of a function configuration as JSON'),
   BRANCH_ENVIRONMENTS_MAX: positive
     .default(200)

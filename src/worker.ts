@@ -11,6 +11,7 @@ import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import {
+  startAdmissionChecks,
   startBranchMaintenance,
   startBulkCancellations,
   startPartitionSharing,
@@ -40,6 +41,7 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  admissionDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -47,6 +49,7 @@ workers.assign(store.partitions.layout.count === 1 ? [0] : []);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
+const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -54,7 +57,7 @@ const reporter = startTelemetry({
   id: processId,
   kind: core.kind,
   log,
-  status: () => ({ slowedApps: appLimits.throttled() }),
+  status: () => ({ slowedApps: appLimits.throttled(), runConcurrency: config.runConcurrency }),
 });
 
 const partitionSharing = startPartitionSharing({ ...store, workers }, processId, log);
@@ -63,7 +66,13 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  await Promise.all([workers.close(), reconciler.close(), branchMaintenance.close(), bulkCancellations.close()]);
+  await Promise.all([
+    workers.close(),
+    reconciler.close(),
+    branchMaintenance.close(),
+    bulkCancellations.close(),
+    admissionChecks.close(),
+  ]);
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

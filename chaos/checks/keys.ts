@@ -50,8 +50,8 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The audit log, of bounded length',
   },
   {
-    kind: '`queue:ingest:…`, `queue:runs:…`: `meta`, `id`, `events`, `completed`, `failed`',
-    pattern: /^queue:(ingest|runs):(meta|id|events|completed|failed)$/,
+    kind: '`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`: `meta`, `id`, `events`, `completed`, `failed`',
+    pattern: /^queue:(ingest|runs|timers):(meta|id|events|completed|failed)$/,
     most: 10,
     why: 'Internal to BullMQ; `events` has a bounded length',
   },

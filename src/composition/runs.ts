@@ -1,6 +1,9 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import { Admission } from '../jobs/flow-control/admission.ts';
 import { FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
@@ -32,13 +35,15 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  admission: Admission;
+  admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     apps,
     runs,
@@ -53,10 +58,23 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    admissions,
+    processes,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
-  const scheduler = new RunScheduler(queues, environmentKinds);
+  const flowKeys = new FlowKeys(evaluator);
+  const capacity = new WorkerCapacity(processes, runConcurrency);
+  const admission = new Admission({
+    admissions,
+    runs,
+    events,
+    functions,
+    flowKeys,
+    queues,
+    capacity: () => capacity.calls,
+  });
+  const scheduler = new RunScheduler(queues, environmentKinds, admission);
   const timeoutTimers = new TimeoutTimers({ queues, functions, events });
   const deferredFunctions = new DeferredFunctions(defers, acceptor);
   const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
@@ -85,7 +103,6 @@ export function createRunServices(
     tracing,
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowKeys = new FlowKeys(evaluator);
   const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
   const invocations = new Invocations({
     events,
@@ -130,8 +147,11 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
+    admission,
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
     timerHandlers: {
+      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
       timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
       'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
     },

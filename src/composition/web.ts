@@ -88,7 +88,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, timeoutTimers } =
+  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, admission, timeoutTimers } =
     createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
@@ -101,9 +101,11 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
+    functionLimits: config.functionLimits,
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
+    admission,
     timeoutTimers,
     log,
   });

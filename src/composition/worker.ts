@@ -3,6 +3,7 @@ import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
+import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
@@ -28,6 +29,7 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  admissionDeps: AdmissionChecksDeps;
 }
 
 /** The workers take jobs from here on.
@@ -46,8 +48,18 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
-  const { scheduler, transitions, waitMatcher, starter, invocations, flowControl, timeoutTimers, timerHandlers } =
-    createRunServices(core, store, ingestion);
+  const {
+    scheduler,
+    transitions,
+    waitMatcher,
+    starter,
+    invocations,
+    flowControl,
+    admission,
+    admittedCalls,
+    timeoutTimers,
+    timerHandlers,
+  } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -119,6 +131,7 @@ export async function createWorker(
       },
     },
     callLimiter,
+    admittedCalls,
     callOwner: { functions, environmentKinds },
     connector: connectCaller,
     log,
@@ -154,6 +167,14 @@ export async function createWorker(
       transitions,
       reconcileAfterMs,
       log,
+    },
+    admissionDeps: {
+      admissions: store.admissions,
+      admission,
+      scheduler,
+      runs,
+      activeRuns,
+      checkMs: 2 * config.stalledAfterMs,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     branchDeps: {

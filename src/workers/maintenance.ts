@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';
+import { type AdmissionChecksDeps, checkAdmissions } from '../jobs/flow-control/admission-checks.ts';
 import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
 import type { Logger } from '../log.ts';
@@ -19,6 +20,9 @@ const FAILURES_MAX = 10_000;
 const SHARING_ROUND_MS = 1_000;
 const LEAVE_MS = 500;
 const CANCELLATION_ROUND_MS = 1_000;
+/** Until a deploy acts on what waits; and while there is more to check. */
+const CHECK_ROUND_MS = 1_000;
+const CHECK_AGAIN_MS = 50;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
 const DELETION_ROUND_MS = 1_000;
@@ -47,6 +51,31 @@ export function startReconciler(deps: ReconcileDeps, partitions: () => readonly 
     );
     if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
     return reconcileAfterMs;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** @param partitions that this worker works on */
+export function startAdmissionChecks(
+  deps: AdmissionChecksDeps,
+  partitions: () => readonly number[],
+  log: Logger,
+): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    const checked = await Promise.all(
+      partitions().map((partition) =>
+        checkAdmissions(partition, deps).catch((error: Error) => {
+          log.warn({ partition, err: error.message }, 'admissions could not be checked');
+          return 0;
+        }),
+      ),
+    );
+    return checked.some((count) => count > 0) ? CHECK_AGAIN_MS : CHECK_ROUND_MS;
   });
   return {
     async close() {

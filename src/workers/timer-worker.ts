@@ -33,6 +33,6 @@ export function createTimerWorker(
     concurrency: CONCURRENCY,
     settings: { backoffStrategy: exponentialBackoff },
   });
-  logJobs(worker, log, ({ id, data: { kind, env } }) => ({ queue: TIMERS, job: id, kind, env }));
+  logJobs(worker, log, ({ id, data }) => ({ queue: TIMERS, job: id, ...data }));
   return worker;
 }

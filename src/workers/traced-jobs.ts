@@ -3,7 +3,7 @@
 import type { Job } from 'bullmq';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
-import type { RunToStart } from '../jobs/runs/run-starter.ts';
+import type { RunToStart } from '../jobs/runs/run-to-start.ts';
 import type { Envelope } from '../model/events/event.ts';
 import { eventAttributes, messagingAttributes, runAttributes } from '../tracing/attributes.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';

@@ -6,6 +6,7 @@ import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { JointIngestion } from '../jobs/ingestion/joint-ingestion.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob } from '../jobs/queues/queues.ts';
+import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { type CallDeps, call } from '../jobs/runs/call.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { makeRequest, type RequestDeps } from '../jobs/runs/request.ts';
@@ -17,6 +18,7 @@ import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
+import { withPlaces } from './call-places.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
@@ -49,6 +51,7 @@ export interface WorkersDeps {
   /** What the handler of each kind of job needs. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
   callLimiter: CallLimiter;
+  admittedCalls: AdmittedCalls;
   callOwner: OwnerDeps;
   connector: Connector;
   log: Logger;
@@ -177,7 +180,19 @@ function isSuspect({ data, attemptsMade, stalledCounter }: Job<IngestJob>): bool
 
 function createRunWorker(
   partition: number,
-  { config, queueOptions, queues, handlers, callLimiter, callOwner, connector, log, recorder, tracing }: WorkersDeps,
+  {
+    config,
+    queueOptions,
+    queues,
+    handlers,
+    callLimiter,
+    admittedCalls,
+    callOwner,
+    connector,
+    log,
+    recorder,
+    tracing,
+  }: WorkersDeps,
   jobRelease: JobRelease,
 ): WatchedWorker<RunJob> {
   const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
@@ -188,7 +203,8 @@ function createRunWorker(
     return call(data, timestamp, attempts, handlers.call);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, withMetrics(RUNS, handler, recorder));
+  const placed = withPlaces(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, placed);
   const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),

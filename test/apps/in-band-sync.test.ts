@@ -99,16 +99,14 @@ describe('registration in the answer to the service, in production', () => {
   });
 
   it('the answer tells what does not work, and what is refused', async () => {
-    const limited = functionOf('telling-f', {
-      triggers: [{ event: 'in-band/x' }],
-      throttle: { limit: 1, period: '1m' },
-    });
-    const told = await registers({ fields: { app_id: 'telling', functions: [limited] } });
-    const problems = ['throttle is not supported: every event starts a run at once'];
-    expect([told.status, told.body.data.functions]).to.deep.equal([200, [{ id: 'telling-f', problems }]]);
+    const failing = functionOf('telling-f', { triggers: [{ event: 'in-band/x', expression: 'event.data.' }] });
+    const told = await registers({ fields: { app_id: 'telling', functions: [failing] } });
+    const [{ id, problems }] = told.body.data.functions;
+    expect([told.status, id, problems.length]).to.deep.equal([200, 'telling-f', 1]);
+    expect(problems[0]).to.include('triggers[0] never fires');
 
     const bad = functionOf('telling-g', { triggers: [{ cron: 'every day' }] });
-    const { status, body } = await registers({ fields: { app_id: 'telling', functions: [limited, bad] } });
+    const { status, body } = await registers({ fields: { app_id: 'telling', functions: [failing, bad] } });
     expect([status, body.code, body.registered]).to.deep.equal([400, 'registration_invalid', 1]);
     const app = (await read('telling')).body.data;
     expect(app.refused_functions.map(({ id }: { id: string }) => id)).to.deep.equal(['telling-g']);

@@ -9,7 +9,6 @@ const ENV = {
   APPS_MAX: '3',
   FUNCTIONS_PER_APP_MAX: '4',
   FUNCTIONS_MAX: '6',
-  TRIGGERS_PER_FUNCTION_MAX: '2',
   FUNCTION_CONFIG_MAX_BYTES: '2000',
   BRANCH_ENVIRONMENTS_MAX: '5',
 };
@@ -43,12 +42,8 @@ describe('quotas', () => {
     expect(body.error).to.match(/, or raise [A-Z_]+$/);
   }
 
-  it('POST /fn/register limits functions, triggers and sizes, and the error names the limit, the count and the fix', async () => {
+  it('POST /fn/register limits functions and sizes, and the error names the limit, the count and the fix', async () => {
     expectRejected(await register('a', several(5)), 'FUNCTIONS_PER_APP_MAX');
-    const triggers = [{ event: 'a' }, { event: 'b' }, { event: 'c' }];
-    expectRejected(await register('a', [{ id: 'f', triggers }]), 'TRIGGERS_PER_FUNCTION_MAX');
-    const cancel = triggers;
-    expectRejected(await register('a', [{ ...on('x'), cancel }]), 'TRIGGERS_PER_FUNCTION_MAX');
     expectRejected(await register('a', [{ ...on('x'), note: 'x'.repeat(2_000) }]), 'FUNCTION_CONFIG_MAX_BYTES');
     const long = await register('a', [{ ...on('x'), name: 'x'.repeat(300) }]);
     expect([long.status, long.body.code]).to.deep.equal([400, 'registration_invalid']);

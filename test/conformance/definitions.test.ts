@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { registrationSchema } from '../../src/model/apps/app.ts';
 import { checkFunctions } from '../../src/model/apps/registered-functions.ts';
+import { FUNCTION_LIMITS } from '../support/function-limits.ts';
 import { eachCase } from './cases.ts';
 
 interface Case {
@@ -23,7 +24,7 @@ describe('The service conforms: definitions', () => {
       const runtime = { url: 'https://shop.example/api' };
       const step = { id: 'step', runtime, ...(retries !== undefined && { retries: { attempts: retries } }) };
       const app = { url: runtime.url, appName: 'shop', functions: [{ id, triggers, steps: { step } }] };
-      const [checked] = [...checkFunctions(registrationSchema.parse(app), 'service')].filter(Boolean);
+      const [checked] = [...checkFunctions(registrationSchema.parse(app), 'service', FUNCTION_LIMITS)].filter(Boolean);
       expect(checked && 'registered' in checked).to.equal(flaw === null);
     },
     refuses,

@@ -10,7 +10,7 @@ const ARCHIVED = 'archived';
 describe('the errors of a registration in docs/protocol.md', () => {
   let service: Service;
   before(async () => {
-    const env = { TRIGGERS_PER_FUNCTION_MAX: '2', APPS_MAX: '1', BRANCH_ENVIRONMENTS_MAX: '1' };
+    const env = { FUNCTION_CONFIG_MAX_BYTES: '2000', APPS_MAX: '1', BRANCH_ENVIRONMENTS_MAX: '1' };
     service = await startService({ dev: false, env });
     await service.post('/v1/environments', { name: ARCHIVED, kind: 'branch' }, service.apiHeaders);
     await service.post(`/v1/environments/${ARCHIVED}/archive`, undefined, service.apiHeaders);
@@ -22,13 +22,13 @@ describe('the errors of a registration in docs/protocol.md', () => {
     const { current } = (await service.get('/v1/environments/branches/signing-key')).body.data;
     const branch = (name: string) => ({ authorization: `Bearer ${hashedKey(current)}`, 'x-service-env': name });
     const inDevMode = { 'x-service-expected-server-kind': 'dev' };
-    const triggers = [1, 2, 3].map((n) => ({ event: `a/${n}` }));
-    const many = { ...REGISTRATION, functions: REGISTRATION.functions.map((fn: object) => ({ ...fn, triggers })) };
+    const note = 'x'.repeat(2_000);
+    const large = { ...REGISTRATION, functions: REGISTRATION.functions.map((fn: object) => ({ ...fn, note })) };
     const faults: [code: string, headers: Record<string, string>, body: object][] = [
-      ['credentials_invalid', { authorization: 'Bearer none', ...inDevMode }, many],
-      ['registration_invalid', { ...proof, ...inDevMode }, many],
-      ['body_too_large', proof, { ...many, framework: 'x'.repeat(2 * 1_048_576) }],
-      ['quota_exceeded', proof, { ...many, appName: '' }],
+      ['credentials_invalid', { authorization: 'Bearer none', ...inDevMode }, large],
+      ['registration_invalid', { ...proof, ...inDevMode }, large],
+      ['body_too_large', proof, { ...large, framework: 'x'.repeat(2 * 1_048_576) }],
+      ['quota_exceeded', proof, { ...large, appName: '' }],
       ['registration_invalid', branch('a-new-branch'), { ...REGISTRATION, appName: '' }],
       ['quota_exceeded', branch('a-new-branch'), REGISTRATION],
       ['environment_archived', branch(ARCHIVED), REGISTRATION],

@@ -33,6 +33,7 @@ import { retryAfterMs } from '../../src/model/runs/retry.ts';
 import { durationMs, momentMs } from '../../src/model/values/duration.ts';
 import { isShallow, parseExact } from '../../src/model/values/json.ts';
 import { extractSpan } from '../../src/tracing/carrier.ts';
+import { FUNCTION_LIMITS } from '../support/function-limits.ts';
 import { signedAnswers } from './answers.ts';
 import { type Attack, fill, json, multiparts, numbered, queries, runs } from './attacks.ts';
 import { contextWith } from './context.ts';
@@ -70,7 +71,6 @@ const QUOTAS = {
   apps: 200,
   functionsOfApp: 2_000,
   functions: 5_000,
-  triggers: 50,
   configBytes: 65_536,
   branches: 200,
 };
@@ -333,7 +333,7 @@ export const PARSERS: readonly Parser[] = [
     parse(text) {
       const given = JSON.parse(text);
       enforceQuotas(given, QUOTAS);
-      return [...checkFunctions(validate(registrationSchema, given, 'field'), 'service')];
+      return [...checkFunctions(validate(registrationSchema, given, 'field'), 'service', FUNCTION_LIMITS)];
     },
   },
   {

@@ -5,7 +5,7 @@ import type { KeyDeclaration } from '../../src/store/redis/key-declaration.ts';
 import { ENVIRONMENT_KEY_WORDS, KEY_DECLARATIONS_BY_ROOM, keyspace } from '../../src/store/redis/keyspace.ts';
 
 const all = keyspace({ prefix: 'p' });
-const { of: _of, partition, all: _all, homesOf: _homesOf, prefix: _prefix, ...ofInstallation } = all;
+const { of: _of, partition, all: _all, homesOf: _homesOf, homeOf: _homeOf, prefix: _prefix, ...ofInstallation } = all;
 const { prefix: _tag, number: _number, ...ofPartition } = partition(0);
 const keys: Record<string, unknown> = { ...ofInstallation, ...ofPartition };
 const declarations = Object.values(KEY_DECLARATIONS_BY_ROOM).flatMap((room): [string, KeyDeclaration][] =>

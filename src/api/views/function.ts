@@ -1,7 +1,7 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { functionProblems } from '../../model/apps/unsupported-options.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
@@ -42,7 +42,7 @@ export const functionSchema = z
     }),
     problems: z.array(z.string()).meta({
       description:
-        'What does not work as the app configured it, such as an expression that is not valid or an option that is not supported; empty: nothing',
+        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
     }),
     archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
   })

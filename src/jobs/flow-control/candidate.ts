@@ -3,7 +3,7 @@
 import type { Envelope } from '../../model/events/event.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
-import type { RunToStart } from '../runs/run-starter.ts';
+import type { RunToStart } from '../runs/run-to-start.ts';
 
 export interface Candidate extends RunToStart {
   event: Envelope;

@@ -2,7 +2,7 @@
  *  singleton. Limits of what runs at the same time act when a run is to start (admission.ts). */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
-import type { RunToStart } from '../runs/run-starter.ts';
+import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
 

@@ -3,16 +3,7 @@
  *  themselves. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import type { PartitionQueues } from './partition-queues.ts';
-import {
-  INGEST,
-  type IngestQueue,
-  RUNS,
-  type RunJob,
-  type RunQueue,
-  TIMERS,
-  type TimerJob,
-  type TimerQueue,
-} from './queues.ts';
+import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
 
 const SCAN_COUNT = 500;
 /** Jobs read in one round trip: an ingest job may have a megabyte, and thousands may wait for a retry. */
@@ -26,7 +17,7 @@ export async function removeJobsOf(
   queues: PartitionQueues,
   signal: AbortSignal,
 ): Promise<number> {
-  const isOfEnvironment = (data: string) => (JSON.parse(data) as RunJob | TimerJob).env === env;
+  const isOfEnvironment = (data: string) => (JSON.parse(data) as Partial<Pick<RunJob, 'env'>>).env === env;
   // A job with events of several environments is kept for the others.
   const isOfEvents = (data: string) =>
     (JSON.parse(data) as { events: { env: string }[] }).events.every((event) => event.env === env);

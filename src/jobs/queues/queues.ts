@@ -1,6 +1,7 @@
 /** The queues: their names, the data of their jobs, and how long finished jobs are kept. */
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 
@@ -31,13 +32,17 @@ export interface RunRef {
   functionId: string;
 }
 
-/** With the parent span of the run's jobs. In a job, the span is where BullMQ reads it. */
+/** With what is needed to schedule its calls. In a job, the parent span of the run's jobs is where BullMQ reads it. */
 export interface TracedRunRef extends RunRef {
   trace?: string | undefined;
+  /** What its limits need of its event. */
+  keys?: FrozenKeys | undefined;
+  /** Whether it has had a call. */
+  started?: boolean;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace };
+export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
@@ -47,6 +52,8 @@ export interface CallJob extends RunRef {
   stepId?: string;
   /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
+  /** Partition of the limits of which it holds places since before its first execution (flow-control/admission.ts). */
+  admitted?: number;
 }
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
@@ -79,9 +86,10 @@ export interface CronTimer {
 /** A throttle lets the next of the runs start that wait for it. */
 export interface ThrottleTimer {
   kind: 'throttle';
-  env: string;
   /** ID of the limit. */
   limit: string;
+  /** Partition of the limit. */
+  home: number;
 }
 
 /** A debounce may be over. */

@@ -3,6 +3,7 @@ import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
+import type { CallToSchedule } from './call-ref.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
@@ -14,7 +15,6 @@ import { startSleep } from './operations/sleep.ts';
 import { beginTogether } from './operations/starting-steps.ts';
 import { failStep, planStep, runStep, stepNotFound, tryStep } from './operations/steps.ts';
 import { startWait } from './operations/wait.ts';
-import type { CallToSchedule } from './run-scheduler.ts';
 
 /** Applies one operation; idempotent.
  *  @param planned collects the calls of planned steps, to be enqueued together

@@ -1,16 +1,22 @@
-/** Enqueues the jobs of runs. A job's ID is derived from its purpose, so enqueuing it again changes nothing. */
+/** Enqueues the jobs of runs. A job's ID is derived from its purpose, so enqueuing it again changes nothing. A call whose function has limits gets its job
+ *  when it is admitted (flow-control/admission.ts). */
 import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
+import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import {
   type CallJob,
   DELAYED_SCORE_PER_MS,
   type RequestJob,
   type RunQueue,
+  type RunRef,
   type TracedRunRef,
+  toRunRef,
 } from '../queues/queues.ts';
+import { type CallRef, type CallToSchedule, callJobId } from './call-ref.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -27,26 +33,6 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
 ]);
 /** BullMQ takes jobs without a priority first: jobs of branches, however many, delay no others. */
 const BRANCH_PRIORITY = 1;
-
-/** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
-export interface CallRef {
-  runId: string;
-  at?: number;
-  stepId?: string;
-  request?: boolean;
-}
-
-export interface CallToSchedule {
-  ref: TracedRunRef;
-  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
-  at?: number;
-  stepId?: string;
-  /** Attempts after the first. */
-  retries: number;
-  /** Attempts that were made already. */
-  attemptsBefore?: number;
-  delayMs?: number;
-}
 
 export interface RequestToSchedule {
   ref: TracedRunRef;
@@ -69,10 +55,12 @@ export interface WakeToSchedule {
 export class RunScheduler {
   readonly #queues: PartitionQueues;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
+  readonly #admission: Admission;
 
-  constructor(queues: PartitionQueues, kinds: Pick<EnvironmentKinds, 'of'>) {
+  constructor(queues: PartitionQueues, kinds: Pick<EnvironmentKinds, 'of'>, admission: Admission) {
     this.#queues = queues;
     this.#kinds = kinds;
+    this.#admission = admission;
   }
 
   async enqueueCall(call: CallToSchedule): Promise<void> {
@@ -81,6 +69,22 @@ export class RunScheduler {
 
   async enqueueCalls(calls: readonly CallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
+    await this.start(await this.#admission.admit(calls));
+  }
+
+  /** Gives calls that are admitted their jobs. */
+  async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
+    const [waited, others] = [calls.filter(({ hasWaited }) => hasWaited), calls.filter(({ hasWaited }) => !hasWaited)];
+    // The job of a retry waits too.
+    const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(refOf)) : new Map();
+    const isDelayed = (call: AdmittedCallToSchedule) => delayed.has(jobIdOf(refOf(call)));
+    await this.#add([...others, ...waited.filter((call) => !isDelayed(call))]);
+    for (const call of waited) if (isDelayed(call)) await this.promoteDeferred(jobIdOf(refOf(call)));
+  }
+
+  async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
     const priorities = await this.#prioritiesOf(calls);
     const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
     await Promise.all([...byQueue].map(([queue, some]) => this.#enqueueIn(queue, some, priorities)));
@@ -88,62 +92,80 @@ export class RunScheduler {
 
   async #enqueueIn(
     queue: RunQueue,
-    calls: readonly CallToSchedule[],
+    calls: readonly AdmittedCallToSchedule[],
     priorities: ReadonlyMap<string, JobsOptions>,
   ): Promise<void> {
     await queue.addBulk(
-      calls.map(({ ref: { trace, ...ref }, at, stepId, retries, attemptsBefore = 0, delayMs = 0 }) => ({
+      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, home }) => ({
         name: ref.functionId,
         data: {
-          ...ref,
+          ...dataOf(ref),
           kind: 'call',
           ...(at !== undefined && { at }),
           ...(stepId && { stepId }),
           ...(attemptsBefore > 0 && { attemptsBefore }),
+          ...(home !== undefined && { admitted: home }),
         } satisfies CallJob,
         opts: {
           jobId: callJobId(ref.runId, at, stepId),
           attempts: retries + 1 - attemptsBefore,
           ...(delayMs > 0 && { delay: delayMs }),
           ...priorities.get(ref.env),
-          ...traceOptions(trace),
+          ...traceOptions(ref.trace),
         },
       })),
     );
   }
 
   /** Wakes the step at `untilMs`, if it has not ended before. */
-  async enqueueWake({ ref: { trace, ...ref }, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
+  async enqueueWake({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
     const priorities = await this.#prioritiesOf([{ ref }]);
     await this.#queueOf(ref.runId).add(
       ref.functionId,
-      { ...ref, kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
+      { ...dataOf(ref), kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
       {
         jobId: wakeJobId(ref.runId, stepId),
         delay: Math.max(0, untilMs - nowMs),
         attempts: WAKE_ATTEMPTS,
         ...priorities.get(ref.env),
-        ...traceOptions(trace),
+        ...traceOptions(ref.trace),
       },
     );
   }
 
   /** Makes the request of a step. */
-  async enqueueRequest({ ref: { trace, ...ref }, stepId, origin, retries }: RequestToSchedule): Promise<void> {
+  async enqueueRequest({ ref, stepId, origin, retries }: RequestToSchedule): Promise<void> {
     const priorities = await this.#prioritiesOf([{ ref }]);
-    const data = { ...ref, kind: 'request', stepId, origin } satisfies RequestJob;
+    const data = { ...dataOf(ref), kind: 'request', stepId, origin } satisfies RequestJob;
     const jobId = jobIdOf({ runId: ref.runId, stepId, request: true });
     await this.#queueOf(ref.runId).add(ref.functionId, data, {
       jobId,
       attempts: retries + 1,
       ...priorities.get(ref.env),
-      ...traceOptions(trace),
+      ...traceOptions(ref.trace),
     });
   }
 
   async ensureRequest(request: RequestToSchedule): Promise<void> {
     await this.#removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
     await this.enqueueRequest(request);
+  }
+
+  /** Whether the job of a call will still run. */
+  async isLive(call: CallRef): Promise<boolean> {
+    const jobId = jobIdOf(call);
+    return LIVE_STATES.has(await this.#queueOf(jobId).getJobState(jobId));
+  }
+
+  /** The run has ended: its calls no longer wait, and it gives back its limits. */
+  async endRun(run: Run, calls: readonly CallRef[]): Promise<void> {
+    const ref = toRunRef(run);
+    await this.start(
+      await this.#admission.endRun(
+        run,
+        calls.map(({ at, stepId }) => toCall(ref, at, stepId)),
+      ),
+    );
   }
 
   /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. */
@@ -251,10 +273,17 @@ function traceOptions(trace: string | undefined): JobsOptions {
   return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
 }
 
-/** The first call has the ID of its run. */
-export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
-  if (stepId) return `${runId}-${stepKey(stepId)}`;
-  return at === 0 || at === undefined ? runId : `${runId}-${at}`;
+/** What jobs need of their run. */
+function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): RunRef {
+  return { env, runId, eventId, requestId, functionId };
+}
+
+function refOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {
+  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
+}
+
+function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {
+  return { ref, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }), retries: 0 };
 }
 
 function jobIdOf({ runId, at, stepId, request }: CallRef): string {

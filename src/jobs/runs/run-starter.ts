@@ -1,10 +1,5 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls, in this order, so
  *  that no event in between is missed. */
-import type { AppFunction } from '../../model/apps/app.ts';
-import type { Envelope } from '../../model/events/event.ts';
-import type { FrozenKeys } from '../../model/flow-control/options.ts';
-import type { Invoker } from '../../model/runs/run.ts';
-import type { FromStep } from '../../model/runs/step-input.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -12,27 +7,8 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
+import type { CausingEvent, RunToStart } from './run-to-start.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
-
-/** The fields that a run needs of the event that triggered it. */
-export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
-
-export interface RunToStart {
-  id: string;
-  fn: AppFunction;
-  event: CausingEvent;
-  /** The event's own time, Unix milliseconds: the run starts no sooner. */
-  dueAt: number;
-  invoker?: Invoker;
-  /** The run that this one re-runs. */
-  retryOf?: string;
-  /** Where a re-run begins. */
-  fromStep?: FromStep;
-  /** What its limits need of the event. */
-  keys?: FrozenKeys;
-  /** Parent span of the run's jobs; none: the active span. */
-  trace?: string | undefined;
-}
 
 export interface RunStarterDeps {
   events: Events;

@@ -144,21 +144,24 @@ export class RunTransitions {
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
-    if (leftOver) await this.#removeJobs(run.id, ending, leftOver);
+    if (leftOver) await this.#removeJobs(run, ending, leftOver);
     if (leftOver) await this.#deps.timeoutTimers.remove(run);
     return { ended, leftOver };
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
-  async #removeJobs(runId: string, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
+  async #removeJobs(run: Run, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
     const { scheduler } = this.#deps;
+    const runId = run.id;
     const calls = [...pending]
       .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
       .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     // The next call of a completed run is the call that completed it.
-    await scheduler.removeCalls(status === 'Completed' ? calls : [...calls, { runId, at: done }]);
+    const waiting = status === 'Completed' ? calls : [...calls, { runId: run.id, at: done }];
+    await scheduler.removeCalls(waiting);
+    await scheduler.endRun(run, waiting);
   }
 
   /** The first ending wins, and only that one may reach the invoker. */

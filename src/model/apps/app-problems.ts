@@ -1,7 +1,7 @@
 /** Diagnoses an app from a probe and from what the service knows about it; each problem has a fix. */
 
 import type { AppFunction } from './app.ts';
-import { unsupportedOptions } from './unsupported-options.ts';
+import { functionProblems } from './function-problems.ts';
 
 /** Why a probe got no response. */
 export type ConnectionProblem = 'dns' | 'refused' | 'tls' | 'timeout' | 'blocked' | 'broken';
@@ -25,7 +25,7 @@ export interface ProbeResult {
 }
 
 /** A registered function of the app. */
-export type ConfiguredFunction = Pick<AppFunction, 'id' | 'config' | 'triggers' | 'problems'>;
+export type ConfiguredFunction = Pick<AppFunction, 'id' | 'config' | 'problems'>;
 
 /** What the service knows about the app. */
 export interface KnownApp {
@@ -56,7 +56,6 @@ export const PROBLEM_CODES = [
   'sync_failed',
   'not_connected',
   'function_problem',
-  'unsupported_option',
   'unreachable',
 ] as const;
 
@@ -182,19 +181,13 @@ function countProblem(found: ProbeResult, { functionCount, handlerCount }: Known
 }
 
 function configurationProblems(functions: readonly ConfiguredFunction[]): Problem[] {
-  const all = (
-    code: 'function_problem' | 'unsupported_option',
-    of: (fn: ConfiguredFunction) => string[],
-    fix: string,
-  ) => functions.flatMap((fn) => of(fn).map((problem) => ({ code, message: `${fn.id}: ${problem}`, fix })));
-  return [
-    ...all('function_problem', ({ problems = [] }) => problems, 'Correct the function, and register the app again.'),
-    ...all(
-      'unsupported_option',
-      unsupportedOptions,
-      'Remove the option, and register the app again; or keep it, if the function is right without it.',
-    ),
-  ];
+  return functions.flatMap((fn) =>
+    functionProblems(fn).map((problem) => ({
+      code: 'function_problem' as const,
+      message: `${fn.id}: ${problem}`,
+      fix: 'Correct the function, and register the app again.',
+    })),
+  );
 }
 
 function syncProblem({ syncError }: Pick<KnownApp, 'syncError'>): Problem[] {

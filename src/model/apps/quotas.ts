@@ -9,7 +9,6 @@ const SETTING_OF: Record<keyof Quotas, string> = {
   apps: 'APPS_MAX',
   functionsOfApp: 'FUNCTIONS_PER_APP_MAX',
   functions: 'FUNCTIONS_MAX',
-  triggers: 'TRIGGERS_PER_FUNCTION_MAX',
   configBytes: 'FUNCTION_CONFIG_MAX_BYTES',
   branches: 'BRANCH_ENVIRONMENTS_MAX',
 };
@@ -45,12 +44,6 @@ export function enforceQuotas(registration: unknown, quotas: Quotas): void {
 
 function enforceFunctionQuotas(fn: Record<string, unknown>, quotas: Quotas): void {
   const name = `The function ${JSON.stringify(String(fn.id).slice(0, 100))}`;
-  for (const list of ['triggers', 'cancel'] as const) {
-    const count = Array.isArray(fn[list]) ? fn[list].length : 0;
-    if (count <= quotas.triggers) continue;
-    const what = `${name} has ${number(count)} ${list === 'cancel' ? 'events that cancel it' : list}`;
-    throw quotaExceeded('triggers', quotas.triggers, count, what, 'Use a wildcard, or several functions');
-  }
   const bytes = Buffer.byteLength(JSON.stringify(fn));
   if (bytes <= quotas.configBytes) return;
   const what = `The configuration of ${name.replace('The', 'the')} has ${number(bytes)} bytes`;

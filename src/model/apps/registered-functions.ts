@@ -1,13 +1,18 @@
 /** Checks the functions of a registration one by one, so that one that is wrong does not undo the others (docs/protocol.md#registration).
- *  A function without a usable ID, address or schedule is refused. Otherwise it is registered, with the problems that it has. */
+ *  A function without a usable ID, address or schedule, or with invalid flow control, is refused. Otherwise it is registered, with the problems
+ *  that it has. */
 import { z } from 'zod';
+import type { FunctionLimits } from '../../config.ts';
 import { EVENT_NAME_MAX } from '../events/event.ts';
 import { compile, compileWait } from '../expressions/expression.ts';
+import { checkFlow } from '../flow-control/flow-check.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
-import { describe, isJsonObject } from '../values/json.ts';
+import { firstProblem } from '../values/issue-text.ts';
+import { isJsonObject } from '../values/json.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
+import { excessOf } from './function-limits.ts';
 import { withInferred } from './given-function.ts';
 
 export const MAX_RETRIES = 20;
@@ -61,33 +66,51 @@ type GivenFunction = z.infer<typeof functionSchema>;
 export type CheckedFunction = { registered: AppFunction } | { refused: RefusedFunction };
 
 /** Yields undefined between expressions, which can be thousands, so that callers can pause. */
-export function* checkFunctions(registration: Registration, dialect: Dialect): Generator<CheckedFunction | undefined> {
+export function* checkFunctions(
+  registration: Registration,
+  dialect: Dialect,
+  limits: FunctionLimits,
+): Generator<CheckedFunction | undefined> {
   const ids = new Set<string>();
   for (const sent of registration.functions) {
     const given = withInferred(sent, registration.appName);
-    const { success, data, error } = functionSchema.safeParse(given);
-    if (!success) {
-      yield refused(idOf(given), issueText(error.issues[0] as z.core.$ZodIssue, given));
-    } else if (ids.has(data.id)) {
-      yield refused(data.id, 'another function of the app has the same id');
-    } else {
-      ids.add(data.id);
-      const problems: string[] = [];
-      const usable = { triggers: data.triggers ?? [], cancel: [] as z.infer<typeof cancelSchema>[] };
-      for (const [i, { expression }] of usable.triggers.entries()) {
-        const problem = problemOf(expression, compile);
-        if (problem) problems.push(`triggers[${i}] never fires: its expression is not valid CEL: ${problem}`);
-        yield undefined;
-      }
-      for (const [i, one] of (data.cancel ?? []).entries()) {
-        const problem = problemOf(one.if, compileWait);
-        if (problem) problems.push(`cancel[${i}] cancels no run: its "if" is not valid CEL: ${problem}`);
-        else usable.cancel.push(one);
-        yield undefined;
-      }
-      yield { registered: functionOf(data, usable, problems, registration.appName, dialect) };
-    }
+    yield yield* checkFunction(given, { ids, app: registration.appName, dialect, limits });
   }
+}
+
+interface CheckContext {
+  /** Of the functions so far. */
+  ids: Set<string>;
+  app: string;
+  dialect: Dialect;
+  limits: FunctionLimits;
+}
+
+function* checkFunction(
+  given: unknown,
+  { ids, app, dialect, limits }: CheckContext,
+): Generator<undefined, CheckedFunction> {
+  const excess = excessOf(given, limits);
+  if (excess) return refused(idOf(given), excess);
+  const { success, data, error } = functionSchema.safeParse(given);
+  if (!success) return refused(idOf(given), firstProblem(error, given));
+  const flaw = ids.has(data.id) ? 'another function of the app has the same id' : yield* checkFlow(data, limits);
+  if (flaw) return refused(data.id, flaw);
+  ids.add(data.id);
+  const problems: string[] = [];
+  const usable = { triggers: data.triggers ?? [], cancel: [] as z.infer<typeof cancelSchema>[] };
+  for (const [i, { expression }] of usable.triggers.entries()) {
+    const problem = problemOf(expression, compile);
+    if (problem) problems.push(`triggers[${i}] never fires: its expression is not valid CEL: ${problem}`);
+    yield undefined;
+  }
+  for (const [i, one] of (data.cancel ?? []).entries()) {
+    const problem = problemOf(one.if, compileWait);
+    if (problem) problems.push(`cancel[${i}] cancels no run: its "if" is not valid CEL: ${problem}`);
+    else usable.cancel.push(one);
+    yield undefined;
+  }
+  return { registered: functionOf(data, usable, problems, app, dialect) };
 }
 
 function functionOf(
@@ -133,12 +156,6 @@ function refused(id: string | null, problem: string): CheckedFunction {
 function idOf(given: unknown): string | null {
   const id = isJsonObject(given) ? given.id : undefined;
   return typeof id === 'string' && id !== '' ? id : null;
-}
-
-function issueText({ path, message }: z.core.$ZodIssue, given: unknown): string {
-  const got = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], given);
-  const field = path.length > 0 ? `field "${path.join('.')}": ` : '';
-  return `${field}got ${describe(got)}: ${message}`;
 }
 
 function problemOf(expression: string | null | undefined, compiler: (source: string) => unknown): string | undefined {

@@ -1,85 +1,76 @@
-/** Reads the flow control of a function from its registered configuration, as the SDKs send it. */
-import { z } from 'zod';
-import type { AppFunction } from '../apps/app.ts';
-import { durationMs } from '../values/duration.ts';
+/** The flow control that a function has, read from its stored configuration: functions that an earlier version registered have theirs too. */
+import { BATCH_SIZE_HIGHEST, BATCH_TIMEOUT_HIGHEST_SECONDS } from '../../settings.ts';
+import { firstProblem } from '../values/issue-text.ts';
+import { batchConflict } from './batch-conflict.ts';
+import { concurrencyOf } from './concurrency-schema.ts';
+import { flowSchemaOf, type GivenFlow } from './flow-schema.ts';
+import { FLOW_FIELDS, sentOptions, withoutAbsent } from './given-options.ts';
 import type { FlowOptions } from './options.ts';
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-export const CONCURRENCY_LIMITS_MAX = 2;
-
-/** A time string within a range. */
-function period(range: { fromMs: number; toMs: number; text: string }) {
-  return z
-    .string()
-    .transform((text) => durationMs(text) ?? Number.NaN)
-    .refine((ms) => ms >= range.fromMs && ms <= range.toMs, `a time string such as "30s", ${range.text}`);
-}
-
-const upToWeek = period({ fromMs: SECOND_MS, toMs: 7 * DAY_MS, text: 'from 1s to 7d' });
-const upToDay = period({ fromMs: SECOND_MS, toMs: DAY_MS, text: 'from 1s to 24h' });
-const anyPeriod = period({ fromMs: SECOND_MS, toMs: 366 * DAY_MS, text: 'from 1s to 366d' });
-const count = z.int().min(1);
-const key = z.string().nullish();
-
-const concurrencyLimit = z
-  .looseObject({ limit: count, key, scope: z.enum(['fn', 'env', 'account']).nullish() })
-  .refine(({ key, scope }) => !scope || scope === 'fn' || key, {
-    path: ['key'],
-    message: 'a key, because functions share a limit of the scope "env" or "account" by it',
-  });
-const concurrencyLimits = z.array(concurrencyLimit).max(CONCURRENCY_LIMITS_MAX);
-
-/** Fields without a value count as absent: some SDKs send them. */
-export const flowSchema = z.object({
-  concurrency: z
-    .union([
-      z.int().min(0),
-      concurrencyLimit,
-      concurrencyLimits,
-      z.looseObject({ fn: concurrencyLimits.nullish(), step: concurrencyLimits.nullish() }),
-    ])
-    .nullish(),
-  throttle: z.looseObject({ limit: count, period: upToWeek, burst: z.int().min(0).nullish(), key }).nullish(),
-  rateLimit: z.looseObject({ limit: count, period: upToDay, key }).nullish(),
-  debounce: z.looseObject({ period: upToWeek, timeout: upToWeek.nullish(), key }).nullish(),
-  batchEvents: z.looseObject({ maxSize: z.int().min(2), timeout: upToDay, key, if: z.string().nullish() }).nullish(),
-  singleton: z.looseObject({ key, mode: z.enum(['skip', 'cancel']) }).nullish(),
-  priority: z.looseObject({ run: z.string().nullish() }).nullish(),
-  idempotency: z.string().nullish(),
-  timeouts: z.looseObject({ start: anyPeriod.nullish(), finish: anyPeriod.nullish() }).nullish(),
+/** Whatever the settings say now, a function keeps the batches that it was registered with. */
+const schema = flowSchemaOf({
+  batchSize: BATCH_SIZE_HIGHEST,
+  batchTimeoutMs: BATCH_TIMEOUT_HIGHEST_SECONDS * 1_000,
 });
 
-type Given = z.output<typeof flowSchema>;
-type GivenLimit = z.output<typeof concurrencyLimit>;
-
-const known = new WeakMap<AppFunction, FlowOptions | null>();
-
-/** undefined: it has none. Read from the configuration, so functions that an earlier version registered have theirs too. */
-export function flowOptionsOf(fn: AppFunction): FlowOptions | undefined {
-  let options = known.get(fn);
-  if (options === undefined) {
-    options = readFlowOptions(fn.config) ?? null;
-    known.set(fn, options);
-  }
-  return options ?? undefined;
+interface Configured {
+  config: Record<string, unknown>;
 }
 
-/** @param config of a registered function; options that are not valid count as absent */
-export function readFlowOptions(config: Record<string, unknown>): FlowOptions | undefined {
+interface ReadFlow {
+  options: FlowOptions | undefined;
+  /** Only an earlier version can have registered a function with one. */
+  problems: string[];
+}
+
+const known = new WeakMap<Configured, ReadFlow>();
+
+/** undefined: it has none. Options that are not valid count as absent. */
+export function flowOptionsOf(fn: Configured): FlowOptions | undefined {
+  return read(fn).options;
+}
+
+/** Why options of the function count as absent, one sentence for each. */
+export function flowProblemsOf(fn: Configured): readonly string[] {
+  return read(fn).problems;
+}
+
+function read(fn: Configured): ReadFlow {
+  let found = known.get(fn);
+  if (!found) {
+    found = readFlow(fn.config);
+    known.set(fn, found);
+  }
+  return found;
+}
+
+function readFlow(config: Record<string, unknown>): ReadFlow {
+  const sent = sentOptions(config);
+  const problems: string[] = [];
   const valid: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries(flowSchema.shape)) {
-    const { success, data } = schema.safeParse(config[name]);
-    if (success && isSet(data)) valid[name] = data;
+  for (const field of FLOW_FIELDS) {
+    const value = withoutAbsent(sent[field], field);
+    if (value === undefined) continue;
+    const { success, data, error } = schema.shape[field].safeParse(value);
+    if (success) valid[field] = data;
+    else problems.push(ignored(field, firstProblem(error, sent, field)));
   }
-  return Object.keys(valid).length === 0 ? undefined : toOptions(valid as Given);
+  const conflict = batchConflict(valid, config);
+  if (conflict) {
+    problems.push(ignored('batchEvents', conflict));
+    delete valid.batchEvents;
+  }
+  return { options: Object.keys(valid).length === 0 ? undefined : toOptions(valid as GivenFlow), problems };
 }
 
-function toOptions(given: Given): FlowOptions {
+function ignored(field: string, problem: string): string {
+  return `${field} does not act until the app registers the function again: ${problem}`;
+}
+
+function toOptions(given: GivenFlow): FlowOptions {
   const { throttle, rateLimit, debounce, batchEvents, singleton, priority, idempotency, timeouts } = given;
   return {
-    ...toConcurrency(given.concurrency),
+    ...concurrencyOf(given.concurrency),
     ...(throttle && {
       throttle: { limit: throttle.limit, periodMs: throttle.period, burst: throttle.burst ?? 0, ...keyOf(throttle) },
     }),
@@ -111,26 +102,6 @@ function toOptions(given: Given): FlowOptions {
   };
 }
 
-function toConcurrency(given: Given['concurrency']): Pick<FlowOptions, 'runConcurrency' | 'stepConcurrency'> {
-  if (typeof given === 'number')
-    return { runConcurrency: [], stepConcurrency: given > 0 ? [toLimit({ limit: given })] : [] };
-  if (!given) return { runConcurrency: [], stepConcurrency: [] };
-  if (Array.isArray(given)) return { runConcurrency: [], stepConcurrency: given.map(toLimit) };
-  if ('limit' in given) return { runConcurrency: [], stepConcurrency: [toLimit(given as GivenLimit)] };
-  const { fn, step } = given as { fn?: GivenLimit[] | null; step?: GivenLimit[] | null };
-  return { runConcurrency: (fn ?? []).map(toLimit), stepConcurrency: (step ?? []).map(toLimit) };
-}
-
-function toLimit({ limit, scope, ...rest }: GivenLimit) {
-  return { limit, scope: scope ?? 'fn', ...keyOf(rest) } as const;
-}
-
-function keyOf({ key }: { key?: string | null | undefined }): { key?: string } {
+function keyOf({ key }: { key?: string | undefined }): { key?: string } {
   return key ? { key } : {};
-}
-
-function isSet(value: unknown): boolean {
-  if (value === undefined || value === null || value === 0 || value === '') return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return typeof value !== 'object' || Object.values(value).some(isSet);
 }

@@ -1,9 +1,93 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
 
-export const flowControlKeys = (_prefix: string) => ({});
+export const flowControlKeys = (prefix: string) => ({
+  admissions: `${prefix}:admissions`,
+  admissionChecks: `${prefix}:admission-checks`,
+  heldBacklogs: `${prefix}:held-backlogs`,
+  /** @param backlog `<env>:<digest>` */
+  backlog: (env: string, backlog: string) => `${prefix}:backlog:${env}:${backlog}`,
+  backlogInfo: (env: string, backlog: string) => `${prefix}:backlog-info:${env}:${backlog}`,
+  functionBacklogs: (env: string, functionId: string) => `${prefix}:function-backlogs:${env}:${functionId}`,
+  limit: (limit: string) => `${prefix}:limit:${limit}`,
+  limitBacklogs: (limit: string) => `${prefix}:limit-backlogs:${limit}`,
+  throttle: (limit: string) => `${prefix}:throttle:${limit}`,
+});
 
-export const FLOW_CONTROL_KEY_DECLARATIONS = {} as const satisfies Record<
-  keyof ReturnType<typeof flowControlKeys>,
-  KeyDeclaration
->;
+export const FLOW_CONTROL_KEY_DECLARATIONS = {
+  admissions: {
+    pattern: 'admissions',
+    type: 'hash',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 field per call in flight with limits, and per active run with limits of whole runs',
+    description:
+      '`<run ID>/<call>` or run ID → executions of its job, environment, function and the limits that it holds.',
+  },
+  admissionChecks: {
+    pattern: 'admission-checks',
+    type: 'zset',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env>/<function>` for a moment after a deploy',
+    description:
+      'What is checked next, by time (ms): admissions whose job may be lost, and limits whose backlogs may go on.',
+  },
+  heldBacklogs: {
+    pattern: 'held-backlogs',
+    type: 'hash',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 field per backlog that is not empty',
+    description: '`<env>:<backlog>` → the limit that holds back its first call.',
+  },
+  backlog: {
+    pattern: 'backlog:<env>:<backlog>',
+    type: 'zset',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 entry per call that waits',
+    description:
+      'Calls with the same limits that wait: `<run ID>/<call>` by the time since when (ms), less their priority.',
+  },
+  backlogInfo: {
+    pattern: 'backlog-info:<env>:<backlog>',
+    type: 'string',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 KiB; only while calls wait',
+    description: 'Function and limits of the backlog, as JSON.',
+  },
+  functionBacklogs: {
+    pattern: 'function-backlogs:<env>:<function ID>',
+    type: 'zset',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 entry per backlog that is not empty',
+    description: 'Backlogs of the function, by the number of calls that wait.',
+  },
+  limit: {
+    pattern: 'limit:<limit>',
+    type: 'set',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: 'the limit',
+    description: 'Calls, or runs, that hold a place of a concurrency limit.',
+  },
+  limitBacklogs: {
+    pattern: 'limit-backlogs:<limit>',
+    type: 'zset',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'none',
+    size: '1 entry per backlog that the limit holds back',
+    description: '`<env>:<backlog>` by the score of its first call.',
+  },
+  throttle: {
+    pattern: 'throttle:<limit>',
+    type: 'string',
+    owner: 'flow-control/admissions.ts',
+    ttl: 'until it has no effect',
+    size: '17 bytes',
+    description: 'Theoretical arrival time of a throttle (GCRA), ms.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

@@ -59,6 +59,12 @@ const SCRIPTS = {
   replyToCall: { file: 'connect/lua/reply-to-call.lua', numberOfKeys: 1 },
   finishCall: { file: 'connect/lua/finish-call.lua', numberOfKeys: 1 },
   loseCall: { file: 'connect/lua/lose-call.lua', numberOfKeys: 1 },
+  admit: { file: 'flow-control/lua/admit.lua', numberOfKeys: 1 },
+  releaseAdmission: { file: 'flow-control/lua/release-admission.lua', numberOfKeys: 1 },
+  advanceLimit: { file: 'flow-control/lua/advance-limit.lua', numberOfKeys: 1 },
+  changeBacklog: { file: 'flow-control/lua/change-backlog.lua', numberOfKeys: 1 },
+  withdrawCalls: { file: 'flow-control/lua/withdraw-calls.lua', numberOfKeys: 1 },
+  claimChecks: { file: 'flow-control/lua/claim-checks.lua', numberOfKeys: 2 },
   renewLock: { file: 'redis/lua/renew-lock.lua', numberOfKeys: 1 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;

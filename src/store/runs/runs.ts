@@ -195,6 +195,12 @@ export class Runs {
     await this.#redis.appendHistory(this.#keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
+  /** What the limits of its function need of its event; frozen from now on. */
+  async setKeys(env: string, id: string, keys: FrozenKeys): Promise<void> {
+    const key = this.#keys.of(id).run(env, id);
+    if (await this.#redis.exists(key)) await this.#redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
+  }
+
   /** Records that the response to the call with `at` finished steps was applied. Does nothing when the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.recordAnswered(this.#keys.of(id).run(env, id), at);

@@ -22,6 +22,8 @@ export interface ProcessStatus {
   memoryBytes: number;
   /** Of a worker: apps whose calls it slows down. */
   slowedApps?: ThrottledApp[];
+  /** Of a worker: calls that it makes at the same time. */
+  runConcurrency?: number;
 }
 
 export class Processes {

@@ -1,0 +1,61 @@
+/** Checks admissions: whether what holds a place of a limit is still alive, whether a limit has room for what waits, and whether backlogs wait by the
+ *  present configuration of their function. It mends what a process left undone that died. */
+import { hasEnded } from '../../model/runs/run.ts';
+import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
+import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import { callOfEntry } from '../runs/call-ref.ts';
+import type { RunScheduler } from '../runs/run-scheduler.ts';
+import type { Admission } from './admission.ts';
+
+/** A run that is active is asked again so much later: it may sleep for months. */
+const RUN_CHECK_MS = 300_000;
+
+export interface AdmissionChecksDeps {
+  admissions: Admissions;
+  admission: Admission;
+  scheduler: RunScheduler;
+  runs: Runs;
+  activeRuns: ActiveRuns;
+  /** After so long an admission is checked again. */
+  checkMs: number;
+}
+
+/** One round. @returns how many checks it has made */
+export async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
+  const { admissions } = deps;
+  const due = await admissions.claimChecks(partition, Date.now());
+  for (const check of due) {
+    await carryOut(partition, check, deps);
+    await admissions.doneChecking(partition, check);
+  }
+  return due.length;
+}
+
+async function carryOut(partition: number, check: DueCheck, deps: AdmissionChecksDeps): Promise<void> {
+  const { admission, scheduler } = deps;
+  switch (check.kind) {
+    case 'limit':
+      return scheduler.start(await admission.advance(partition, check.limit));
+    case 'function':
+      return scheduler.start(await admission.adapt(partition, check.env, check.functionId));
+    case 'admission':
+      return checkAdmission(partition, check, deps);
+  }
+}
+
+async function checkAdmission(
+  partition: number,
+  { entry, env }: { entry: string; env: string },
+  { admissions, admission, scheduler, runs, activeRuns, checkMs }: AdmissionChecksDeps,
+): Promise<void> {
+  const call = callOfEntry(entry);
+  const runId = call?.runId ?? entry;
+  if (call && (await scheduler.isLive(call))) return admissions.keep(partition, [entry], Date.now() + checkMs);
+  const run = await runs.read(env, runId);
+  const isActive = run !== undefined && !hasEnded(run);
+  if (!call && isActive) return admissions.keep(partition, [entry], Date.now() + RUN_CHECK_MS);
+  await scheduler.start(await admission.release(partition, entry));
+  // Its call may be due all the same.
+  if (isActive) await activeRuns.postpone(env, runId, Date.now());
+}

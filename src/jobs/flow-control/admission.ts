@@ -1,0 +1,328 @@
+/** Admission of calls: a call whose function has limits gets its job once it has a place of each, and until then waits in Redis, outside of the queues.
+ *
+ *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
+ *  A call that ends gives its places to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
+ *  (admission-checks.ts). */
+import type { AppFunction } from '../../model/apps/app.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import { type CallLimits, homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
+import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { Events } from '../../store/events/events.ts';
+import type {
+  Admissions,
+  AdmittedCall,
+  BacklogInfo,
+  CallToAdmit,
+  Progress,
+  StoredLimit,
+} from '../../store/flow-control/admissions.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import { toRunRef } from '../queues/queues.ts';
+import { type CallToSchedule, callOfEntry, entryOf } from '../runs/call-ref.ts';
+import type { FlowKeys } from './flow-keys.ts';
+
+/** A call that may have its job now. */
+export interface AdmittedCallToSchedule extends CallToSchedule {
+  /** The partition of its limits; undefined: it has none. */
+  home?: number;
+  /** It has waited: its job may exist, delayed for long. */
+  hasWaited?: boolean;
+}
+
+/** Moves in one round when a configuration has changed. */
+const MOVED_AT_ONCE = 500;
+
+export interface AdmissionDeps {
+  admissions: Admissions;
+  runs: Runs;
+  events: Events;
+  functions: FunctionTables;
+  flowKeys: FlowKeys;
+  queues: PartitionQueues;
+  /** Calls that all workers can make at the same time. */
+  capacity: () => number;
+}
+
+interface LimitedCall {
+  call: CallToSchedule;
+  limits: CallLimits;
+  info: BacklogInfo;
+  score: number;
+}
+
+export class Admission {
+  readonly #deps: AdmissionDeps;
+  /** Unix milliseconds, with three decimals. */
+  #lastArrival = 0;
+
+  constructor(deps: AdmissionDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param executions of the jobs; 1: they have no jobs yet
+   *  @returns those that are admitted, and others that go on with them */
+  async admit(calls: readonly CallToSchedule[], executions = 1): Promise<AdmittedCallToSchedule[]> {
+    const free: AdmittedCallToSchedule[] = [];
+    const limited: LimitedCall[] = [];
+    for (const call of calls) {
+      // The limits count when it is due.
+      const found = call.delayMs !== undefined && call.delayMs > 0 ? undefined : await this.#limitsOf(call);
+      if (found) limited.push(found);
+      else free.push(call);
+    }
+    if (limited.length === 0) return free;
+    return [...free, ...(await this.#admitLimited(limited, executions))];
+  }
+
+  /** Whether the function's calls have limits. */
+  async isLimited(env: string, functionId: string): Promise<boolean> {
+    const fn = await this.#deps.functions.find(env, functionId);
+    return fn !== undefined && hasLimits(fn);
+  }
+
+  /** A call has ended, or a run: what waits for its places goes on. */
+  async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(home, entry, executions));
+  }
+
+  async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.advance(home, limit));
+  }
+
+  /** The run has ended: it gives back what it holds as a whole, and its calls no longer wait. */
+  async endRun(run: Run, calls: readonly CallToSchedule[]): Promise<AdmittedCallToSchedule[]> {
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const options = fn && flowOptionsOf(fn);
+    if (!fn || !hasLimits(fn)) return [];
+    const ready: AdmittedCallToSchedule[] = [];
+    if (options && options.runConcurrency.length > 0) {
+      for (const home of this.#partitionsOf(run.env, fn.id)) ready.push(...(await this.release(home, run.id)));
+    }
+    for (const call of calls) {
+      const limited = await this.#limitsOf(call, fn);
+      if (!limited) continue;
+      const { backlog, home } = limited.limits;
+      const partition = this.#deps.admissions.partitionOf(home);
+      ready.push(
+        ...(await this.#follow(await this.#deps.admissions.withdraw(partition, backlog, [entryOf(refOf(call))]))),
+      );
+    }
+    return ready;
+  }
+
+  /** The configurations of functions have changed, or they are held, or no longer: what waits waits by the new ones. */
+  async noteChange(env: string, functionIds: readonly string[]): Promise<void> {
+    for (const id of functionIds) await this.#deps.admissions.noteChange(homesOf(env, id), env, [id], Date.now());
+  }
+
+  /** Adapts backlogs to the present configuration of their function. */
+  async adapt(partition: number, env: string, functionId: string): Promise<AdmittedCallToSchedule[]> {
+    const { admissions, functions } = this.#deps;
+    const fn = (await functions.of(env)).find(functionId);
+    const ready: AdmittedCallToSchedule[] = [];
+    for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
+      const changed = fn && this.#sameBacklog(fn, backlog, info);
+      ready.push(
+        ...(changed
+          ? await this.#follow(await admissions.change(partition, backlog, changed))
+          : await this.#move(partition, backlog)),
+      );
+    }
+    return ready;
+  }
+
+  isAdmitted(home: number, entry: string): Promise<boolean> {
+    return this.#deps.admissions.isAdmitted(home, entry);
+  }
+
+  #partitionsOf(env: string, functionId: string): Set<number> {
+    return new Set(homesOf(env, functionId).map((home) => this.#deps.admissions.partitionOf(home)));
+  }
+
+  async #admitLimited(limited: readonly LimitedCall[], executions: number): Promise<AdmittedCallToSchedule[]> {
+    const { admissions } = this.#deps;
+    const byHome = Map.groupBy(limited, ({ limits }) => admissions.partitionOf(limits.home));
+    const found = await Promise.all(
+      [...byHome].map(async ([home, some]) => {
+        const { isAdmitted, progress } = await admissions.admit(
+          home,
+          some.map((one) => toAdmit(one, executions)),
+        );
+        const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, home }] : []));
+        const entries = new Set(own.map((call) => entryOf(refOf(call))));
+        const others = progress.admitted.filter(({ entry }) => !entries.has(entry));
+        return [...own, ...(await this.#follow({ ...progress, admitted: others }))];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** The calls that a script has admitted, and what follows from it. */
+  async #follow(progress: Progress): Promise<AdmittedCallToSchedule[]> {
+    const { admissions, queues } = this.#deps;
+    const { partition, throttles, unfinished } = progress;
+    const ready = await this.#callsOf(progress);
+    const timers = throttles.map(({ limit, at }) => ({
+      name: 'throttle',
+      data: { kind: 'throttle' as const, limit, home: partition },
+      opts: { jobId: `throttle-${limit}-${at}`, delay: Math.max(0, at - Date.now()) },
+    }));
+    if (timers.length > 0) await queues.partition(partition).timers.addBulk(timers);
+    for (const limit of new Set(unfinished)) {
+      ready.push(...(await this.#follow(await admissions.advance(partition, limit))));
+    }
+    return ready;
+  }
+
+  async #callsOf({ partition, admitted }: Progress): Promise<AdmittedCallToSchedule[]> {
+    const ready: AdmittedCallToSchedule[] = [];
+    for (const [env, some] of Map.groupBy(admitted, (call) => call.env)) {
+      const ids = [...new Set(some.map(({ entry }) => callOfEntry(entry)?.runId ?? entry))];
+      const runs = new Map((await this.#deps.runs.readMany(env, ids)).map((run) => [run.id, run]));
+      for (const call of some) ready.push(...(await this.#callOf(partition, call, runs)));
+    }
+    return ready;
+  }
+
+  async #callOf(
+    home: number,
+    { env, functionId, entry }: AdmittedCall,
+    runs: ReadonlyMap<string, Run>,
+  ): Promise<AdmittedCallToSchedule[]> {
+    const call = callOfEntry(entry);
+    const run = call && runs.get(call.runId);
+    // It has ended while it waited, or its environment is deleted.
+    if (!call || !run || hasEnded(run)) return this.release(home, entry);
+    const { at, stepId } = call;
+    const retries = (await this.#deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+    const which = stepId === undefined ? { at: at ?? 0 } : { stepId };
+    return [{ ref: toRunRef(run), ...which, retries, home, hasWaited: true }];
+  }
+
+  async #limitsOf(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
+    const { env, functionId, started } = call.ref;
+    const fn = known ?? (await this.#deps.functions.find(env, functionId));
+    if (!fn || !hasLimits(fn)) return undefined;
+    const keys = await this.#keysOf(call, flowOptionsOf(fn));
+    const isStart = call.stepId === undefined && (call.at ?? 0) === 0 && !started;
+    const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
+    if (!limits) return undefined;
+    const score = this.#arrival() - (keys?.priority ?? 0) * 1_000;
+    return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
+  }
+
+  /** Now; calls that come together keep their order. */
+  #arrival(): number {
+    this.#lastArrival = Math.max(Date.now(), this.#lastArrival + 0.001);
+    return this.#lastArrival;
+  }
+
+  /** The keys of the run; evaluated now where its function did not have them when the run was created. */
+  async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
+    const { env, runId, eventId, functionId, keys } = ref;
+    if (!options || isComplete(options, keys)) return keys;
+    const event = await this.#deps.events.record(env, eventId);
+    if (!event) return keys;
+    const source = { env, functionId, event, source: 'service' as const, receivedAt: event.received_at };
+    const evaluated = this.#deps.flowKeys.freeze(options, source);
+    if (!evaluated) return keys;
+    const frozen = { ...evaluated, ...keys, values: { ...evaluated.values, ...keys?.values } };
+    await this.#deps.runs.setKeys(env, runId, frozen);
+    return frozen;
+  }
+
+  /** What the backlog has to know now; undefined: its calls wait for other limits. */
+  #sameBacklog(fn: AppFunction, backlog: string, { e, v }: BacklogInfo): BacklogInfo | undefined {
+    const keys = { values: v ?? {} };
+    for (const isStart of [true, false]) {
+      const limits = limitsOf({ env: e, fn, keys, isStart, capacity: this.#deps.capacity() });
+      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits);
+    }
+    return undefined;
+  }
+
+  /** Admits the calls of a backlog by the present configuration. Those that are left there twice for a moment are admitted once. */
+  async #move(partition: number, backlog: string): Promise<AdmittedCallToSchedule[]> {
+    const { admissions } = this.#deps;
+    const ready: AdmittedCallToSchedule[] = [];
+    for (;;) {
+      const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
+      if (waiting.length === 0) return ready;
+      const env = backlog.slice(0, backlog.lastIndexOf(':'));
+      const moved = waiting.map(({ entry }) => ({ env, functionId: '', entry }));
+      const calls = await this.#waitingCalls(env, moved);
+      ready.push(...(await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
+      const progress = await admissions.withdraw(
+        partition,
+        backlog,
+        waiting.map(({ entry }) => entry),
+      );
+      ready.push(...(await this.#follow(progress)));
+    }
+  }
+
+  async #waitingCalls(env: string, waiting: readonly AdmittedCall[]): Promise<CallToSchedule[]> {
+    const refs = waiting.flatMap(({ entry }) => callOfEntry(entry) ?? []);
+    const runs = new Map(
+      (await this.#deps.runs.readMany(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [run.id, run]),
+    );
+    const calls: CallToSchedule[] = [];
+    for (const { runId, at, stepId } of refs) {
+      const run = runs.get(runId);
+      if (!run || hasEnded(run)) continue;
+      const retries = (await this.#deps.functions.find(env, run.functionId))?.retries ?? DEFAULT_RETRIES;
+      calls.push({ ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries });
+    }
+    return calls;
+  }
+}
+
+function hasLimits(fn: AppFunction): boolean {
+  if (fn.held) return true;
+  const options = flowOptionsOf(fn);
+  if (!options) return false;
+  const { runConcurrency, stepConcurrency, throttle, priority } = options;
+  return runConcurrency.length + stepConcurrency.length > 0 || throttle !== undefined || priority !== undefined;
+}
+
+function isComplete(
+  { runConcurrency, stepConcurrency, throttle, priority }: FlowOptions,
+  keys: FrozenKeys | undefined,
+): boolean {
+  const sources = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
+    ({ key }) => key ?? [],
+  );
+  return (
+    sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || keys !== undefined)
+  );
+}
+
+function toAdmit({ call, limits, info, score }: LimitedCall, executions: number): CallToAdmit {
+  return { entry: entryOf(refOf(call)), executions, score, backlog: limits.backlog, info };
+}
+
+function refOf({ ref: { runId }, at, stepId }: CallToSchedule) {
+  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
+}
+
+const KINDS = { run: 'r', step: 's', throttle: 't' } as const;
+
+function infoOf(env: string, functionId: string, limits: readonly Limit[]): BacklogInfo {
+  const values = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
+  return {
+    e: env,
+    f: functionId,
+    ...(values.length > 0 && { v: Object.fromEntries(values) }),
+    l: limits.map(toStored),
+  };
+}
+
+function toStored({ id, kind, limit, intervalMs, toleranceMs }: Limit): StoredLimit {
+  return intervalMs === undefined || toleranceMs === undefined
+    ? [id, KINDS[kind], limit]
+    : [id, KINDS[kind], limit, intervalMs, toleranceMs];
+}

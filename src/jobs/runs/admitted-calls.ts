@@ -1,0 +1,69 @@
+/** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
+ *  admitted when it is due, or waits. After each call its places go to others. */
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import { hasEnded } from '../../model/runs/run.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { Admission } from '../flow-control/admission.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { type CallJob, toRunRef } from '../queues/queues.ts';
+import { callJobId, entryOf } from './call-ref.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+
+/** The places that a call holds. */
+export interface HeldPlaces {
+  entry: string;
+  home: number;
+  /** Of the job: another execution may have taken over. undefined: the function has no limits any more. */
+  executions?: number;
+}
+
+export interface AdmittedCallsDeps {
+  admission: Admission;
+  functions: FunctionTables;
+  runs: Runs;
+  scheduler: RunScheduler;
+}
+
+export class AdmittedCalls {
+  readonly #deps: AdmittedCallsDeps;
+
+  constructor(deps: AdmittedCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param executions of the job, this one included
+   *  @returns what the call holds; undefined: it has no limits; 'waits': it must not be made yet */
+  async admit(job: CallJob, executions: number): Promise<HeldPlaces | 'waits' | undefined> {
+    const { env, runId, functionId, at, stepId, admitted } = job;
+    const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
+    if (admitted !== undefined && executions === 1) return { entry, home: admitted, executions };
+    const { functions, runs, admission, scheduler } = this.#deps;
+    const fn = await functions.find(env, functionId);
+    if (!fn || (!flowOptionsOf(fn) && !fn.held)) {
+      return admitted === undefined ? undefined : { entry, home: admitted };
+    }
+    const run = await runs.read(env, runId);
+    if (!run || hasEnded(run)) return admitted === undefined ? undefined : { entry, home: admitted };
+    const jobId = callJobId(runId, at, stepId);
+    const call = { ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries: 0 };
+    const ready = await admission.admit([call], executions);
+    const isOwn = ({ ref, at, stepId }: (typeof ready)[number]) => callJobId(ref.runId, at, stepId) === jobId;
+    await scheduler.start(ready.filter((one) => !isOwn(one)));
+    const own = ready.find(isOwn);
+    if (!own) return 'waits';
+    return own.home === undefined ? undefined : { entry, home: own.home, executions };
+  }
+
+  /** A job that waits was put aside: it may have been admitted meanwhile. */
+  async recheck(job: CallJob, executions: number): Promise<void> {
+    const { runId, at, stepId } = job;
+    if ((await this.admit(job, executions)) !== 'waits')
+      await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
+  }
+
+  /** The call has ended. If Redis refuses, the check of the admission gives its places back. */
+  async release({ entry, home, executions }: HeldPlaces): Promise<void> {
+    const { admission, scheduler } = this.#deps;
+    await scheduler.start(await admission.release(home, entry, executions));
+  }
+}

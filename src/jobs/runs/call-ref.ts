@@ -1,0 +1,42 @@
+/** Calls of runs, by which their jobs and their admissions are named. */
+import { stepKey } from '../../model/runs/step-key.ts';
+import type { TracedRunRef } from '../queues/queues.ts';
+
+/** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
+export interface CallRef {
+  runId: string;
+  at?: number;
+  stepId?: string;
+  request?: boolean;
+}
+
+export interface CallToSchedule {
+  ref: TracedRunRef;
+  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
+  at?: number;
+  stepId?: string;
+  /** Attempts after the first. */
+  retries: number;
+  /** Attempts that were made already. */
+  attemptsBefore?: number;
+  delayMs?: number;
+}
+
+/** The first call has the ID of its run. */
+export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
+  if (stepId) return `${runId}-${stepKey(stepId)}`;
+  return at === 0 || at === undefined ? runId : `${runId}-${at}`;
+}
+
+/** As admissions name it. */
+export function entryOf({ runId, at = 0, stepId }: CallRef): string {
+  return stepId ? `${runId}//${stepId}` : `${runId}/${at}`;
+}
+
+/** @returns undefined for a run that holds limits as a whole */
+export function callOfEntry(entry: string): CallRef | undefined {
+  const slash = entry.indexOf('/');
+  if (slash === -1) return undefined;
+  const [runId, rest] = [entry.slice(0, slash), entry.slice(slash + 1)];
+  return rest.startsWith('/') ? { runId, stepId: rest.slice(1) } : { runId, at: Number(rest) };
+}

@@ -1,0 +1,48 @@
+/** The flow control in the configuration of a function, as the SDKs spell it. */
+import { durationMs } from '../values/duration.ts';
+import { isJsonObject } from '../values/json.ts';
+
+export const FLOW_FIELDS = [
+  'concurrency',
+  'throttle',
+  'rateLimit',
+  'debounce',
+  'batchEvents',
+  'singleton',
+  'priority',
+  'idempotency',
+  'timeouts',
+] as const;
+export type FlowField = (typeof FLOW_FIELDS)[number];
+
+const TIMES: readonly string[] = ['period', 'timeout', 'start', 'finish'];
+/** The deepest field is concurrency.fn[0].limit. */
+const DEPTH_MAX = 4;
+
+/** The fields of flow control as they were sent. */
+export function sentOptions(config: Record<string, unknown>): Record<string, unknown> {
+  const sent = Object.fromEntries(FLOW_FIELDS.map((field) => [field, config[field]]));
+  // The official Go SDK spells it with a capital.
+  return { ...sent, singleton: config.singleton ?? config.Singleton };
+}
+
+/** Without the fields that have no value: null, empty and zero values count as absent, because some SDKs send them. */
+export function withoutAbsent(sent: unknown, name = '', depth = 0): unknown {
+  if (depth > DEPTH_MAX) return sent;
+  if (Array.isArray(sent)) return sent.length === 0 ? undefined : sent.map((one) => present(one, name, depth) ?? {});
+  return present(sent, name, depth);
+}
+
+function present(sent: unknown, name: string, depth: number): unknown {
+  if (!isJsonObject(sent)) return hasValue(sent, name) ? sent : undefined;
+  const fields = Object.entries(sent).flatMap(([field, value]) => {
+    const kept = withoutAbsent(value, field, depth + 1);
+    return kept === undefined ? [] : [[field, kept]];
+  });
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function hasValue(value: unknown, name: string): boolean {
+  if (typeof value === 'string') return value !== '' && !(TIMES.includes(name) && durationMs(value) === 0);
+  return value !== undefined && value !== null && value !== 0 && value !== false;
+}

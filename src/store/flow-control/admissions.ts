@@ -1,0 +1,232 @@
+/** Which calls hold a place of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
+ *  limits wait in one backlog (lua/lib/admission.lua). A place is held as long as the call's job is alive: it is not bound to the worker, whose job
+ *  another takes over when it dies. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** A limit as the scripts read it: kind r: runs, s: calls, t: throttle (interval and tolerance in ms). */
+export type StoredLimit = [id: string, kind: 'r' | 's' | 't', limit: number, interval?: number, tolerance?: number];
+
+/** What a backlog has to know. */
+export interface BacklogInfo {
+  /** Environment. */
+  e: string;
+  /** Function. */
+  f: string;
+  /** Values of the keys, by their expressions. */
+  v?: Record<string, string>;
+  l: StoredLimit[];
+}
+
+export interface CallToAdmit {
+  /** `<run ID>/<call>` */
+  entry: string;
+  /** Number of the job's execution. */
+  executions: number;
+  /** The lower, the earlier; milliseconds. */
+  score: number;
+  /** `<env>:<digest>` */
+  backlog: string;
+  info: BacklogInfo;
+}
+
+export interface AdmittedCall {
+  env: string;
+  functionId: string;
+  entry: string;
+}
+
+/** What a script has let go on, in one partition. */
+export interface Progress {
+  partition: number;
+  admitted: AdmittedCall[];
+  /** Throttles with a backlog: when the next of it may start, Unix milliseconds. */
+  throttles: { limit: string; at: number }[];
+  /** Limits that have room for more: `advance` goes on. */
+  unfinished: string[];
+}
+
+/** Something to check: a call or run that holds places, a limit, or a function whose configuration has changed. */
+export type DueCheck =
+  | { kind: 'admission'; entry: string; env: string; functionId: string }
+  | { kind: 'limit'; limit: string }
+  | { kind: 'function'; env: string; functionId: string; member: string };
+
+type Reply = [granted: string[], throttles: (string | number)[], unfinished: string[]];
+
+const CHECKED_AT_ONCE = 200;
+const CLAIM_MS = 30_000;
+/** After so long every process has a new configuration. */
+const KNOWN_MS = 2_500;
+
+export class Admissions {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #checkMs: number;
+
+  /** @param checkMs after so long an admission is checked: its job may be lost */
+  constructor(redis: ScriptedRedis, keys: Keyspace, checkMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#checkMs = checkMs;
+  }
+
+  /** The partition that the limits of a home are in. */
+  partitionOf(home: string): number {
+    return this.#keys.homeOf(home).number;
+  }
+
+  /** Admits calls, or adds them to their backlogs. All of one partition.
+   *  @returns for each whether it is admitted; and others that are admitted */
+  async admit(
+    partition: number,
+    calls: readonly CallToAdmit[],
+  ): Promise<{ isAdmitted: boolean[]; progress: Progress }> {
+    const keys = this.#keys.partition(partition);
+    const pipeline = this.#redis.pipeline();
+    for (const { entry, executions, score, backlog, info } of calls) {
+      pipeline.admit(...this.#args(keys), entry, executions, score, backlog, JSON.stringify(info));
+    }
+    const found = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply as [admitted: number, ...Reply];
+    });
+    return {
+      isAdmitted: found.map(([admitted]) => admitted === 1),
+      progress: together(
+        partition,
+        found.map(([, ...reply]) => reply),
+      ),
+    };
+  }
+
+  /** Gives back the limits of a call or a run.
+   *  @param executions of the job that has ended; undefined: whoever has the call */
+  async release(partition: number, entry: string, executions?: number): Promise<Progress> {
+    const keys = this.#keys.partition(partition);
+    return toProgress(partition, await this.#redis.releaseAdmission(...this.#args(keys), entry, executions ?? ''));
+  }
+
+  async advance(partition: number, limit: string): Promise<Progress> {
+    const keys = this.#keys.partition(partition);
+    return toProgress(partition, await this.#redis.advanceLimit(...this.#args(keys), limit));
+  }
+
+  async withdraw(partition: number, backlog: string, entries: readonly string[]): Promise<Progress> {
+    const keys = this.#keys.partition(partition);
+    return toProgress(partition, await this.#redis.withdrawCalls(...this.#args(keys), backlog, ...entries));
+  }
+
+  async isAdmitted(partition: number, entry: string): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.partition(partition).admissions, entry)) === 1;
+  }
+
+  /** Backlogs of a function that are not empty. */
+  async backlogsOf(
+    partition: number,
+    env: string,
+    functionId: string,
+  ): Promise<{ backlog: string; info: BacklogInfo }[]> {
+    const keys = this.#keys.partition(partition);
+    const backlogs = await this.#redis.zrange(keys.functionBacklogs(env, functionId), 0, '-1');
+    const commands = backlogs.map((backlog) => ['get', keys.backlogInfo(...partsOf(backlog))]);
+    const texts = await inPipelines<string | null>(this.#redis, commands);
+    return backlogs.flatMap((backlog, i) => (texts[i] ? [{ backlog, info: JSON.parse(texts[i]) as BacklogInfo }] : []));
+  }
+
+  /** The first calls that wait, with their scores. */
+  async waiting(partition: number, backlog: string, count: number): Promise<{ entry: string; score: number }[]> {
+    const key = this.#keys.partition(partition).backlog(...partsOf(backlog));
+    const found = await this.#redis.zrange(key, 0, String(count - 1), 'WITHSCORES');
+    return Array.from({ length: found.length / 2 }, (_, i) => ({
+      entry: found[2 * i] as string,
+      score: Number(found[2 * i + 1]),
+    }));
+  }
+
+  async change(partition: number, backlog: string, info: BacklogInfo): Promise<Progress> {
+    const keys = this.#keys.partition(partition);
+    return toProgress(partition, await this.#redis.changeBacklog(...this.#args(keys), backlog, JSON.stringify(info)));
+  }
+
+  /** The function's configuration has changed: a worker adapts its backlogs to it. */
+  async noteChange(
+    homes: readonly string[],
+    env: string,
+    functionIds: readonly string[],
+    nowMs: number,
+  ): Promise<void> {
+    const places = new Set(homes.map((home) => this.#keys.homeOf(home)));
+    const commands = [...places].flatMap(({ admissionChecks }) =>
+      functionIds.map((id) => ['zadd', admissionChecks, nowMs, `~${env}/${id}`, nowMs + KNOWN_MS, `~~${env}/${id}`]),
+    );
+    await inPipelines(this.#redis, commands);
+  }
+
+  /** Checks that are due, which no other worker gets for a while. */
+  async claimChecks(partition: number, nowMs: number): Promise<DueCheck[]> {
+    const { admissions, admissionChecks } = this.#keys.partition(partition);
+    const found = (await this.#redis.claimChecks(
+      admissions,
+      admissionChecks,
+      nowMs,
+      nowMs + CLAIM_MS,
+      CHECKED_AT_ONCE,
+    )) as string[];
+    return Array.from({ length: found.length / 2 }, (_, i) =>
+      checkOf(found[2 * i] as string, found[2 * i + 1] as string),
+    );
+  }
+
+  async doneChecking(partition: number, check: DueCheck): Promise<void> {
+    if (check.kind !== 'function') return;
+    await this.#redis.zrem(this.#keys.partition(partition).admissionChecks, check.member);
+  }
+
+  /** The admission is in order, and is checked again later. */
+  async keep(partition: number, entries: readonly string[], untilMs: number): Promise<void> {
+    if (entries.length === 0) return;
+    const { admissionChecks } = this.#keys.partition(partition);
+    await this.#redis.zadd(admissionChecks, 'XX', ...entries.flatMap((entry) => [untilMs, entry]));
+  }
+
+  #args({ admissions, prefix }: PartitionKeyspace): [string, string, number] {
+    return [admissions, prefix, this.#checkMs];
+  }
+}
+
+export function partsOf(backlog: string): [env: string, digest: string] {
+  const colon = backlog.lastIndexOf(':');
+  return [backlog.slice(0, colon), backlog.slice(colon + 1)];
+}
+
+function checkOf(member: string, admission: string): DueCheck {
+  if (member.startsWith('!')) return { kind: 'limit', limit: member.slice(1) };
+  if (member.startsWith('~')) {
+    const slash = member.indexOf('/');
+    const env = member.slice(member.startsWith('~~') ? 2 : 1, slash);
+    return { kind: 'function', env, functionId: member.slice(slash + 1), member };
+  }
+  const [, env = '', ...rest] = admission.split('\n');
+  return { kind: 'admission', entry: member, env, functionId: rest.slice(0, -1).join('\n') };
+}
+
+function toProgress(partition: number, reply: unknown): Progress {
+  return together(partition, [reply as Reply]);
+}
+
+function together(partition: number, all: readonly Reply[]): Progress {
+  const progress: Progress = { partition, admitted: [], throttles: [], unfinished: [] };
+  for (const [granted, throttles, unfinished] of all) {
+    for (let i = 0; i < granted.length; i += 3) {
+      const [env, functionId, entry] = granted.slice(i, i + 3) as [string, string, string];
+      progress.admitted.push({ env, functionId, entry });
+    }
+    for (let i = 0; i < throttles.length; i += 2) {
+      progress.throttles.push({ limit: String(throttles[i]), at: Number(throttles[i + 1]) });
+    }
+    progress.unfinished.push(...unfinished);
+  }
+  return progress;
+}

@@ -1,0 +1,39 @@
+-- Admits a call, or adds it to its backlog. Repeating it changes nothing.
+-- KEYS: admissions (hash); all others have its hash tag
+-- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier), backlog,
+--       what the backlog has to know: {e: environment, f: function, v: values of keys, l: limits, each [ID, kind, limit, interval, tolerance]} as JSON.
+--       Positional: this runs for every call with limits.
+-- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
+local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
+local budget = 200
+-- @include flow-control/lua/lib/admission.lua
+local entry, token, score, backlog, info_text = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7]
+
+local admission = redis.call('HGET', admissions, entry)
+if admission then
+  if token ~= '1' then
+    redis.call('HSET', admissions, entry, token .. string.sub(admission, string.find(admission, '\n', 1, true), -1))
+  end
+  return { 1, {}, {}, {} }
+end
+local key = backlog_key(backlog)
+local is_empty = redis.call('EXISTS', key) == 0
+local info = is_empty and cjson.decode(info_text)
+if is_empty and not held_back_by(entry, score, backlog, info) then
+  take(entry, info, token)
+  return { 1, {}, {}, {} }
+end
+local is_changed = redis.call('GET', info_key(backlog)) ~= info_text
+if is_changed then
+  redis.call('SET', info_key(backlog), info_text)
+end
+if redis.call('ZADD', key, 'NX', score, entry) == 1 then
+  info = info or cjson.decode(info_text)
+  redis.call('ZINCRBY', function_backlogs_key(info), 1, backlog)
+end
+-- The others wait behind the first call.
+if is_changed or redis.call('ZRANGE', key, 0, 0)[1] == entry then
+  detach(backlog)
+  admit_backlog(backlog)
+end
+return { redis.call('HEXISTS', admissions, entry), result() }

@@ -1,0 +1,9 @@
+-- Admits what waits for a limit, as far as there is room: after its time has come, or after a script that left some.
+-- KEYS: admissions (hash); all others have its hash tag
+-- ARGV: prefix of keys, time until an admission is checked (ms), limit
+-- Returns {calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
+local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
+local budget = 200
+-- @include flow-control/lua/lib/admission.lua
+advance(ARGV[3])
+return { result() }

@@ -1,0 +1,189 @@
+-- Admits calls: gives each all of its limits, or none. Calls with the same limits wait in one backlog; a backlog that is not empty is in the list of the
+-- one limit that holds back its first call. When that limit has room, the backlog with the oldest first call goes on.
+-- Uses the locals `prefix` (of keys), `check_ms` (until an admission is checked), and `budget` (calls and backlogs that one script handles).
+local granted, wakes, unfinished = {}, {}, {}
+local seconds, microseconds = unpack(redis.call('TIME'))
+local now = seconds * 1000 + microseconds / 1000
+
+local function milliseconds(number)
+  return string.format('%.3f', number)
+end
+
+local function backlog_key(id) return prefix .. ':backlog:' .. id end
+local function info_key(id) return prefix .. ':backlog-info:' .. id end
+local function limit_key(id) return prefix .. ':limit:' .. id end
+local function tat_key(id) return prefix .. ':throttle:' .. id end
+local function waiters_key(id) return prefix .. ':limit-backlogs:' .. id end
+local admissions, checks, held_backlogs = prefix .. ':admissions', prefix .. ':admission-checks', prefix .. ':held-backlogs'
+
+local function function_backlogs_key(info)
+  return prefix .. ':function-backlogs:' .. info.e .. ':' .. info.f
+end
+
+local function run_of(entry)
+  return string.match(entry, '^[^/]+')
+end
+
+-- The theoretical arrival time of a throttle.
+local function tat_of(id)
+  return math.max(now, tonumber(redis.call('GET', tat_key(id)) or 0))
+end
+
+-- Whether the limit has no room for the call.
+local function is_full(limit, entry)
+  local id, kind, size, interval, tolerance = unpack(limit)
+  if kind == 't' then
+    local tat = tat_of(id)
+    if tat - now <= tolerance then
+      return false
+    end
+    wakes[id] = tat - tolerance
+    return true
+  end
+  if kind == 'r' and redis.call('SISMEMBER', limit_key(id), run_of(entry)) == 1 then
+    return false
+  end
+  return redis.call('SCARD', limit_key(id)) >= size
+end
+
+-- Whether another backlog has waited longer for the limit.
+local function is_behind(limit, backlog, score)
+  local first, first_score = unpack(redis.call('ZRANGE', waiters_key(limit[1]), 0, 0, 'WITHSCORES'))
+  if not first or first == backlog then
+    return false
+  end
+  first_score = tonumber(first_score)
+  return first_score < score or (first_score == score and first < backlog)
+end
+
+-- Takes all limits for the call.
+local function take(entry, info, token)
+  local of_call, of_run, run = {}, {}, run_of(entry)
+  for _, limit in ipairs(info.l) do
+    local id, kind, _, interval = unpack(limit)
+    if kind == 't' then
+      local tat = tat_of(id) + interval
+      redis.call('SET', tat_key(id), milliseconds(tat), 'PX', math.ceil(tat - now) + 1000)
+    elseif kind == 'r' then
+      redis.call('SADD', limit_key(id), run)
+      of_run[#of_run + 1] = id
+    else
+      redis.call('SADD', limit_key(id), entry)
+      of_call[#of_call + 1] = id
+    end
+  end
+  local check_at = math.floor(now + check_ms)
+  redis.call('HSET', admissions, entry, table.concat({ token, info.e, info.f, table.concat(of_call, ' ') }, '\n'))
+  redis.call('ZADD', checks, check_at, entry)
+  if #of_run > 0 then
+    redis.call('HSET', admissions, run, table.concat({ '', info.e, info.f, table.concat(of_run, ' ') }, '\n'))
+    redis.call('ZADD', checks, check_at, run)
+  end
+end
+
+-- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
+local function held_back_by(entry, score, backlog, info)
+  for _, limit in ipairs(info.l) do
+    if is_full(limit, entry) then
+      return limit[1], true
+    end
+    if is_behind(limit, backlog, score) then
+      return limit[1], false
+    end
+  end
+end
+
+-- Admits calls of the backlog from its first on, as far as there is room. It must not be in the list of a limit.
+-- Returns the limit that holds back the rest, and whether that is full.
+local function admit_backlog(backlog)
+  local text = redis.call('GET', info_key(backlog))
+  if not text then
+    return
+  end
+  local info = cjson.decode(text)
+  while true do
+    local entry, score = unpack(redis.call('ZRANGE', backlog_key(backlog), 0, 0, 'WITHSCORES'))
+    if not entry then
+      redis.call('DEL', info_key(backlog))
+      return
+    end
+    score = tonumber(score)
+    -- It may have been admitted from the backlog of a former configuration.
+    local is_admitted = redis.call('HEXISTS', admissions, entry) == 1
+    local limit, full = nil, false
+    if not is_admitted then
+      limit, full = held_back_by(entry, score, backlog, info)
+      -- What is left goes on with the next script.
+      if not limit and budget <= 0 then
+        limit = info.l[1][1]
+        unfinished[limit] = true
+      end
+    end
+    if limit then
+      redis.call('ZADD', waiters_key(limit), score, backlog)
+      redis.call('HSET', held_backlogs, backlog, limit)
+      return limit, full
+    end
+    budget = budget - 1
+    redis.call('ZREM', backlog_key(backlog), entry)
+    if tonumber(redis.call('ZINCRBY', function_backlogs_key(info), -1, backlog)) <= 0 then
+      redis.call('ZREM', function_backlogs_key(info), backlog)
+    end
+    if not is_admitted then
+      take(entry, info, '1')
+      for _, part in ipairs({ info.e, info.f, entry }) do
+        granted[#granted + 1] = part
+      end
+    end
+  end
+end
+
+-- Lets the backlogs go on that wait for the limit, the one with the oldest first call first.
+local function advance(limit)
+  while true do
+    local backlog = redis.call('ZRANGE', waiters_key(limit), 0, 0)[1]
+    if not backlog then
+      redis.call('ZREM', checks, '!' .. limit)
+      return
+    end
+    if budget <= 0 then
+      unfinished[limit] = true
+      return
+    end
+    budget = budget - 1
+    redis.call('ZREM', waiters_key(limit), backlog)
+    redis.call('HDEL', held_backlogs, backlog)
+    local by, full = admit_backlog(backlog)
+    if by == limit and full then
+      return
+    end
+  end
+end
+
+-- Removes what holds back the backlog, so that it can be tried again.
+local function detach(backlog)
+  local limit = redis.call('HGET', held_backlogs, backlog)
+  if limit then
+    redis.call('ZREM', waiters_key(limit), backlog)
+    redis.call('HDEL', held_backlogs, backlog)
+  end
+end
+
+-- Returns calls: environment, function, entry, …; throttles: limit, time of the next start (ms), …; limits with more to admit.
+local function result()
+  local times, more = {}, {}
+  for id in pairs(unfinished) do
+    more[#more + 1] = id
+    -- In case this process dies.
+    redis.call('ZADD', checks, math.floor(now), '!' .. id)
+  end
+  for id, time in pairs(wakes) do
+    if redis.call('EXISTS', waiters_key(id)) == 1 then
+      times[#times + 1] = id
+      times[#times + 1] = math.ceil(time)
+      -- In case the timer is lost.
+      redis.call('ZADD', checks, math.ceil(time) + 5000, '!' .. id)
+    end
+  end
+  return granted, times, more
+end

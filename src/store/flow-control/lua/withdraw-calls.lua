@@ -1,0 +1,21 @@
+-- Removes calls from their backlog: their run has ended, or they wait in another backlog now.
+-- KEYS: admissions (hash); all others have its hash tag
+-- ARGV: prefix of keys, time until an admission is checked (ms), backlog, calls
+-- Returns {calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
+local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
+local budget = 200
+-- @include flow-control/lua/lib/admission.lua
+local backlog = ARGV[3]
+
+local text = redis.call('GET', info_key(backlog))
+local removed = text and redis.call('ZREM', backlog_key(backlog), unpack(ARGV, 4)) or 0
+if removed > 0 then
+  local key = function_backlogs_key(cjson.decode(text))
+  if tonumber(redis.call('ZINCRBY', key, -removed, backlog)) <= 0 then
+    redis.call('ZREM', key, backlog)
+  end
+  -- Another call may be the first now.
+  detach(backlog)
+  admit_backlog(backlog)
+end
+return { result() }

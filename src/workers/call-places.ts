@@ -1,0 +1,32 @@
+/** Makes calls only while they hold places of their function's limits. A job that has to wait is put aside; its admission makes it due. */
+import { DelayedError, type Job } from 'bullmq';
+import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
+import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
+import type { Logger } from '../log.ts';
+import type { Handler } from './job-middleware.ts';
+
+/** If nothing makes it due, it asks again. */
+const ASIDE_MS = 3_600_000;
+
+export function withPlaces(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {
+  return async (job) => {
+    if (job.data.kind !== 'call') return handler(job);
+    const held = await admittedCalls.admit(job.data, job.attemptsStarted);
+    if (held === 'waits') return putAside(job as Job<CallJob>, admittedCalls);
+    if (!held) return handler(job);
+    try {
+      await handler(job);
+    } finally {
+      await admittedCalls.release(held).catch((error: Error) => {
+        log.debug({ err: error.message, job: job.id }, 'the limits of a call are given back by their check');
+      });
+    }
+  };
+}
+
+/** @throws DelayedError always: BullMQ then counts no attempt */
+async function putAside(job: Job<CallJob>, admittedCalls: AdmittedCalls): Promise<never> {
+  await job.moveToDelayed(Date.now() + ASIDE_MS, job.token).catch(() => undefined);
+  await admittedCalls.recheck(job.data, job.attemptsStarted).catch(() => undefined);
+  throw new DelayedError();
+}
