@@ -1,6 +1,7 @@
 /** The REST API: every route of `/v1`, and its documentation. */
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import type { Admission } from '../jobs/flow-control/admission.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -74,6 +75,7 @@ export interface ApiDeps {
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   registrar: Registrar;
+  admission: Pick<Admission, 'noteChange'>;
   queues: PartitionQueues;
   log: Logger;
 }
@@ -144,7 +146,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
-    ...functionRoutes({ functions, cancellations: store.cancellations, expressionProblems }),
+    ...functionRoutes({ functions, cancellations: store.cancellations, admission: deps.admission, expressionProblems }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
