@@ -27,6 +27,7 @@ const PACKAGE_HOMES = [
   ['isolates', 'isolated-vm|piscina', ['transforms']],
   ['redis', 'ioredis', ['store']],
   ['opentelemetry', '@opentelemetry/[^/]+|bullmq-otel', ['tracing']],
+  ['cron', 'cron-parser', ['model']],
   ['prometheus', 'prom-client', ['metrics']],
 ];
 

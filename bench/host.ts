@@ -11,7 +11,7 @@ export interface HostReport {
   calls: number;
   /** Of the last call, Unix milliseconds. */
   lastAt: number;
-  /** Milliseconds from the `sentAt` in an event's data to its call. */
+  /** Milliseconds from the `sentAt` in an event's data, or from the tick of a schedule, to its call. */
   ages: number[];
 }
 
@@ -19,6 +19,7 @@ const STEPS = 10;
 const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'StepRun', name: `step-${n}`, data: n });
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+const SCHEDULED = /"name":"inngest\/scheduled\.timer","ts":(\d+)/;
 const CHECKPOINTED = /fnId=bench-checkpoint-(\d+)/;
 
 /** Stores the steps as an SDK does. @param call the body of the call, whose event names the service and its proof */
@@ -51,7 +52,7 @@ const server = createServer((request, response) => {
     seen.calls++;
     seen.lastAt = performance.timeOrigin + performance.now();
     const body = Buffer.concat(chunks).toString('latin1');
-    const sentAt = /"sentAt":([\d.]+)/.exec(body)?.[1];
+    const sentAt = (/"sentAt":([\d.]+)/.exec(body) ?? SCHEDULED.exec(body))?.[1];
     if (sentAt) seen.ages.push(seen.lastAt - Number(sentAt));
     const done = request.url?.includes('bench-ten') ? Number(/"current":(\d+)/.exec(body)?.[1]) : STEPS;
     const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };

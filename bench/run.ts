@@ -17,6 +17,7 @@ import { latency } from './rows/latency.ts';
 import { memory } from './rows/memory.ts';
 import { requests } from './rows/requests.ts';
 import { runs } from './rows/runs.ts';
+import { schedules } from './rows/schedules.ts';
 import { soak } from './rows/soak.ts';
 import { tableOf } from './table.ts';
 import { ensureWrk } from './wrk.ts';
@@ -55,6 +56,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): M
     ingestPaced,
     runs,
     latency,
+    schedules,
     memory,
     ...(soakMinutes > 0 ? [soak] : []),
     ...(isGrowth ? [growth] : []),

@@ -19,7 +19,9 @@ const SENDS_AT_ONCE = 4;
 
 export interface BenchFunction {
   id: string;
-  event: string;
+  event?: string;
+  /** Schedules. */
+  crons?: readonly string[];
   expression?: string;
   /** A second trigger. */
   also?: string;
@@ -67,9 +69,13 @@ export class Service {
 
   /** Registers functions of the function host. */
   async register(app: string, functions: readonly BenchFunction[]): Promise<void> {
-    const onTheWire = functions.map(({ id, event, expression, also }) => {
+    const onTheWire = functions.map(({ id, event, expression, also, crons = [] }) => {
       const runtime = { type: 'http', url: `${this.#hostUrl}/?fnId=${app}-${id}&stepId=step` };
-      const triggers = [{ event, ...(expression && { expression }) }, ...(also ? [{ event: also }] : [])];
+      const triggers = [
+        ...(event ? [{ event, ...(expression && { expression }) }] : []),
+        ...(also ? [{ event: also }] : []),
+        ...crons.map((cron) => ({ cron })),
+      ];
       return { id: `${app}-${id}`, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };
     });
     const response = await fetch(`${this.url}/fn/register`, {

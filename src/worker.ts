@@ -16,6 +16,7 @@ import {
   startBulkCancellations,
   startPartitionSharing,
   startReconciler,
+  startScheduleReconciler,
 } from './workers/maintenance.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
@@ -42,6 +43,7 @@ const {
   branchDeps,
   cancellationDeps,
   admissionDeps,
+  schedules,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -51,6 +53,7 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -66,13 +69,8 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  await Promise.all([
-    workers.close(),
-    reconciler.close(),
-    branchMaintenance.close(),
-    bulkCancellations.close(),
-    admissionChecks.close(),
-  ]);
+  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
+  await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

@@ -1,83 +1,113 @@
 package tidegate
 
-import (
-	"time"
+import "time"
 
-	"github.com/tidegate/tidegate/clients/go/internal/timing"
-)
-
-// FlowControl says when and how often a function runs. It is handed through to the service. Keys and conditions are CEL
-// over the event.
+// FlowControl says how many runs of a function there are, which, and when. Keys and conditions are CEL over the event.
+// CreateFunction checks the ranges.
 type FlowControl struct {
-	// Concurrency is how many steps run at the same time.
+	// Concurrency limits executing steps: a sleeping or waiting run holds nothing. Up to two limits.
 	Concurrency []Concurrency
-	// Throttle is how many runs start within a period; more of them wait.
+	// RunConcurrency limits runs, from their start to their end. Up to two limits.
+	RunConcurrency []Concurrency
+	// Throttle limits run starts per period; more runs wait.
 	Throttle *Throttle
-	// RateLimit is how many runs start within a period; more of them are dropped.
+	// RateLimit limits run starts per period; more runs are skipped.
 	RateLimit *RateLimit
-	// Debounce runs the function once events have stopped coming for so long.
+	// Debounce starts the run with the latest event once events have stopped coming for so long.
 	Debounce *Debounce
-	// BatchEvents has several events in one run.
+	// BatchEvents has several events in one run, as Input.Events. Not together with RateLimit, Idempotency, Debounce,
+	// Singleton, Priority or CancelOn.
 	BatchEvents *BatchEvents
 	Priority    *Priority
 	// Singleton has one run at a time: a new one is skipped, or cancels the old one.
 	Singleton *Singleton
-	// CancelOn are events that cancel a run.
+	// CancelOn are up to five events that cancel a run.
 	CancelOn []CancelOn
 	// Idempotency has one run for each value of this, in 24 hours.
 	Idempotency string
-	// Timeouts are how long a run may wait to start, and take from then.
+	// Timeouts cancel a run that has not started, or not finished, within this time.
 	Timeouts *Timeouts
 }
 
-// Concurrency is a limit of steps at the same time: for the function, or for each value of a key.
+// Scope says which functions share a Concurrency limit.
+type Scope string
+
+const (
+	// ScopeFn limits the function alone. It is the default.
+	ScopeFn Scope = "fn"
+	// ScopeEnv limits all functions of the environment that have the same value of the key.
+	ScopeEnv Scope = "env"
+	// ScopeAccount limits all functions of the installation that have the same value of the key.
+	ScopeAccount Scope = "account"
+)
+
+// Concurrency is a limit of concurrent work.
 type Concurrency struct {
+	// Limit is at least 1.
 	Limit int `json:"limit"`
-	// Key has a limit for each value of it.
-	Key string `json:"key,omitempty"`
-	// Scope is fn, env or account.
-	Scope string `json:"scope,omitempty"`
+	// Key has a limit for each value of it. ScopeEnv and ScopeAccount need one.
+	Key   string `json:"key,omitempty"`
+	Scope Scope  `json:"scope,omitempty"`
 }
 
 // Throttle of a function.
 type Throttle struct {
-	Limit  int
+	Limit int
+	// Period is from 1 s to 7 days.
 	Period time.Duration
-	Burst  int
-	Key    string
+	// Burst runs may start at once beside the first Limit.
+	Burst int
+	Key   string
 }
 
 // RateLimit of a function.
 type RateLimit struct {
-	Limit  int
+	Limit int
+	// Period is from 1 s to 24 hours.
 	Period time.Duration
 	Key    string
 }
 
 // Debounce of a function.
 type Debounce struct {
-	Period  time.Duration
-	Key     string
+	// Period is from 1 s to 7 days.
+	Period time.Duration
+	Key    string
+	// Timeout is from the first event to the run, at most.
 	Timeout time.Duration
 }
 
 // BatchEvents of a function.
 type BatchEvents struct {
+	// MaxSize is at least 2; at most 100, unless the service allows more.
 	MaxSize int
+	// Timeout is from the first event of the batch: at least 1 s; at most 60 s, unless the service allows more.
 	Timeout time.Duration
-	Key     string
+	// Key has a batch for each value of it.
+	Key string
+	// If: an event that does not meet this runs alone.
+	If string
 }
 
-// Priority of a function's runs: Run gives the seconds by which one goes before others.
+// Priority of a function's runs: Run gives the seconds by which one goes before others, -600 to 600.
 type Priority struct {
-	Run string `json:"run,omitempty"`
+	Run string `json:"run"`
 }
+
+// SingletonMode says what happens to a new run while another one is active.
+type SingletonMode string
+
+const (
+	// SingletonSkip skips the new run.
+	SingletonSkip SingletonMode = "skip"
+	// SingletonCancel cancels the old run.
+	SingletonCancel SingletonMode = "cancel"
+)
 
 // Singleton of a function.
 type Singleton struct {
-	Key string `json:"key,omitempty"`
-	// Mode is skip or cancel.
-	Mode string `json:"mode"`
+	Key  string        `json:"key,omitempty"`
+	Mode SingletonMode `json:"mode"`
 }
 
 // CancelOn is an event that cancels a run.
@@ -93,73 +123,4 @@ type CancelOn struct {
 type Timeouts struct {
 	Start  time.Duration
 	Finish time.Duration
-}
-
-// fields of a registration; what is not set is left out.
-type fields map[string]any
-
-func (f fields) text(name, value string) fields {
-	if value != "" {
-		f[name] = value
-	}
-	return f
-}
-
-func (f fields) number(name string, value int) fields {
-	if value != 0 {
-		f[name] = value
-	}
-	return f
-}
-
-func (f fields) length(name string, value time.Duration) fields {
-	if value != 0 {
-		f[name] = timing.Write(value)
-	}
-	return f
-}
-
-// onTheWire is the part of a function's registration that says this.
-func (c FlowControl) onTheWire() fields {
-	wire := fields{}.text("idempotency", c.Idempotency)
-	if len(c.Concurrency) > 0 {
-		wire["concurrency"] = concurrencyOnTheWire(c.Concurrency)
-	}
-	if t := c.Throttle; t != nil {
-		wire["throttle"] = fields{"limit": t.Limit}.length("period", t.Period).number("burst", t.Burst).text("key", t.Key)
-	}
-	if r := c.RateLimit; r != nil {
-		wire["rateLimit"] = fields{"limit": r.Limit}.length("period", r.Period).text("key", r.Key)
-	}
-	if d := c.Debounce; d != nil {
-		wire["debounce"] = fields{}.length("period", d.Period).text("key", d.Key).length("timeout", d.Timeout)
-	}
-	if b := c.BatchEvents; b != nil {
-		wire["batchEvents"] = fields{"maxSize": b.MaxSize}.length("timeout", b.Timeout).text("key", b.Key)
-	}
-	if c.Priority != nil {
-		wire["priority"] = c.Priority
-	}
-	if c.Singleton != nil {
-		wire["singleton"] = c.Singleton
-	}
-	if t := c.Timeouts; t != nil {
-		wire["timeouts"] = fields{}.length("start", t.Start).length("finish", t.Finish)
-	}
-	var cancel []fields
-	for _, on := range c.CancelOn {
-		cancel = append(cancel, fields{"event": on.Event}.text("if", on.If).length("timeout", on.Timeout))
-	}
-	if cancel != nil {
-		wire["cancel"] = cancel
-	}
-	return wire
-}
-
-// concurrencyOnTheWire is a number when there is nothing more to say.
-func concurrencyOnTheWire(several []Concurrency) any {
-	if len(several) == 1 && several[0] == (Concurrency{Limit: several[0].Limit}) {
-		return several[0].Limit
-	}
-	return several
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
@@ -12,7 +13,8 @@ import (
 const (
 	defaultRetries = 4
 	// maxRetries: the service takes no more.
-	maxRetries = 20
+	maxRetries  = 20
+	maxTriggers = 10
 )
 
 // FunctionOpts configure a function.
@@ -121,6 +123,11 @@ func (f *function) check() error {
 		return fmt.Errorf("tidegate: function %q: Retries must be from 0 to %d, got %d", f.id, maxRetries, f.retries)
 	case f.triggers == nil:
 		return fmt.Errorf("tidegate: function %q has no triggers; pass Triggers() for one that only other functions invoke", f.id)
+	case len(f.triggers) > maxTriggers:
+		return fmt.Errorf("tidegate: function %q: Triggers must be at most %d, got %d", f.id, maxTriggers, len(f.triggers))
+	}
+	if problem := f.flow.check(); problem != "" {
+		return fmt.Errorf("tidegate: function %q: %s", f.id, problem)
 	}
 	for _, t := range f.triggers {
 		if t.Event == "" && !t.isCron {
@@ -129,6 +136,9 @@ func (f *function) check() error {
 		if t.isCron && !timing.IsCron(t.Cron) {
 			const want = `cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday)`
 			return fmt.Errorf("tidegate: function %q: %s, got %q", f.id, want, t.Cron)
+		}
+		if jitter := t.jitter; jitter != nil && (*jitter < time.Second || *jitter > day) {
+			return fmt.Errorf("tidegate: function %q: Jitter must be a duration from 1s to 24h, got %s", f.id, shownLength(*jitter))
 		}
 	}
 	return nil

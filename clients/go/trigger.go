@@ -1,5 +1,11 @@
 package tidegate
 
+import (
+	"time"
+
+	"github.com/tidegate/tidegate/clients/go/internal/timing"
+)
+
 // Trigger is what starts a function: EventTrigger, CronTrigger, or several of them in Triggers.
 type Trigger interface{ triggers() []trigger }
 
@@ -8,7 +14,10 @@ type trigger struct {
 	Event      string `json:"event,omitempty"`
 	Expression string `json:"expression,omitempty"`
 	Cron       string `json:"cron,omitempty"`
-	isCron     bool
+	// Jitter is as on the wire.
+	Jitter string `json:"jitter,omitempty"`
+	isCron bool
+	jitter *time.Duration
 }
 
 func (t trigger) triggers() []trigger { return []trigger{t} }
@@ -34,10 +43,26 @@ func EventTrigger(name string, options ...TriggerOption) Trigger {
 	return t
 }
 
-// CronTrigger starts the function by the clock, such as 0 * * * *.
-func CronTrigger(schedule string) Trigger { return trigger{Cron: schedule, isCron: true} }
+// CronOption changes a CronTrigger.
+type CronOption func(*trigger)
 
-// Triggers starts the function on any of these.
+// Jitter starts each run up to this much later than its time, by chance: from 1 s to 24 hours. It spreads functions with
+// the same schedule.
+func Jitter(most time.Duration) CronOption {
+	return func(t *trigger) { t.jitter, t.Jitter = &most, timing.Write(most) }
+}
+
+// CronTrigger starts the function by the clock, in UTC, such as 0 * * * *, or in a time zone:
+// TZ=Europe/Berlin 0 9 * * 1.
+func CronTrigger(schedule string, options ...CronOption) Trigger {
+	t := trigger{Cron: schedule, isCron: true}
+	for _, option := range options {
+		option(&t)
+	}
+	return t
+}
+
+// Triggers starts the function on any of these, up to ten.
 func Triggers(several ...Trigger) Trigger {
 	list := triggerList{}
 	for _, one := range several {

@@ -13,6 +13,7 @@ import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
@@ -76,6 +77,7 @@ export interface ApiDeps {
   httpAgent: HttpAgent;
   registrar: Registrar;
   admission: Pick<Admission, 'noteChange'>;
+  schedules: Schedules;
   queues: PartitionQueues;
   log: Logger;
 }
@@ -90,11 +92,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
-  const { registrar } = deps;
+  const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev });
   return [
-    ...environmentRoutes({ environments, quotas }),
+    ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
@@ -134,7 +136,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...signingKeyRoutes({ signingKeys, environments }),
     ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
-    ...appRoutes({ apps, functions, expressionProblems, processes, appSync, quotas }),
+    ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
@@ -146,7 +148,14 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
-    ...functionRoutes({ functions, cancellations: store.cancellations, admission: deps.admission, expressionProblems }),
+    ...functionRoutes({
+      functions,
+      cancellations: store.cancellations,
+      admission: deps.admission,
+      expressionProblems,
+      schedules,
+      environments,
+    }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),

@@ -18,6 +18,8 @@ import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { CronTicks } from '../jobs/timers/cron.ts';
+import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Store } from '../store/store.ts';
@@ -38,6 +40,7 @@ export interface RunServices {
   admission: Admission;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
+  schedules: Schedules;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
@@ -46,6 +49,10 @@ export function createRunServices(
   { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
   {
     apps,
+    redis,
+    keys,
+    environments,
+    functions: storedFunctions,
     runs,
     runLists,
     runMetadata,
@@ -114,6 +121,7 @@ export function createRunServices(
     telemetry,
     deduplication,
   });
+  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
     transitions,
     runs,
@@ -150,10 +158,12 @@ export function createRunServices(
     admission,
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
     timeoutTimers,
+    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {
       throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
       timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
       'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
+      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
     },
   };
 }

@@ -88,8 +88,17 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
-  const { transitions, retries, invocations, callCheckpoints, endpoints, signalSender, admission, timeoutTimers } =
-    createRunServices(core, store, ingestion);
+  const {
+    transitions,
+    retries,
+    invocations,
+    callCheckpoints,
+    endpoints,
+    signalSender,
+    admission,
+    timeoutTimers,
+    schedules,
+  } = createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -107,6 +116,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     expressionProblems: store.expressionProblems,
     admission,
     timeoutTimers,
+    schedules,
     log,
   });
   const gateway = new Gateway({
@@ -156,6 +166,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     queues,
     liveStreams,
     registrar,
+    schedules,
     gateway,
     realtime,
     tracing,

@@ -10,6 +10,7 @@ import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
@@ -30,6 +31,7 @@ export interface WorkerParts {
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
   admissionDeps: AdmissionChecksDeps;
+  schedules: Schedules;
 }
 
 /** The workers take jobs from here on.
@@ -59,6 +61,7 @@ export async function createWorker(
     admittedCalls,
     timeoutTimers,
     timerHandlers,
+    schedules,
   } = createRunServices(core, store, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
@@ -177,6 +180,7 @@ export async function createWorker(
       checkMs: 2 * config.stalledAfterMs,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    schedules,
     branchDeps: {
       redis: store.redis,
       environments,

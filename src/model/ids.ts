@@ -85,6 +85,12 @@ export function derivedEventId(parent: string, ...parts: string[]): string {
   return withPrefix(derivedId(parent, ...parts), OWN_EVENT);
 }
 
+/** The ID of an event that the service itself sends at a time, and no other event causes: a hash of `parts`. */
+export function ownEventId(timeMs: number, partition: number, ...parts: string[]): string {
+  const digest = hash('sha256', JSON.stringify(parts), 'buffer');
+  return withPrefix(inPartition(fromBytes(timeMs, digest.subarray(0, 10)), partition), OWN_EVENT);
+}
+
 /** Replaces the first random digits of the ID by the prefix. */
 function withPrefix(id: string, prefix: string): string {
   return id.slice(0, TIME_DIGITS) + prefix + id.slice(TIME_DIGITS + prefix.length);

@@ -1,4 +1,4 @@
-/** Periodic work of every worker: reconciles idle runs, and expires and deletes branch environments. Intervals vary a
+/** Periodic work of every worker: reconciles idle runs and schedules, and expires and deletes branch environments. Intervals vary a
  *  little, so that several workers do not run it at the same moment. */
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -6,7 +6,9 @@ import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '..
 import { type AdmissionChecksDeps, checkAdmissions } from '../jobs/flow-control/admission-checks.ts';
 import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
+import type { Locks } from '../store/redis/locks.ts';
 import type { Partitions } from '../store/redis/partitions.ts';
 import type { LiveWorkers } from '../store/telemetry/live-workers.ts';
 import { assignedPartitions } from './partition-assignment.ts';
@@ -26,6 +28,8 @@ const CHECK_AGAIN_MS = 50;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
 const DELETION_ROUND_MS = 1_000;
+const SCHEDULE_ROUND_MS = 15_000;
+const SCHEDULE_LOCK_MS = 30_000;
 /** Checking which branches are used costs a few reads for each. */
 const EXPIRY_CHECK_MS = 600_000;
 
@@ -157,6 +161,27 @@ export function startBulkCancellations(deps: BulkCancellationDeps, log: Logger):
     async close() {
       stop();
       await stopped;
+    },
+  };
+}
+
+/** Starts with a round at once: an earlier version may have registered functions without their schedules. One worker at a time. */
+export function startScheduleReconciler(schedules: Schedules, locks: Locks, log: Logger): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    try {
+      await locks.withLock('schedules', SCHEDULE_LOCK_MS, async () => {
+        const { added, removed } = await schedules.reconcile();
+        if (added + removed > 0) log.info({ added, removed }, 'reconciled schedules');
+      });
+    } catch (error) {
+      log.warn({ err: (error as Error).message }, 'schedules could not be reconciled');
+    }
+    return SCHEDULE_ROUND_MS;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
     },
   };
 }

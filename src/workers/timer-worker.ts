@@ -1,6 +1,7 @@
 /** The worker of a partition's timers. They have a queue of their own, so that no backlog of calls delays them. */
 import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
+import { dueAtOf, SCHEDULER_SETTINGS } from '../jobs/queues/job-schedulers.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { JOB_RETENTION, TIMERS, type TimerJob } from '../jobs/queues/queues.ts';
 import { handleTimer, type TimerHandlers } from '../jobs/timers/timer-handlers.ts';
@@ -26,12 +27,12 @@ export function createTimerWorker(
   partition: number,
   { config, queueOptions, queues, handlers, log, recorder }: TimerWorkerDeps,
 ): WatchedWorker<TimerJob> {
-  const handler = ({ data, timestamp, delay }: Job<TimerJob>) => handleTimer(data, timestamp + delay, handlers);
+  const handler = (job: Job<TimerJob>) => handleTimer(job.data, dueAtOf(job), job.attemptsStarted, handlers);
   const worker = new WatchedWorker<TimerJob>(TIMERS, withOutageDelay(withMetrics(TIMERS, handler, recorder), log), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[TIMERS],
     concurrency: CONCURRENCY,
-    settings: { backoffStrategy: exponentialBackoff },
+    settings: { backoffStrategy: exponentialBackoff, ...SCHEDULER_SETTINGS },
   });
   logJobs(worker, log, ({ id, data }) => ({ queue: TIMERS, job: id, ...data }));
   return worker;

@@ -165,7 +165,8 @@ describe('pausing a function', () => {
   });
 });
 
-describe('pausing a function when processes die', () => {
+describe('pausing a function when processes die', function () {
+  this.timeout(90_000);
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
@@ -173,12 +174,12 @@ describe('pausing a function when processes die', () => {
   afterEach(() => host.close());
 
   it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
-    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '2' } });
+    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '1' } });
     const app = new BusyApp(host, service);
     try {
       const RUNS = 200;
       await app.register('held');
-      await app.occupy('held', 4);
+      await app.occupy('held', 2);
       const events = Array.from({ length: RUNS }, (_, n) => ({ name: 'held/x', data: { n } }));
       await service.post('/e/key', events);
       const index = service.keys.all()[0]?.runIndex('production', 'active', 'held-held') ?? '';
@@ -197,7 +198,7 @@ describe('pausing a function when processes die', () => {
       await service.post('/v1/functions/held-held/resume');
       await until(() => host.calls('held').length > 20, { describe: 'the runs start', timeoutMs: 20_000 });
       await service.killWorker(1);
-      await until(active(0), { describe: 'all runs have ended', timeoutMs: 40_000 });
+      await until(active(0), { describe: 'all runs have ended', timeoutMs: 60_000 });
       const ids = host.calls('held').map(({ body }) => body.ctx.run_id);
       expect(new Set(ids).size).to.equal(RUNS);
       // Only calls in flight when the worker was killed may be repeated.

@@ -13,6 +13,8 @@ type triggerOptions struct {
 	Event string `json:"event"`
 	If    string `json:"if"`
 	Cron  string `json:"cron"`
+	// Jitter of a schedule.
+	Jitter *length `json:"jitter"`
 }
 
 // length is a time.Duration, written as the wire has it.
@@ -53,6 +55,7 @@ type functionOptions struct {
 		MaxSize int    `json:"maxSize"`
 		Timeout length `json:"timeout"`
 		Key     string `json:"key"`
+		If      string `json:"if"`
 	} `json:"batchEvents"`
 	Priority  *tidegate.Priority  `json:"priority"`
 	Singleton *tidegate.Singleton `json:"singleton"`
@@ -68,21 +71,32 @@ type functionOptions struct {
 	} `json:"timeouts"`
 }
 
-// concurrencies: a number, one limit, or a list of them.
-type concurrencies []tidegate.Concurrency
+// concurrencies: a number, one limit, a list of them, or lists for runs (fn) and for steps.
+type concurrencies struct{ Fn, Step limits }
 
 func (c *concurrencies) UnmarshalJSON(text []byte) error {
 	var limit int
 	if json.Unmarshal(text, &limit) == nil {
-		*c = concurrencies{{Limit: limit}}
+		c.Step = limits{{Limit: limit}}
 		return nil
 	}
+	type both concurrencies
+	if readStrictly(text, (*both)(c)) == nil {
+		return nil
+	}
+	return readStrictly(text, &c.Step)
+}
+
+// limits: one, or a list of them.
+type limits []tidegate.Concurrency
+
+func (l *limits) UnmarshalJSON(text []byte) error {
 	var one tidegate.Concurrency
 	if readStrictly(text, &one) == nil {
-		*c = concurrencies{one}
+		*l = limits{one}
 		return nil
 	}
-	return readStrictly(text, (*[]tidegate.Concurrency)(c))
+	return readStrictly(text, (*[]tidegate.Concurrency)(l))
 }
 
 // create makes the function of a case.
@@ -113,6 +127,8 @@ func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunct
 
 func (o triggerOptions) trigger() tidegate.Trigger {
 	switch {
+	case o.Cron != "" && o.Jitter != nil:
+		return tidegate.CronTrigger(o.Cron, tidegate.Jitter(time.Duration(*o.Jitter)))
 	case o.Cron != "":
 		return tidegate.CronTrigger(o.Cron)
 	case o.If != "":
@@ -124,10 +140,11 @@ func (o triggerOptions) trigger() tidegate.Trigger {
 
 func (o functionOptions) flow() tidegate.FlowControl {
 	flow := tidegate.FlowControl{
-		Concurrency: o.Concurrency,
-		Priority:    o.Priority,
-		Singleton:   o.Singleton,
-		Idempotency: o.Idempotency,
+		Concurrency:    o.Concurrency.Step,
+		RunConcurrency: o.Concurrency.Fn,
+		Priority:       o.Priority,
+		Singleton:      o.Singleton,
+		Idempotency:    o.Idempotency,
 	}
 	if t := o.Throttle; t != nil {
 		flow.Throttle = &tidegate.Throttle{Limit: t.Limit, Period: time.Duration(t.Period), Burst: t.Burst, Key: t.Key}
@@ -139,7 +156,7 @@ func (o functionOptions) flow() tidegate.FlowControl {
 		flow.Debounce = &tidegate.Debounce{Period: time.Duration(d.Period), Key: d.Key, Timeout: time.Duration(d.Timeout)}
 	}
 	if b := o.BatchEvents; b != nil {
-		flow.BatchEvents = &tidegate.BatchEvents{MaxSize: b.MaxSize, Timeout: time.Duration(b.Timeout), Key: b.Key}
+		flow.BatchEvents = &tidegate.BatchEvents{MaxSize: b.MaxSize, Timeout: time.Duration(b.Timeout), Key: b.Key, If: b.If}
 	}
 	if t := o.Timeouts; t != nil {
 		flow.Timeouts = &tidegate.Timeouts{Start: time.Duration(t.Start), Finish: time.Duration(t.Finish)}

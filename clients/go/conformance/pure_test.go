@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +129,23 @@ func definitions(t *testing.T, c definitionCase) {
 	if _, err := options.define(client); err != nil {
 		flaw = err.Error()
 	}
+	for i, words := range c.Flaw {
+		c.Flaw[i] = fieldForm.ReplaceAllStringFunc(words, fieldInGo)
+	}
 	checkFlaw(t, c.Flaw, flaw)
+}
+
+var fieldForm = regexp.MustCompile(`\{\{field ([^}]+)\}\}`)
+
+// fieldInGo is the name of an option in the words of a flaw, as this library spells it.
+func fieldInGo(placeholder string) string {
+	field := fieldForm.FindStringSubmatch(placeholder)[1]
+	field = strings.Replace(strings.Replace(field, "concurrency.fn", "runConcurrency", 1), "concurrency.step", "concurrency", 1)
+	names := strings.Split(field, ".")
+	for i, name := range names {
+		names[i] = strings.ToUpper(name[:1]) + name[1:]
+	}
+	return strings.Join(names, ".")
 }
 
 type signedURLCase struct {

@@ -11,6 +11,7 @@ from tidegate import (
     BatchEvents,
     CancelOn,
     Concurrency,
+    ConcurrencyOfRunsAndSteps,
     ConfigError,
     CronTrigger,
     Debounce,
@@ -18,9 +19,11 @@ from tidegate import (
     Handler,
     RetryAfterError,
     SyncContext,
+    Throttle,
     Tidegate,
     Timeouts,
 )
+from tidegate._flow_wire import flow_on_the_wire
 
 client = Tidegate("shop", is_dev=True)
 
@@ -65,19 +68,52 @@ def test_flow_control_goes_to_the_service_under_its_names() -> None:
         trigger="a",
         concurrency=[Concurrency(limit=2, key="event.data.id", scope="env")],
         debounce=Debounce(period=timedelta(minutes=1), timeout=90.5),
-        batch_events=BatchEvents(max_size=10, timeout="5s"),
         timeouts=Timeouts(start="1h"),
         cancel_on=[CancelOn(event="b", if_="true")],
         idempotency="event.data.id",
     )(nothing)
-    assert fn.flow.on_the_wire() == {
+    assert flow_on_the_wire(fn.flow) == {
         "concurrency": [{"limit": 2, "key": "event.data.id", "scope": "env"}],
         "debounce": {"period": "60000ms", "timeout": "90500ms"},
-        "batchEvents": {"maxSize": 10, "timeout": "5s"},
         "timeouts": {"start": "1h"},
         "cancel": [{"event": "b", "if": "true"}],
         "idempotency": "event.data.id",
     }
+    batched = client.create_function(
+        id="batched",
+        trigger=CronTrigger("@daily", jitter=timedelta(minutes=1)),
+        batch_events=BatchEvents(max_size=10, timeout=5, if_="event.data.small"),
+        concurrency=ConcurrencyOfRunsAndSteps(
+            fn=Concurrency(limit=1), step=(Concurrency(limit=2), Concurrency(limit=3))
+        ),
+    )(nothing)
+    assert flow_on_the_wire(batched.flow) == {
+        "batchEvents": {"maxSize": 10, "timeout": "5000ms", "if": "event.data.small"},
+        "concurrency": {"fn": [{"limit": 1}], "step": [{"limit": 2}, {"limit": 3}]},
+    }
+    assert batched.triggers[0].on_the_wire() == {"cron": "@daily", "jitter": "60000ms"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"throttle": {"limit": 1}}, "throttle must be a Throttle, got {'limit': 1}"),
+        (
+            {"throttle": Throttle(limit=True, period=60)},
+            "throttle.limit must be a whole number of at least 1, got True",
+        ),
+        ({"throttle": Throttle(limit=1, period=0.5)}, "throttle.period must be a duration from 1s to 7d, got 0.5"),
+        ({"debounce": Debounce(period=timedelta(days=8))}, "got datetime.timedelta(days=8)"),
+        ({"concurrency": "3"}, 'concurrency must be a whole number of at least 1, got "3"'),
+        ({"concurrency": [3]}, "concurrency[0] must be a Concurrency, got 3"),
+        ({"cancel_on": CancelOn(event="b")}, "cancel_on must be a list, got CancelOn(event='b'"),
+        ({"idempotency": ""}, 'idempotency must be a CEL expression, got ""'),
+        ({"trigger": CronTrigger("@daily", jitter=0.5)}, "jitter must be a duration from 1s to 24h, got 0.5"),
+    ],
+)
+def test_flow_control_that_is_not_valid_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        client.create_function(**{"id": "fn", "trigger": "a", **options})(nothing)
 
 
 def test_async_functions_are_told_by_what_they_are_called_with_too() -> None:

@@ -12,21 +12,31 @@ from typing_extensions import assert_type
 from tidegate import (
     AppAnswer,
     AppRequest,
+    BatchEvents,
+    CancelOn,
+    Concurrency,
+    ConcurrencyOfRunsAndSteps,
     Context,
+    CronTrigger,
+    Debounce,
     Event,
     EventTrigger,
     FailureContext,
     FetchResponse,
     Function,
     Handler,
+    Priority,
+    RateLimit,
     ReceivedEvent,
     ReceivedSignal,
     RemoteError,
     SendError,
+    Singleton,
     SyncContext,
     SyncFailureContext,
     Throttle,
     Tidegate,
+    Timeouts,
 )
 from tidegate.testing import FunctionRun, run_function
 
@@ -96,9 +106,66 @@ def count(ctx: SyncContext) -> int:
 assert_type(thank, Function[dict[str, int]])
 assert_type(count, Function[int])
 
-client.create_function(id="x")  # type: ignore[call-arg]  # pyright: ignore
-client.create_function(id="x", trigger="a", throttle={"limit": 1})  # type: ignore[arg-type]  # pyright: ignore
+client.create_function(id="x")  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", throttle={"limit": 1})  # type: ignore[call-overload]  # pyright: ignore
 Event(name="a", data=3)  # type: ignore[arg-type]  # pyright: ignore
+
+
+limit = Concurrency(limit=1, key="event.data.id")
+env = Concurrency(limit=1, key="event.data.id", scope="env")
+batch = BatchEvents(max_size=2, timeout=1, key="event.data.id", if_="event.data.small")
+
+client.create_function(id="x", trigger="a", concurrency=1)
+client.create_function(id="x", trigger="a", concurrency=env)
+client.create_function(id="x", trigger="a", concurrency=[limit, env])
+client.create_function(id="x", trigger="a", concurrency=(limit, env))
+client.create_function(id="x", trigger="a", concurrency=ConcurrencyOfRunsAndSteps(fn=limit, step=(limit, env)))
+# At most two.
+client.create_function(id="x", trigger="a", concurrency=(limit, env, env))  # type: ignore[arg-type]  # pyright: ignore
+ConcurrencyOfRunsAndSteps(fn=(limit, env, env))  # type: ignore[arg-type]  # pyright: ignore
+# Functions share these scopes by a key.
+Concurrency(limit=1, scope="env")  # type: ignore[call-overload]  # pyright: ignore
+Concurrency(limit=1, scope="account")  # type: ignore[call-overload]  # pyright: ignore
+Concurrency(limit=1, key="event.data.id", scope="team")  # type: ignore[call-overload]  # pyright: ignore
+
+client.create_function(
+    id="x",
+    trigger="a",
+    batch_events=batch,
+    concurrency=1,
+    throttle=Throttle(limit=1, period=60),
+    timeouts=Timeouts(start=1),
+)
+# Not with batches.
+client.create_function(id="x", trigger="a", batch_events=batch, rate_limit=RateLimit(limit=1, period=1))  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", batch_events=batch, idempotency="event.data.id")  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", batch_events=batch, debounce=Debounce(period=1))  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", batch_events=batch, singleton=Singleton(mode="skip"))  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", batch_events=batch, priority=Priority(run="60"))  # type: ignore[call-overload]  # pyright: ignore
+client.create_function(id="x", trigger="a", batch_events=batch, cancel_on=[CancelOn(event="b")])  # type: ignore[call-overload]  # pyright: ignore
+
+client.create_function(
+    id="x",
+    trigger=CronTrigger("TZ=Europe/Berlin 0 9 * * 1", jitter=30),
+    rate_limit=RateLimit(limit=1, period="1m", key="event.data.id"),
+    debounce=Debounce(period=1, timeout=timedelta(minutes=1), key="event.data.id"),
+    singleton=Singleton(mode="cancel", key="event.data.id"),
+    priority=Priority(run="60"),
+    idempotency="event.data.id",
+)
+Singleton(mode="queue")  # type: ignore[arg-type]  # pyright: ignore
+Singleton(key="event.data.id")  # type: ignore[call-arg]  # pyright: ignore
+Priority()  # type: ignore[call-arg]  # pyright: ignore
+EventTrigger("a", jitter=30)  # type: ignore[call-arg]  # pyright: ignore
+
+
+@client.create_function(id="batches", trigger="a", batch_events=batch)
+def batches(ctx: SyncContext) -> list[str]:
+    assert_type(ctx.events, list[ReceivedEvent])
+    return [event.id for event in ctx.events]
+
+
+assert_type(batches, Function[list[str]])
 
 
 async def use() -> None:

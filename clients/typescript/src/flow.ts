@@ -1,12 +1,23 @@
-/** Flow control of a function, sent to the service unchanged. Keys and conditions are CEL over `event`; durations are strings such
- *  as `30s`, `2h`, `1d`. */
+/** Flow control of a function: how many of its runs, which, and when. Keys and conditions are CEL over `event`; durations are strings
+ *  such as `30s`, `2h`, `1d`. `flow-check.ts` checks the ranges. */
 
-export interface Concurrency {
-  limit: number;
-  /** A separate limit per value of this expression. */
-  key?: string;
-  scope?: 'fn' | 'env' | 'account';
-}
+/** A limit of concurrent work. Functions share a limit of the scope `env` or `account` by its key. */
+export type Concurrency =
+  | {
+      /** At least 1. */
+      limit: number;
+      /** A separate limit per value of this expression. */
+      key?: string;
+      scope?: 'fn';
+    }
+  | { limit: number; key: string; scope: 'env' | 'account' };
+
+export type OneOrTwo<T> = T | readonly [T, T?];
+
+/** `fn` limits runs, from their start to their end; `step` limits executing steps. */
+export type ConcurrencyOfRunsAndSteps =
+  | { fn: OneOrTwo<Concurrency>; step?: OneOrTwo<Concurrency> }
+  | { fn?: OneOrTwo<Concurrency>; step: OneOrTwo<Concurrency> };
 
 export interface CancelOn<Name extends string = string> {
   event: Name;
@@ -16,28 +27,54 @@ export interface CancelOn<Name extends string = string> {
   timeout?: string;
 }
 
-export interface FlowControl<Name extends string = string> {
-  /** Limits concurrent steps. */
-  concurrency?: number | Concurrency | readonly Concurrency[];
-  /** Limits run starts per period; more runs wait. */
+export interface BatchEvents {
+  /** At least 2; at most 100, unless the service allows more. */
+  maxSize: number;
+  /** From the first event of the batch: at least 1s; at most 60s, unless the service allows more. */
+  timeout: string;
+  /** A separate batch per value of this expression. */
+  key?: string;
+  /** An event that does not meet this condition runs alone. */
+  if?: string;
+}
+
+interface AlwaysPossible {
+  /** Limits executing steps: a sleeping or waiting run holds nothing. With `fn`, limits whole runs. */
+  concurrency?: number | OneOrTwo<Concurrency> | ConcurrencyOfRunsAndSteps;
+  /** Limits run starts per period (1s to 7d); more runs wait. `burst` runs may start at once beside the first `limit`. */
   throttle?: { limit: number; period: string; burst?: number; key?: string };
-  /** Limits run starts per period; more runs are dropped. */
-  rateLimit?: { limit: number; period: string; key?: string };
-  /** Starts the run when no event has come for this long. */
-  debounce?: { period: string; key?: string; timeout?: string };
-  /** Several events in one run. */
-  batchEvents?: { maxSize: number; timeout: string; key?: string };
-  /** `run`: seconds by which the run overtakes others. */
-  priority?: { run?: string };
-  /** One run at a time: a new one is skipped, or cancels the old one. */
-  singleton?: { key?: string; mode: 'skip' | 'cancel' };
-  /** Events that cancel a run. */
-  cancelOn?: readonly CancelOn<Name>[];
-  /** One run per value of this expression within 24 hours. */
-  idempotency?: string;
-  /** Time limits of a run, until its start and from its start. */
+  /** Cancels a run that has not started, or not finished, within this time. */
   timeouts?: { start?: string; finish?: string };
 }
+
+interface WithoutBatches<Name extends string> {
+  batchEvents?: never;
+  /** Limits run starts per period (1s to 24h); more runs are skipped. */
+  rateLimit?: { limit: number; period: string; key?: string };
+  /** Starts the run with the latest event when no event has come for this long (1s to 7d), at most `timeout` after the first. */
+  debounce?: { period: string; key?: string; timeout?: string };
+  /** `run`: seconds by which the run overtakes others, -600 to 600. */
+  priority?: { run: string };
+  /** One run at a time: a new one is skipped, or cancels the old one. */
+  singleton?: { key?: string; mode: 'skip' | 'cancel' };
+  /** One run per value of this expression within 24 hours. */
+  idempotency?: string;
+  /** Up to five events that cancel a run. */
+  cancelOn?: readonly CancelOn<Name>[];
+}
+
+interface WithBatches {
+  /** Several events in one run, as `events`. */
+  batchEvents: BatchEvents;
+  rateLimit?: never;
+  debounce?: never;
+  priority?: never;
+  singleton?: never;
+  idempotency?: never;
+  cancelOn?: never;
+}
+
+export type FlowControl<Name extends string = string> = AlwaysPossible & (WithoutBatches<Name> | WithBatches);
 
 const HANDED_THROUGH = [
   'throttle',
@@ -50,19 +87,6 @@ const HANDED_THROUGH = [
   'timeouts',
 ] as const satisfies (keyof FlowControl)[];
 
-/** Valid fields of each setting. */
-export const FLOW_FIELDS: Record<string, readonly string[]> = {
-  concurrency: ['limit', 'key', 'scope'],
-  throttle: ['limit', 'period', 'burst', 'key'],
-  rateLimit: ['limit', 'period', 'key'],
-  debounce: ['period', 'key', 'timeout'],
-  batchEvents: ['maxSize', 'timeout', 'key'],
-  priority: ['run'],
-  singleton: ['key', 'mode'],
-  cancelOn: ['event', 'if', 'timeout'],
-  timeouts: ['start', 'finish'],
-};
-
 export const FLOW_NAMES: readonly string[] = ['concurrency', 'cancelOn', ...HANDED_THROUGH];
 
 /** Its part of a function's registration. */
@@ -70,8 +94,14 @@ export function flowOnTheWire(flow: FlowControl): Record<string, unknown> {
   const { concurrency, cancelOn } = flow;
   const wire: Record<string, unknown> = {};
   for (const key of HANDED_THROUGH) if (flow[key] !== undefined) wire[key] = flow[key];
-  if (concurrency !== undefined)
-    wire.concurrency = typeof concurrency === 'number' ? concurrency : [concurrency].flat();
+  if (concurrency !== undefined) wire.concurrency = concurrencyOnTheWire(concurrency);
   if (cancelOn) wire.cancel = cancelOn;
   return wire;
+}
+
+function concurrencyOnTheWire(given: NonNullable<FlowControl['concurrency']>) {
+  if (typeof given === 'number') return given;
+  if (!('fn' in given || 'step' in given)) return [given].flat();
+  const { fn, step } = given;
+  return { ...(fn && { fn: [fn].flat() }), ...(step && { step: [step].flat() }) };
 }

@@ -12,18 +12,25 @@ export interface EventTrigger<Events = LooseEvents> {
 }
 
 export interface CronTrigger {
+  /** In UTC, or in a time zone: `TZ=Europe/Berlin 0 9 * * 1`. */
   cron: string;
+  /** Starts each run up to this much later, by chance: spreads functions with the same schedule. */
+  jitter?: string;
 }
 
 export type Trigger<Events = LooseEvents> = EventTrigger<Events> | CronTrigger;
 
-export interface FunctionConfig<Triggers, Events = LooseEvents> extends FlowControl<EventName<Events>> {
+export type FunctionConfig<Triggers, Events = LooseEvents> = FunctionOptions<Triggers, Events> &
+  FlowControl<EventName<Events>>;
+
+export interface FunctionOptions<Triggers, Events = LooseEvents> {
   /** Unique in the app. Identifies the function: a changed ID creates a new function. */
   id: string;
   /** Display name. Default: the id. */
   name?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
+  /** Up to ten. */
   triggers: Triggers;
   /** Runs when a run of this function has failed permanently: a separate function `<id>-failure` with its own steps and retries. */
   onFailure?: FailureHandler<Events, EventOf<Events, One<Triggers>>>;
@@ -95,6 +102,5 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly onFailure: TidegateFunction | undefined;
 }
 
-export type AnyFunctionConfig = Omit<FunctionConfig<OneOrMany<Trigger>>, 'onFailure'> & {
-  onFailure?: AnyFailureHandler;
-};
+export type AnyFunctionConfig = Omit<FunctionOptions<OneOrMany<Trigger>>, 'onFailure'> &
+  FlowControl & { onFailure?: AnyFailureHandler };

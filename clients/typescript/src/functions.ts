@@ -1,6 +1,7 @@
 /** Defines functions: validates the configuration, and turns `onFailure` into a function. */
 import { isCron } from './cron.ts';
-import { FLOW_FIELDS, FLOW_NAMES } from './flow.ts';
+import { FLOW_NAMES } from './flow.ts';
+import { checkFlow, checkJitter } from './flow-check.ts';
 import type {
   AnyFailureHandler,
   AnyFunctionConfig,
@@ -16,6 +17,8 @@ import { reviveError } from './wire-error.ts';
 const DEFAULT_RETRIES = 4;
 /** Limit of the service. */
 const MAX_RETRIES = 20;
+/** Limit of the service. */
+const MAX_TRIGGERS = 10;
 const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', ...FLOW_NAMES];
 
 /** @throws TypeError if the configuration is invalid */
@@ -33,6 +36,9 @@ export function defineFunction(appId: string, config: AnyFunctionConfig, handler
     );
   }
   const triggers = [given].flat();
+  if (triggers.length > MAX_TRIGGERS) {
+    throw new TypeError(`Function "${id}": triggers must be at most ${MAX_TRIGGERS}, got ${triggers.length}`);
+  }
   for (const trigger of triggers) checkTrigger(id, trigger);
   const fn = { appId, id, name, retries, triggers, flow, handler };
   return Object.freeze({ ...fn, onFailure: onFailure && failureFunction(fn, onFailure) });
@@ -66,23 +72,14 @@ export function refuseMoreArguments(more: readonly unknown[]): void {
   if (more.length > 0) throw new TypeError(`${HOW}; got ${2 + more.length} arguments`);
 }
 
-function checkFlow(id: string, flow: object): void {
-  for (const [name, given] of Object.entries(flow)) {
-    const known = FLOW_FIELDS[name];
-    for (const one of [given].flat()) {
-      if (known && typeof one === 'object' && one !== null) refuseUnknown(`Function "${id}": ${name}`, one, known);
-    }
-  }
-}
-
 /** Types allow unknown fields here, and a misspelled `if` would run the function for every event. */
 function checkTrigger(id: string, trigger: Trigger): void {
   const fields = Object.keys(trigger ?? {})
     .sort()
     .join();
-  if (!['event', 'event,if', 'cron'].includes(fields)) {
+  if (!['event', 'event,if', 'cron', 'cron,jitter'].includes(fields)) {
     throw new TypeError(
-      `Function "${id}": a trigger has event and perhaps if, or cron; got ${JSON.stringify(trigger)}`,
+      `Function "${id}": a trigger has event and perhaps if, or cron and perhaps jitter; got ${JSON.stringify(trigger)}`,
     );
   }
   if ('cron' in trigger && !isCron(trigger.cron)) {
@@ -90,6 +87,7 @@ function checkTrigger(id: string, trigger: Trigger): void {
       `Function "${id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), got "${trigger.cron}"`,
     );
   }
+  if ('cron' in trigger) checkJitter(id, trigger.jitter);
   if ('event' in trigger && (typeof trigger.event !== 'string' || trigger.event === '')) {
     throw new TypeError(
       `Function "${id}": a trigger's event must be the name of an event, got ${JSON.stringify(trigger)}`,

@@ -14,7 +14,7 @@ export {
 } from './errors.ts';
 export type { EventSchemas, EventsOf } from './event-schemas.ts';
 export type { EventToSend, EventTypes, IncomingEvent, LooseEvents, OutgoingEvent } from './events.ts';
-export type { CancelOn, Concurrency, FlowControl } from './flow.ts';
+export type { BatchEvents, CancelOn, Concurrency, ConcurrencyOfRunsAndSteps, FlowControl } from './flow.ts';
 export type {
   CronTrigger,
   EventTrigger,

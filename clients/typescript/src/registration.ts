@@ -60,6 +60,6 @@ function functionOnTheWire(fn: TidegateFunction, app: App) {
 }
 
 function triggerOnTheWire(trigger: Trigger) {
-  if ('cron' in trigger) return { cron: trigger.cron };
+  if ('cron' in trigger) return { cron: trigger.cron, ...(trigger.jitter && { jitter: trigger.jitter }) };
   return { event: trigger.event, ...(trigger.if && { expression: trigger.if }) };
 }

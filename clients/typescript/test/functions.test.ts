@@ -25,6 +25,7 @@ describe('Functions and errors of the TypeScript client', () => {
     for (const trigger of [
       { event: 'order/paid', expression: 'true' },
       { cron: '0 * * * *', event: 'order/paid' },
+      { event: 'order/paid', jitter: '30s' },
       {},
     ]) {
       const config = { id: 'a', triggers: trigger as { event: string } };

@@ -94,23 +94,31 @@ describe('Registering a TypeScript app', () => {
       throttle: { limit: 2, period: '1m' },
       rateLimit: { limit: 3, period: '1h', key: 'event.data.customer' },
       debounce: { period: '5s' },
-      batchEvents: { maxSize: 10, timeout: '5s' },
       priority: { run: 'event.data.vip ? 60 : 0' },
       singleton: { mode: 'skip' },
       idempotency: 'event.data.id',
       timeouts: { start: '1h', finish: '1d' },
     } as const;
+    const batchEvents = { maxSize: 10, timeout: '5s', if: 'event.data.small' };
+    const limit = { limit: 1, key: 'event.data.id' };
     const cancel = [{ event: 'order/refunded', if: 'event.data.id == async.data.id', timeout: '1d' }];
     const triggers = { event: 'order/paid' } as const;
     const functions = [
       client.createFunction({ id: 'all', triggers, concurrency: 5, cancelOn: cancel, ...flow }, () => {}),
-      client.createFunction({ id: 'keyed', triggers, concurrency: { limit: 1, key: 'event.data.id' } }, () => {}),
+      client.createFunction({ id: 'keyed', triggers, concurrency: limit }, () => {}),
+      client.createFunction({ id: 'batched', triggers, batchEvents }, () => {}),
+      client.createFunction(
+        { id: 'runs', triggers, concurrency: { fn: limit, step: [limit, { limit: 9 }] } },
+        () => {},
+      ),
     ];
     await put(await listen(serve({ client, functions })));
-    const [all, keyed] = JSON.parse(service.requests[0]?.body ?? '').functions;
+    const [all, keyed, batched, runs] = JSON.parse(service.requests[0]?.body ?? '').functions;
     expect(all).to.deep.include({ concurrency: 5, cancel, ...flow });
     expect(all).not.to.have.property('cancelOn');
-    expect(keyed.concurrency).to.deep.equal([{ limit: 1, key: 'event.data.id' }]);
+    expect(keyed.concurrency).to.deep.equal([limit]);
+    expect(batched.batchEvents).to.deep.equal(batchEvents);
+    expect(runs.concurrency).to.deep.equal({ fn: [limit], step: [limit, { limit: 9 }] });
   });
 
   it('registers onFailure as a separate function, and runs it with the error', async () => {

@@ -199,6 +199,71 @@ export function stepping() {
   );
 }
 
+export function flowControl() {
+  const on = { id: 'a', triggers: { event: 'order/paid' } } as const;
+  const key = 'event.data.orderId';
+  const limit = { limit: 1, key } as const;
+  const [env, account] = [{ ...limit, scope: 'env' } as const, { ...limit, scope: 'account' } as const];
+  const batchEvents = { maxSize: 2, timeout: '1s', key, if: 'event.data.total < 10' };
+  const create = typed.createFunction.bind(typed);
+
+  create({ ...on, concurrency: 1 }, () => {});
+  create({ ...on, concurrency: env }, () => {});
+  create({ ...on, concurrency: [{ limit: 9 }] }, () => {});
+  create({ ...on, concurrency: [env, account] }, () => {});
+  create({ ...on, concurrency: { fn: limit, step: [{ limit: 9 }, account] } }, () => {});
+  // @ts-expect-error: at most two
+  create({ ...on, concurrency: [limit, env, account] }, () => {});
+  // @ts-expect-error: at most two of runs
+  create({ ...on, concurrency: { fn: [limit, env, account] } }, () => {});
+  // @ts-expect-error: neither runs nor steps
+  create({ ...on, concurrency: {} }, () => {});
+  // @ts-expect-error: functions share this scope by a key
+  create({ ...on, concurrency: { limit: 1, scope: 'env' } }, () => {});
+  // @ts-expect-error: this scope too
+  create({ ...on, concurrency: [limit, { limit: 1, scope: 'account' }] }, () => {});
+  // @ts-expect-error: no such scope
+  create({ ...on, concurrency: { ...limit, scope: 'team' } }, () => {});
+  // @ts-expect-error: a limit is missing
+  create({ ...on, concurrency: { key } }, () => {});
+
+  create({ ...on, batchEvents, concurrency: 1, throttle: { limit: 1, period: '1m', burst: 2, key } }, ({ events }) => {
+    same<typeof events, { name: 'order/paid'; data: OrderPaid; id: string; ts: number; user?: object; v?: string }[]>(
+      true,
+    );
+  });
+  create({ ...on, batchEvents, timeouts: { start: '1h', finish: '1d' } }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, rateLimit: { limit: 1, period: '1m' } }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, idempotency: key }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, debounce: { period: '1m' } }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, singleton: { mode: 'skip' } }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, priority: { run: '60' } }, () => {});
+  // @ts-expect-error: not with batches
+  create({ ...on, batchEvents, cancelOn: [{ event: 'order/shipped' }] }, () => {});
+  // @ts-expect-error: its timeout is missing
+  create({ ...on, batchEvents: { maxSize: 2 } }, () => {});
+
+  const single = { rateLimit: { limit: 1, period: '1m', key }, debounce: { period: '1s', timeout: '1m', key } };
+  create({ ...on, ...single, singleton: { mode: 'skip', key }, priority: { run: '60' }, idempotency: key }, () => {});
+  // @ts-expect-error: it is skip or cancel
+  create({ ...on, singleton: { mode: 'queue' } }, () => {});
+  // @ts-expect-error: the mode is missing
+  create({ ...on, singleton: { key } }, () => {});
+  // @ts-expect-error: the expression is missing
+  create({ ...on, priority: {} }, () => {});
+  // @ts-expect-error: the period is missing
+  create({ ...on, throttle: { limit: 1 } }, () => {});
+  // @ts-expect-error: a time string
+  create({ ...on, debounce: { period: 60 } }, () => {});
+
+  create({ id: 'a', triggers: { cron: 'TZ=Europe/Berlin 0 9 * * 1', jitter: '30s' } }, () => {});
+}
+
 export function schemas() {
   const client = new Tidegate({
     id: 'shop',

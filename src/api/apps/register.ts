@@ -6,6 +6,7 @@ import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/h
 import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import {
   type AppFunction,
@@ -20,6 +21,7 @@ import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
 
 import { PRODUCTION } from '../../model/environment.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -45,6 +47,7 @@ export interface RegistrarDeps {
   /** Limits that a registration changes act on what waits. */
   admission: Pick<Admission, 'noteChange'>;
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
@@ -127,7 +130,7 @@ export class Registrar {
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
   ): Promise<CheckedFunctions & { modified: boolean }> {
-    const { apps, functions, quotas } = this.#deps;
+    const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
@@ -137,6 +140,11 @@ export class Registrar {
     if (saved.modified) {
       const ids = saved.registered.map(({ id }) => id);
       await this.#deps.admission.noteChange(env, ids);
+    }
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Also without a change: an earlier registration may have died before its schedules were there.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
     }
     await apps.save(env, { ...appOf(registration, dialect, Date.now()), ...(refused.length > 0 && { refused }) });
     return { ...saved, refused };

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -60,12 +62,14 @@ export interface AppRouteDeps {
   quotas: Config['quotas'];
   apps: Apps;
   functions: Functions;
+  schedules: Pick<Schedules, 'follow'>;
   expressionProblems: ExpressionProblems;
   processes: Processes;
   appSync: AppSync;
 }
 
-export function appRoutes({ apps, functions, expressionProblems, appSync, processes, quotas }: AppRouteDeps): Route[] {
+export function appRoutes(deps: AppRouteDeps): Route[] {
+  const { apps, functions, schedules, expressionProblems, appSync, processes, quotas } = deps;
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
@@ -174,7 +178,9 @@ export function appRoutes({ apps, functions, expressionProblems, appSync, proces
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         await existing(env, name);
-        await functions.replaceForApp(env, name, [], quotas.functions);
+        const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
+        const gone = previous.flatMap((fn) => schedulesOf(env, fn));
+        if (gone.length > 0) await schedules.follow(env, gone);
         await apps.remove(env, name);
         return {};
       },

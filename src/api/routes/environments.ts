@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
 import {
   archived,
   deleting,
@@ -10,7 +11,9 @@ import {
   environmentNameSchema,
   PRODUCTION,
 } from '../../model/environment.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { describe } from '../../model/values/json.ts';
+import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -40,10 +43,13 @@ const params = z.object({ name: z.string() });
 
 export interface EnvironmentRouteDeps {
   environments: Environments;
+  functions: Pick<Functions, 'all'>;
+  schedules: Pick<Schedules, 'follow'>;
   quotas: Config['quotas'];
 }
 
-export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps): Route[] {
+export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
+  const { environments, functions, schedules, quotas } = deps;
   const tag = 'Environments';
   const scope = 'installation';
 
@@ -56,6 +62,8 @@ export function environmentRoutes({ environments, quotas }: EnvironmentRouteDeps
   async function change(name: string, to: (environment: Environment) => Environment): Promise<Environment> {
     const changed = await environments.change(name, to);
     if (!changed) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
+    const all = (await functions.all(name)).functions.flatMap((fn) => schedulesOf(name, fn));
+    if (all.length > 0) await schedules.follow(name, all);
     return changed;
   }
 

@@ -2,11 +2,17 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+
 import type { Admission } from '../../jobs/flow-control/admission.ts';
 import { RECENT_MS } from '../../jobs/ingestion/function-tables.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+
 import { newId } from '../../model/ids.ts';
+import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -28,6 +34,8 @@ interface FunctionRouteDeps {
   cancellations: Cancellations;
   admission: Pick<Admission, 'noteChange'>;
   expressionProblems: ExpressionProblems;
+  schedules: Pick<Schedules, 'follow'>;
+  environments: Pick<Environments, 'find'>;
 }
 
 /** Once a pause that holds queued runs is answered, none starts any more: every worker knows of it. */
@@ -46,12 +54,8 @@ const pauseSchema = z
   })
   .default({});
 
-export function functionRoutes({
-  functions,
-  cancellations,
-  admission,
-  expressionProblems,
-}: FunctionRouteDeps): Route[] {
+export function functionRoutes(deps: FunctionRouteDeps): Route[] {
+  const { functions, cancellations, admission, expressionProblems, schedules, environments } = deps;
   const tag = 'Functions';
 
   /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
@@ -71,6 +75,11 @@ export function functionRoutes({
     const fn = await functions.read(env, id);
     if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
+  }
+
+  async function followSchedules(env: string, fn: AppFunction) {
+    const own = allSchedulesOf(env, fn);
+    if (own.length > 0) await schedules.follow(env, own);
   }
 
   return [
@@ -119,7 +128,9 @@ export function functionRoutes({
       data: detailedFunctionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        return { data: presentDetails(...(await existing(env, id))) };
+        const [fn, problem] = await existing(env, id);
+        const isLive = environments.find(env)?.archivedAt === undefined;
+        return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
       },
     }),
     route({
@@ -130,7 +141,7 @@ export function functionRoutes({
       scope: 'environment',
       summary: 'Pause a function',
       description:
-        'Events no longer trigger the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
+        'Neither events nor schedules start the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
         'still create new runs. `queued_runs` says what becomes of runs that have not started. The function stays paused when its app ' +
         'registers again. To change the choice, pause it again.',
       params,
@@ -138,11 +149,12 @@ export function functionRoutes({
       data: functionSchema,
       errors: ['not_found', 'quota_exceeded'],
       async handle({ env, params: { id }, body: { queued_runs } }) {
-        const [{ app }] = await existing(env, id);
+        const [fn] = await existing(env, id);
         const held = queued_runs === undefined ? undefined : queued_runs === 'hold';
         await changing(env, id, () => functions.pause(env, id, Date.now(), held));
+        await followSchedules(env, fn);
         if (held) await setTimeout(RECENT_MS + MARGIN_MS);
-        if (queued_runs === 'cancel') await cancelQueued(env, app, id);
+        if (queued_runs === 'cancel') await cancelQueued(env, fn.app, id);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
@@ -154,13 +166,15 @@ export function functionRoutes({
       scope: 'environment',
       summary: 'Resume a paused function',
       description:
-        'Events received from now on trigger the function. Runs that were held start in the order in which they were queued.',
+        'Events received from now on trigger the function, and schedules from their next tick on. Runs that were held start in the order ' +
+        'in which they were queued.',
       params,
       data: functionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        await existing(env, id);
+        const [fn] = await existing(env, id);
         await changing(env, id, () => functions.resume(env, id));
+        await followSchedules(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),

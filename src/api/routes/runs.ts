@@ -39,15 +39,10 @@ const rerunSchema = z
     from_step: z
       .strictObject({
         step_id: z.string().min(1).max(256).meta({ description: 'Hashed ID of the step, as in the history' }),
-        input: z
-          .array(z.unknown())
-          .max(STEP_ARGUMENTS_MAX)
-          .optional()
-          .meta({
-            description:
-              'Other arguments for the step, in apps with the official TypeScript SDK; for `step.ai.infer` one object, whose fields replace ' +
-              "those of the request's body",
-          }),
+        input: z.array(z.unknown()).max(STEP_ARGUMENTS_MAX).optional().meta({
+          description:
+            'Other arguments for the step, in apps with the official TypeScript SDK: those of `step.run` after its function',
+        }),
       })
       .optional(),
   })

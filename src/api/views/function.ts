@@ -2,13 +2,27 @@
 import { z } from 'zod';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
+import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const triggerSchema = z
-  .object({ event: z.string().optional(), expression: z.string().optional(), cron: z.string().optional() })
+  .object({
+    event: z.string().optional(),
+    expression: z.string().optional(),
+    cron: z.string().optional().meta({ description: 'A schedule, with its time zone' }),
+    jitter: z.string().optional().meta({ description: 'A run starts up to so much later than its schedule says' }),
+  })
   .meta({ id: 'Trigger' });
+
+const detailedTriggerSchema = triggerSchema
+  .extend({
+    next_run_at: z.iso.datetime().nullable().optional().meta({
+      description: 'Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived',
+    }),
+  })
+  .meta({ id: 'TriggerWithNextRun' });
 
 const problemSchema = z
   .object({
@@ -54,6 +68,7 @@ export const listedFunctionSchema = functionSchema
 
 export const detailedFunctionSchema = functionSchema
   .extend({
+    triggers: z.array(detailedTriggerSchema),
     url: z.string().meta({ description: 'The URL of calls to the function' }),
     cancel: z
       .array(z.object({ event: z.string(), expression: z.string().optional(), timeout: z.string().optional() }))
@@ -80,6 +95,13 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
   };
 }
 
-export function presentDetails(fn: AppFunction, problem: KnownProblem | undefined) {
-  return { ...presentFunction(fn, problem), url: fn.url, cancel: fn.cancel, configuration: fn.config };
+/** @param nowMs undefined: the environment is archived, so no schedule ticks */
+export function presentDetails(fn: AppFunction, problem: KnownProblem | undefined, nowMs: number | undefined) {
+  const triggers = fn.triggers.map((trigger) => ({
+    ...trigger,
+    ...(trigger.cron !== undefined && {
+      next_run_at: time(nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs)),
+    }),
+  }));
+  return { ...presentFunction(fn, problem), triggers, url: fn.url, cancel: fn.cancel, configuration: fn.config };
 }

@@ -4,6 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
+import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 
 /** The store defines the prefix of BullMQ's keys. */
 export interface QueueOptions {
@@ -39,10 +40,22 @@ export interface TracedRunRef extends RunRef {
   keys?: FrozenKeys | undefined;
   /** Whether it has had a call. */
   started?: boolean;
+  /** Its place in line for its start, Unix milliseconds. */
+  queuedAt?: number;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
+export function toRunRef({
+  env,
+  id,
+  eventId,
+  requestId,
+  functionId,
+  trace,
+  keys,
+  startedAt,
+  queuedAt,
+}: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
@@ -175,5 +188,5 @@ export function createRunQueue(options: QueueOptions, telemetry?: JobTelemetry):
 }
 
 export function createTimerQueue(options: QueueOptions): TimerQueue {
-  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB });
+  return new Queue(TIMERS, { ...options, defaultJobOptions: TIMER_JOB, settings: SCHEDULER_SETTINGS });
 }

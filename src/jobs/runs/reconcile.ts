@@ -81,7 +81,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await events.extendRetention(env, eventId);
-  if (run.fromStep && run.startedAt === undefined && (await runs.copySteps(run)) === undefined) {
+  if (run.fromStep && run.startedAt === undefined && (await runs.copySteps(run, nowMs)) === undefined) {
     return deps.transitions.fail(run, { error: STEPS_GONE });
   }
   const { pending, done } = await steps.progress(env, id);

@@ -51,9 +51,9 @@ export class RunStarter {
     );
     await cancelTriggers.watch(toStart, nowMs);
     await timeoutTimers.watchQueued(toStart, nowMs);
-    const finishedSteps = await this.#copySteps(toStart);
+    const finishedSteps = await this.#copySteps(toStart, nowMs);
     await scheduler.enqueueCalls(
-      toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, fromStep, keys, dueAt, trace = activeSpan }) => ({
         ref: {
           env: event.env,
           runId: id,
@@ -61,8 +61,10 @@ export class RunStarter {
           requestId: event.requestId,
           functionId: fn.id,
           trace,
+          keys,
+          queuedAt: nowMs,
         },
-        at: finishedSteps.get(id) ?? 0,
+        ...(fromStep?.input ? { stepId: fromStep.id } : { at: finishedSteps.get(id) ?? 0 }),
         retries: fn.retries,
         delayMs: dueAt - nowMs,
       })),
@@ -73,11 +75,11 @@ export class RunStarter {
   }
 
   /** @returns the numbers of steps that re-runs begin with, by run ID */
-  async #copySteps(toStart: readonly RunToStart[]): Promise<Map<string, number>> {
+  async #copySteps(toStart: readonly RunToStart[], nowMs: number): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const { id, event, retryOf, fromStep } of toStart) {
       if (!retryOf || !fromStep) continue;
-      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep });
+      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
       // The reconciler fails it: without them it would run all steps again.
       if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
       counts.set(id, count);

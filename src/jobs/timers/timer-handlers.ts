@@ -3,14 +3,22 @@ import type { TimerJob } from '../queues/queues.ts';
 
 type JobOf<Kind extends TimerJob['kind']> = Extract<TimerJob, { kind: Kind }>;
 
-/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds. */
+/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: how often its job has been executed, this time
+ *  included. */
 export type TimerHandlers = {
-  [Kind in TimerJob['kind']]?: (timer: JobOf<Kind>, dueAt: number) => Promise<void>;
+  [Kind in TimerJob['kind']]?: (timer: JobOf<Kind>, dueAt: number, executions: number) => Promise<void>;
 };
 
-export async function handleTimer(timer: TimerJob, dueAt: number, handlers: TimerHandlers): Promise<void> {
-  const handle = handlers[timer.kind] as ((timer: TimerJob, dueAt: number) => Promise<void>) | undefined;
+type Handler = (timer: TimerJob, dueAt: number, executions: number) => Promise<void>;
+
+export async function handleTimer(
+  timer: TimerJob,
+  dueAt: number,
+  executions: number,
+  handlers: TimerHandlers,
+): Promise<void> {
+  const handle = handlers[timer.kind] as Handler | undefined;
   // A later version may have set it.
   if (!handle) throw new Error(`no handler for a timer of the kind ${timer.kind}`);
-  await handle(timer, dueAt);
+  await handle(timer, dueAt, executions);
 }

@@ -55,7 +55,10 @@ export interface CancelTrigger {
 export interface Trigger {
   event?: string;
   expression?: string;
+  /** With its time zone. */
   cron?: string;
+  /** Time string: a run starts up to so much later than the tick of `cron`. */
+  jitter?: string;
 }
 
 /** A stored function: the fields that runs need, and its registered configuration. */

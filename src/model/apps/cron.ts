@@ -1,5 +1,6 @@
 /** Whether a text is a valid schedule: five crontab fields, six with seconds first, a name such as `@daily`, or `@every 1h`; optionally after
  *  `TZ=<time zone>`. The clients check the same (clients/conformance/definitions.json). */
+import { nextTick } from '../schedules/ticks.ts';
 import { durationMs } from '../values/duration.ts';
 
 const NAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
@@ -8,6 +9,9 @@ const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
 const ITEM = /^(?:[*?]|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** Valid fields whose combination is a date that does not exist, or that name a value twice. */
+const NEVER = 'it never ticks; use dates that exist, and each value once';
 
 interface Field {
   label: string;
@@ -36,7 +40,7 @@ export function cronProblem(text: string): string | undefined {
   const fields = given.length === 6 ? [SECOND, ...FIELDS] : FIELDS;
   if (given.length !== fields.length) return `it has ${given.length} fields; use five, as in "0 9 * * 1"`;
   const wrong = fields.findIndex((field, i) => !(given[i] as string).split(',').every((item) => fits(item, field)));
-  if (wrong === -1) return undefined;
+  if (wrong === -1) return nextTick(trimmed, Date.now()) === undefined ? NEVER : undefined;
   const { label, from, to } = fields[wrong] as Field;
   return `"${given[wrong]}" is not a ${label}, which is from ${from} to ${to}, a range, a list or *`;
 }

@@ -30,11 +30,18 @@ const cron = z
     if (problem) ctx.addIssue({ code: 'custom', message: `a schedule; ${problem}` });
   });
 
+const JITTER_MAX_MS = 86_400_000;
+const jitter = z.string().refine((text) => {
+  const ms = durationMs(text);
+  return ms !== undefined && ms >= 1_000 && ms <= JITTER_MAX_MS;
+}, 'a time string such as "30s", from 1s to 24h');
+
 const triggerSchema = z
   .looseObject({
     event: z.string().min(1).max(EVENT_NAME_MAX).optional(),
     expression: z.string().nullish(),
     cron: cron.optional(),
+    jitter: jitter.nullish(),
   })
   .refine(({ event, cron }) => event !== undefined || cron !== undefined, 'a trigger with "event" or "cron"');
 
@@ -133,10 +140,10 @@ function functionOf(
     url: step.runtime.url,
     dialect,
     retries: Math.min(retries, MAX_RETRIES),
-    triggers: triggers.map(({ event, expression, cron }) => ({
+    triggers: triggers.map(({ event, expression, cron, jitter }) => ({
       ...(event && { event }),
       ...(expression && { expression }),
-      ...(cron && { cron }),
+      ...(cron && { cron, ...(jitter && { jitter }) }),
     })),
     cancel: cancel.map(({ event, if: expression, timeout }) => ({
       event,

@@ -14,6 +14,9 @@ export const FUNCTION_INVOKED = 'inngest/function.invoked';
 /** Triggers deferred functions; the official SDKs expect this name. */
 export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 
+/** The event of a run that a schedule starts. */
+export const SCHEDULED_TIMER = 'inngest/scheduled.timer';
+
 export const EVENT_NAME_MAX = 512;
 export const EVENT_ID_MAX = 512;
 export const TS_MIN = Date.UTC(1980, 0);

@@ -4,19 +4,12 @@ import type { Memo } from './memo.ts';
 export interface FromStep {
   /** Hashed ID of the first step that runs again. */
   id: string;
-  /** Its arguments; of an inference, one object of fields that replace those of the request's body. undefined: as the function gives them. */
+  /** Its arguments; undefined: as the function gives them. */
   input?: readonly unknown[];
 }
 
-/** Steps that the app runs, or asks the service to run, with what it calls input. */
-const WITH_INPUT: ReadonlySet<string> = new Set([
-  'Step',
-  'StepRun',
-  'StepError',
-  'StepFailed',
-  'StepPlanned',
-  'AIGateway',
-]);
+/** Steps that the app runs. */
+const WITH_INPUT: ReadonlySet<string> = new Set(['Step', 'StepRun', 'StepError', 'StepFailed', 'StepPlanned']);
 
 /** @param op kind of the step, as in the history; undefined: a step that has had attempts and did not finish */
 export function takesInput(op: string | undefined): boolean {

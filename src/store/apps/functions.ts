@@ -12,6 +12,8 @@ export interface Replaced {
   refused: RefusedFunction[];
   /** Whether anything changed. */
   modified: boolean;
+  /** The app's functions as they were. */
+  previous: AppFunction[];
 }
 
 /** Follows the time of a pause. */
@@ -71,7 +73,8 @@ export class Functions {
       : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
-    const replaced = { registered: functions, refused, modified: changed.length > 0 };
+    const previous = [...known.values()].filter((fn) => fn.app === app);
+    const replaced = { registered: functions, refused, modified: changed.length > 0, previous };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const writing = this.#redis.multi();

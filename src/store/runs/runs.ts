@@ -121,15 +121,21 @@ export class Runs {
 
   /** Gives a re-run from a step the finished steps that it begins with. Idempotent; both runs are in one partition.
    *  @returns the number of its finished steps; undefined: the first run is no longer stored */
-  async copySteps({
-    env,
-    id,
-    retryOf,
-    fromStep,
-  }: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>): Promise<number | undefined> {
+  async copySteps(
+    { env, id, retryOf, fromStep }: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>,
+    nowMs: number,
+  ): Promise<number | undefined> {
     if (retryOf === undefined || fromStep === undefined) return 0;
     const keys = this.#keys.of(id);
-    const copied = (await this.#redis.copySteps(keys.run(env, retryOf), keys.run(env, id), fromStep.id)) as number;
+    // An official SDK takes the input of a step that it is called for by itself, and of no other.
+    const step: Pending = { op: 'StepPlanned', name: fromStep.id, since: nowMs };
+    const planned = fromStep.input ? JSON.stringify(step) : '';
+    const copied = (await this.#redis.copySteps(
+      keys.run(env, retryOf),
+      keys.run(env, id),
+      fromStep.id,
+      planned,
+    )) as number;
     return copied === -1 ? undefined : copied;
   }
 

@@ -5,13 +5,15 @@ To host these: `tidegate.fastapi`, `tidegate.django` and so on; to test them: `t
 
 from . import verify_webhook
 from ._app_request import AppRequest
-from ._client import FunctionDecorator, Tidegate
+from ._client import Tidegate
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
+from ._create import FunctionDecorator
 from ._events import Event, EventData, EventOrEvents, EventToSend, ReceivedEvent
 from ._flow import (
     BatchEvents,
     CancelOn,
     Concurrency,
+    ConcurrencyOfRunsAndSteps,
     Debounce,
     Priority,
     RateLimit,
@@ -46,6 +48,7 @@ __all__ = [
     "BatchEvents",
     "CancelOn",
     "Concurrency",
+    "ConcurrencyOfRunsAndSteps",
     "ConfigError",
     "Context",
     "CronTrigger",

@@ -5,28 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Protocol, TypeVar, overload
 
 from . import _ask as ask
 from ._clock import RealClock
-from ._context import Context, SyncContext
+from ._create import FunctionCreator
 from ._effects import drive, drive_async
 from ._events import EventOrEvents, EventToSend, events_to_send
-from ._flow import (
-    BatchEvents,
-    CancelOn,
-    Concurrency,
-    Debounce,
-    FlowControl,
-    Priority,
-    RateLimit,
-    Singleton,
-    Throttle,
-    Timeouts,
-)
-from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
 from ._logging import AnyLogger
 from ._options import told_of_unknown
 from ._send import send_events
@@ -34,17 +20,8 @@ from ._settings import Options, Settings
 from ._transport import Transport, default_transport
 from .errors import ConfigError
 
-T = TypeVar("T")
 
-
-class FunctionDecorator(Protocol):
-    @overload
-    def __call__(self, handler: Callable[[Context], Awaitable[T]], /) -> Function[T]: ...
-    @overload
-    def __call__(self, handler: Callable[[SyncContext], T], /) -> Function[T]: ...
-
-
-class Tidegate:
+class Tidegate(FunctionCreator):
     """Sends events, and defines functions that run on them.
 
     As a context manager, `with` or `async with`, it closes its connections; it may be used without, too.
@@ -163,65 +140,6 @@ class Tidegate:
     def subscription_token_sync(self, channel: str, topics: Sequence[str]) -> str:
         """As `subscription_token`, for code that is not async."""
         return drive(ask.subscription_token(channel, topics, self.settings()))
-
-    @told_of_unknown("Function")
-    def create_function(
-        self,
-        *,
-        id: str,
-        trigger: Trigger | Sequence[Trigger],
-        name: str | None = None,
-        retries: int = DEFAULT_RETRIES,
-        on_failure: FailureHandler | None = None,
-        cancel_on: Sequence[CancelOn] | None = None,
-        concurrency: int | Concurrency | Sequence[Concurrency] | None = None,
-        throttle: Throttle | None = None,
-        rate_limit: RateLimit | None = None,
-        debounce: Debounce | None = None,
-        batch_events: BatchEvents | None = None,
-        priority: Priority | None = None,
-        singleton: Singleton | None = None,
-        idempotency: str | None = None,
-        timeouts: Timeouts | None = None,
-    ) -> FunctionDecorator:
-        """Makes a function of `async def fn(ctx: Context)` or `def fn(ctx: SyncContext)`.
-
-        It runs once it is handed to `serve` and the app has registered. What it returns, as JSON, is the run's output.
-
-        id: unique in the app. The function's identity: change it and it is a new one.
-        trigger: the name of an event, an EventTrigger, a CronTrigger, or several of these.
-        name: for people. Default: the id.
-        retries: after the first try, of the function and of each of its steps.
-        on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
-
-        Raises ConfigError when the configuration makes no sense.
-        """
-        flow = FlowControl(
-            cancel_on=cancel_on,
-            concurrency=concurrency,
-            throttle=throttle,
-            rate_limit=rate_limit,
-            debounce=debounce,
-            batch_events=batch_events,
-            priority=priority,
-            singleton=singleton,
-            idempotency=idempotency,
-            timeouts=timeouts,
-        )
-
-        def decorate(handler: Callable[..., Any]) -> Function[Any]:
-            return define_function(
-                handler,
-                app_id=self.app_id,
-                id=id,
-                trigger=trigger,
-                name=name,
-                retries=retries,
-                on_failure=on_failure,
-                flow=flow,
-            )
-
-        return decorate
 
     def settings(self) -> Settings:
         """As they are now."""

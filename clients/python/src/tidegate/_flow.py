@@ -1,41 +1,64 @@
-"""When and how often a function runs: handed through to the service, which does not act on all of it yet.
+"""Flow control of a function: how many of its runs, which, and when. `_flow_check` checks the ranges.
 
 Keys and conditions are CEL over `event`; lengths of time are seconds, timedeltas, or such as "30s", "2h", "1d".
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, overload
 
-from ._moments import Duration, time_string
+from ._moments import Duration
+
+
+@dataclass(frozen=True, init=False)
+class Concurrency:
+    """A limit of concurrent work. Functions share a limit of the scope "env" or "account" by its key."""
+
+    limit: int
+    """At least 1."""
+    key: str | None
+    """A separate limit for each value of this."""
+    scope: Literal["fn", "env", "account"] | None
+
+    @overload
+    def __init__(self, *, limit: int, key: str | None = None, scope: Literal["fn"] | None = None) -> None: ...
+    @overload
+    def __init__(self, *, limit: int, key: str, scope: Literal["env", "account"]) -> None: ...
+    def __init__(
+        self, *, limit: int, key: str | None = None, scope: Literal["fn", "env", "account"] | None = None
+    ) -> None:
+        for name, value in (("limit", limit), ("key", key), ("scope", scope)):
+            object.__setattr__(self, name, value)
+
+
+OneOrTwo = Concurrency | tuple[Concurrency] | tuple[Concurrency, Concurrency] | list[Concurrency]
+"""One limit, or up to two. Type checkers count those of a tuple."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Concurrency:
-    """Steps that run at the same time."""
+class ConcurrencyOfRunsAndSteps:
+    """`fn` limits runs, from their start to their end; `step` limits executing steps."""
 
-    limit: int
-    key: str | None = None
-    """A limit for each value of this."""
-    scope: Literal["fn", "env", "account"] | None = None
+    fn: OneOrTwo | None = None
+    step: OneOrTwo | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Throttle:
-    """Runs started within a period; more of them wait."""
+    """Run starts per period, 1 s to 7 days; more runs wait."""
 
     limit: int
     period: Duration
     burst: int | None = None
+    """Runs that may start at once beside the first `limit`."""
     key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RateLimit:
-    """Runs started within a period; more of them are dropped."""
+    """Run starts per period, 1 s to 24 hours; more runs are skipped."""
 
     limit: int
     period: Duration
@@ -44,26 +67,32 @@ class RateLimit:
 
 @dataclass(frozen=True, kw_only=True)
 class Debounce:
-    """Runs once events have stopped coming for this long."""
+    """One run with the latest event, once events have stopped coming for the period, 1 s to 7 days."""
 
     period: Duration
     key: str | None = None
     timeout: Duration | None = None
+    """From the first event to the run, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEvents:
-    """Several events in one run."""
+    """Several events in one run, as `ctx.events`."""
 
     max_size: int
+    """At least 2; at most 100, unless the service allows more."""
     timeout: Duration
+    """From the first event of the batch: at least 1 s; at most 60 s, unless the service allows more."""
     key: str | None = None
+    """A separate batch for each value of this."""
+    if_: str | None = None
+    """An event that does not meet this runs alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Priority:
-    run: str | None = None
-    """Gives seconds by which a run goes before others."""
+    run: str
+    """Gives seconds by which a run goes before others, -600 to 600."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +105,7 @@ class Singleton:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeouts:
-    """How long a run may wait to start, and take from then."""
+    """A run that has not started, or not finished, within this time is cancelled."""
 
     start: Duration | None = None
     finish: Duration | None = None
@@ -95,7 +124,7 @@ class CancelOn:
 
 @dataclass(frozen=True, kw_only=True)
 class FlowControl:
-    concurrency: int | Concurrency | Sequence[Concurrency] | None = None
+    concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None
     throttle: Throttle | None = None
     rate_limit: RateLimit | None = None
     debounce: Debounce | None = None
@@ -106,46 +135,3 @@ class FlowControl:
     idempotency: str | None = None
     """One run for each value of this, in 24 hours."""
     timeouts: Timeouts | None = None
-
-    def on_the_wire(self) -> dict[str, Any]:
-        """The part of a function's registration that says this."""
-        wire: dict[str, Any] = {}
-        for name, wire_name in _HANDED_THROUGH.items():
-            setting = getattr(self, name)
-            if setting is not None:
-                wire[wire_name] = setting if isinstance(setting, str) else _fields(setting)
-        if isinstance(self.concurrency, int):
-            wire["concurrency"] = self.concurrency
-        elif self.concurrency is not None:
-            limits = [self.concurrency] if isinstance(self.concurrency, Concurrency) else self.concurrency
-            wire["concurrency"] = [_fields(limit) for limit in limits]
-        if self.cancel_on is not None:
-            wire["cancel"] = [_fields(event) for event in self.cancel_on]
-        return wire
-
-
-_HANDED_THROUGH = {
-    "throttle": "throttle",
-    "rate_limit": "rateLimit",
-    "debounce": "debounce",
-    "batch_events": "batchEvents",
-    "priority": "priority",
-    "singleton": "singleton",
-    "idempotency": "idempotency",
-    "timeouts": "timeouts",
-}
-
-_WIRE_NAMES = {"if_": "if", "max_size": "maxSize"}
-
-_LENGTHS = frozenset({"period", "timeout", "start", "finish"})
-
-
-def _fields(setting: Any) -> dict[str, Any]:
-    """A length of time that is text is not checked here: the service says what it takes."""
-    wire: dict[str, Any] = {}
-    for field in dataclasses.fields(setting):
-        value = getattr(setting, field.name)
-        if value is not None:
-            length = field.name in _LENGTHS and not isinstance(value, str)
-            wire[_WIRE_NAMES.get(field.name, field.name)] = time_string(value) if length else value
-    return wire

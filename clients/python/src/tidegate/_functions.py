@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar, cast
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._cron import is_cron
 from ._flow import FlowControl
+from ._flow_check import check_flow, check_jitter
+from ._moments import Duration, time_string
 from ._wire_error import revive_error
 from .errors import ConfigError
 
@@ -19,6 +21,7 @@ Output_co = TypeVar("Output_co", covariant=True)
 DEFAULT_RETRIES = 4
 MAX_RETRIES = 20
 """The service takes no more."""
+MAX_TRIGGERS = 10
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,12 @@ class EventTrigger:
 @dataclass(frozen=True)
 class CronTrigger:
     cron: str
+    """In UTC, or in a time zone: `TZ=Europe/Berlin 0 9 * * 1`."""
+    jitter: Duration | None = None
+    """Starts each run up to this much later, by chance: spreads functions with the same schedule."""
 
     def on_the_wire(self) -> dict[str, str]:
-        return {"cron": self.cron}
+        return {"cron": self.cron, **({} if self.jitter is None else {"jitter": time_string(self.jitter)})}
 
 
 Trigger = str | EventTrigger | CronTrigger
@@ -96,6 +102,7 @@ def define_function(
     # Not strict typing, but True is an int too.
     if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= MAX_RETRIES:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigError(f'Function "{id}": retries must be a whole number from 0 to {MAX_RETRIES}, got {retries}')
+    check_flow(id, flow)
     fn: Function[Any] = Function(
         app_id=app_id,
         id=id,
@@ -110,6 +117,8 @@ def define_function(
 
 def _triggers(id: str, given: Trigger | Sequence[Trigger]) -> tuple[EventTrigger | CronTrigger, ...]:
     triggers = [given] if isinstance(given, str | EventTrigger | CronTrigger | Mapping) else given
+    if len(triggers) > MAX_TRIGGERS:
+        raise ConfigError(f'Function "{id}": trigger must be at most {MAX_TRIGGERS}, got {len(triggers)}')
     return tuple(_trigger(id, trigger) for trigger in triggers)
 
 
@@ -120,6 +129,7 @@ def _trigger(id: str, trigger: object) -> EventTrigger | CronTrigger:
         return trigger
     if isinstance(trigger, CronTrigger):
         if is_cron(trigger.cron):
+            check_jitter(id, trigger.jitter)
             return trigger
         raise ConfigError(
             f'Function "{id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), '

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from . import _headers as headers
 from ._effects import Effects
+from ._flow_wire import flow_on_the_wire
 from ._functions import Function
 from ._json import parse_object, write
 from ._service import ask_service
@@ -71,5 +72,5 @@ def _on_the_wire(fn: Function[Any], app: App) -> dict[str, Any]:
         "name": fn.name,
         "triggers": [trigger.on_the_wire() for trigger in fn.triggers],
         "steps": {"step": step},
-        **fn.flow.on_the_wire(),
+        **flow_on_the_wire(fn.flow),
     }

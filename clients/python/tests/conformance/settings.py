@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Literal
 
 import pytest
@@ -12,6 +13,7 @@ from tidegate import (
     BatchEvents,
     CancelOn,
     Concurrency,
+    ConcurrencyOfRunsAndSteps,
     CronTrigger,
     Debounce,
     EventTrigger,
@@ -41,6 +43,19 @@ _FLOW: dict[str, tuple[str, Any]] = {
 }
 
 _PYTHON_NAMES = {"if": "if_", "maxSize": "max_size"}
+
+
+_FIELD = re.compile(r"\{\{field ([^}]+)\}\}")
+
+
+def in_python(words: str) -> str:
+    """The names of options in the words of a flaw, as this library spells them."""
+    return _FIELD.sub(lambda found: _python_name(found[1]), words)
+
+
+def _python_name(field: str) -> str:
+    snake = re.sub(r"[A-Z]", lambda capital: f"_{capital[0].lower()}", field)
+    return re.sub(r"\.if$", ".if_", snake).replace("triggers", "trigger")
 
 
 def client_of(given: dict[str, Any]) -> Tidegate:
@@ -85,13 +100,17 @@ def _handler(program: list[dict[str, Any]], flavour: Flavour) -> Any:
 
 
 def _trigger(given: dict[str, str]) -> EventTrigger | CronTrigger:
-    only(given, ("event", "if") if "event" in given else ("cron",))
-    return EventTrigger(given["event"], if_=given.get("if")) if "event" in given else CronTrigger(given["cron"])
+    only(given, ("event", "if") if "event" in given else ("cron", "jitter"))
+    if "event" in given:
+        return EventTrigger(given["event"], if_=given.get("if"))
+    return CronTrigger(given["cron"], jitter=given.get("jitter"))
 
 
 def _concurrency(given: Any) -> Any:
     if isinstance(given, list):
         return [_setting(Concurrency, limit) for limit in given]
+    if isinstance(given, dict) and given.keys() & {"fn", "step"}:
+        return ConcurrencyOfRunsAndSteps(**{name: _concurrency(limits) for name, limits in given.items()})
     return given if isinstance(given, int) else _setting(Concurrency, given)
 
 

@@ -17,11 +17,17 @@ export function timeString(duration: Duration): string {
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g;
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
+/** undefined if the text is not a time string. */
+export function timeStringMs(text: string): number | undefined {
+  if (!TIME_STRING.test(text)) return undefined;
+  const parts = [...text.matchAll(PART)].map(([, amount, unit = '']) => Number(amount) * (UNIT_MS[unit] ?? 0));
+  return parts.reduce((sum, ms) => sum + ms, 0);
+}
+
 /** The time of a time string (relative to now) or an ISO date, in milliseconds since 1970. */
 export function momentMs(text: string, nowMs: number): number {
-  if (!TIME_STRING.test(text)) return Date.parse(text);
-  const parts = [...text.matchAll(PART)].map(([, amount, unit = '']) => Number(amount) * (UNIT_MS[unit] ?? 0));
-  return parts.reduce((sum, ms) => sum + ms, nowMs);
+  const length = timeStringMs(text);
+  return length === undefined ? Date.parse(text) : nowMs + length;
 }
 
 /** As an ISO date.

@@ -15,14 +15,16 @@ export interface ClientCase {
   max_bytes?: number;
 }
 
-export interface FunctionCase extends Omit<FlowControl, 'cancelOn'> {
+type FlowName = Exclude<keyof FlowControl, 'cancelOn'>;
+
+export interface FunctionCase extends Partial<Record<FlowName, unknown>> {
   id: string;
   name?: string;
   retries?: number;
   triggers: Trigger[];
   program?: Program;
   on_failure?: Program;
-  cancel?: NonNullable<FlowControl['cancelOn']>;
+  cancel?: unknown;
 }
 
 const FLOW = [
@@ -35,7 +37,7 @@ const FLOW = [
   'singleton',
   'idempotency',
   'timeouts',
-] as const satisfies (keyof FlowControl)[];
+] as const satisfies FlowName[];
 
 /** Discards logs, which are not part of a case. */
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -59,13 +61,15 @@ export function clientOf(given: ClientCase): Tidegate {
 
 export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunction {
   only(given, ['id', 'name', 'retries', 'triggers', 'program', 'on_failure', 'cancel', ...FLOW]);
-  const { program = [], on_failure, cancel, triggers, ...same } = given;
+  const { id, name, retries, program = [], on_failure, cancel, triggers, ...flow } = given;
   const [first] = triggers;
   return client.createFunction(
     {
-      ...same,
+      id,
+      ...(name !== undefined && { name }),
+      ...(retries !== undefined && { retries }),
+      ...({ ...flow, ...(cancel !== undefined && { cancelOn: cancel }) } as FlowControl),
       triggers: first && triggers.length === 1 ? first : triggers,
-      ...(cancel && { cancelOn: cancel }),
       ...(on_failure && { onFailure: (context) => runProgram(on_failure, context) }),
     },
     (context) => runProgram(program, context),

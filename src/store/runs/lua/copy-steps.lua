@@ -1,13 +1,14 @@
 -- Gives a run that has not begun the finished steps of another, up to one step: all that finished before it, or all if it has not finished.
 -- KEYS: the other run (hash), run (hash)
--- ARGV: the step
+-- ARGV: the step; the step as JSON, if it is to be called by itself, or ''
 -- Returns the number of finished steps that the run has now; -1: the other run is no longer stored.
 local source, run = unpack(KEYS)
-local step = ARGV[1]
+local step, planned = unpack(ARGV)
 local COPIED_AT_ONCE = 100
 
 local length = redis.call('LLEN', run .. SUFFIX_STACK)
-if length > 0 or redis.call('HGET', run, FIELD_STATUS) ~= STATUS_QUEUED then
+local is_copied = length > 0 or redis.call('EXISTS', run .. SUFFIX_PENDING) == 1
+if is_copied or redis.call('HGET', run, FIELD_STATUS) ~= STATUS_QUEUED then
   return length
 end
 if redis.call('EXISTS', source) == 0 then
@@ -31,6 +32,9 @@ for first = 1, #before, COPIED_AT_ONCE do
   end
   redis.call('HSET', run .. SUFFIX_MEMOS, unpack(fields))
   redis.call('RPUSH', run .. SUFFIX_STACK, unpack(ids))
+end
+if planned ~= '' then
+  redis.call('HSET', run .. SUFFIX_PENDING, step, planned)
 end
 if bytes > 0 then
   redis.call('HSET', run, FIELD_MEMO_BYTES, bytes)

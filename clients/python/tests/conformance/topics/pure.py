@@ -16,7 +16,7 @@ from tidegate._steps.ids import RepeatNumbers, hash_step_id
 
 from ..cases import Case, only
 from ..match import Names
-from ..settings import function_of
+from ..settings import function_of, in_python
 
 
 def check_canonical_json(case: Case) -> None:
@@ -72,7 +72,7 @@ def check_definitions(case: Case) -> None:
         return
     with pytest.raises((ConfigError, TypeError)) as raised:
         define()
-    Names().check(str(raised.value), case["flaw"], "the.flaw")
+    Names().check(str(raised.value), [in_python(words) for words in case["flaw"]], "the.flaw")
 
 
 def check_signed_urls(case: Case) -> None:

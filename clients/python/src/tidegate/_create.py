@@ -1,0 +1,132 @@
+"""Defining functions with an app's client."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar, overload
+
+from ._context import Context, SyncContext
+from ._flow import (
+    BatchEvents,
+    CancelOn,
+    ConcurrencyOfRunsAndSteps,
+    Debounce,
+    FlowControl,
+    OneOrTwo,
+    Priority,
+    RateLimit,
+    Singleton,
+    Throttle,
+    Timeouts,
+)
+from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
+from ._options import told_of_unknown
+
+T = TypeVar("T")
+
+
+class FunctionDecorator(Protocol):
+    @overload
+    def __call__(self, handler: Callable[[Context], Awaitable[T]], /) -> Function[T]: ...
+    @overload
+    def __call__(self, handler: Callable[[SyncContext], T], /) -> Function[T]: ...
+
+
+class FunctionCreator:
+    app_id: str
+
+    @overload
+    def create_function(
+        self,
+        *,
+        id: str,
+        trigger: Trigger | Sequence[Trigger],
+        name: str | None = None,
+        retries: int = DEFAULT_RETRIES,
+        on_failure: FailureHandler | None = None,
+        cancel_on: Sequence[CancelOn] | None = None,
+        concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
+        throttle: Throttle | None = None,
+        rate_limit: RateLimit | None = None,
+        debounce: Debounce | None = None,
+        batch_events: None = None,
+        priority: Priority | None = None,
+        singleton: Singleton | None = None,
+        idempotency: str | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> FunctionDecorator: ...
+
+    @overload
+    def create_function(
+        self,
+        *,
+        id: str,
+        trigger: Trigger | Sequence[Trigger],
+        batch_events: BatchEvents,
+        name: str | None = None,
+        retries: int = DEFAULT_RETRIES,
+        on_failure: FailureHandler | None = None,
+        concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
+        throttle: Throttle | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> FunctionDecorator: ...
+
+    @told_of_unknown("Function")
+    def create_function(
+        self,
+        *,
+        id: str,
+        trigger: Trigger | Sequence[Trigger],
+        name: str | None = None,
+        retries: int = DEFAULT_RETRIES,
+        on_failure: FailureHandler | None = None,
+        cancel_on: Sequence[CancelOn] | None = None,
+        concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
+        throttle: Throttle | None = None,
+        rate_limit: RateLimit | None = None,
+        debounce: Debounce | None = None,
+        batch_events: BatchEvents | None = None,
+        priority: Priority | None = None,
+        singleton: Singleton | None = None,
+        idempotency: str | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> FunctionDecorator:
+        """Makes a function of `async def fn(ctx: Context)` or `def fn(ctx: SyncContext)`.
+
+        It runs once it is handed to `serve` and the app has registered. What it returns, as JSON, is the run's output.
+
+        id: unique in the app. The function's identity: change it and it is a new one.
+        trigger: the name of an event, an EventTrigger, a CronTrigger, or up to ten of these.
+        name: for people. Default: the id.
+        retries: after the first try, of the function and of each of its steps.
+        on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
+        batch_events: not together with rate_limit, idempotency, debounce, singleton, priority or cancel_on.
+
+        Raises ConfigError when the configuration makes no sense.
+        """
+        flow = FlowControl(
+            cancel_on=cancel_on,
+            concurrency=concurrency,
+            throttle=throttle,
+            rate_limit=rate_limit,
+            debounce=debounce,
+            batch_events=batch_events,
+            priority=priority,
+            singleton=singleton,
+            idempotency=idempotency,
+            timeouts=timeouts,
+        )
+
+        def decorate(handler: Callable[..., Any]) -> Function[Any]:
+            return define_function(
+                handler,
+                app_id=self.app_id,
+                id=id,
+                trigger=trigger,
+                name=name,
+                retries=retries,
+                on_failure=on_failure,
+                flow=flow,
+            )
+
+        return decorate

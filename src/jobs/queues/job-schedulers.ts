@@ -1,0 +1,22 @@
+/** How the job schedulers of BullMQ compute and name their ticks. */
+import type { Job, Queue } from 'bullmq';
+import { nextTick } from '../../model/schedules/ticks.ts';
+
+/** BullMQ's sorted set of schedulers, by the time of the next tick. */
+export const SCHEDULERS = 'repeat';
+
+/** For queues and workers. The pattern of a scheduler is the cron text as registered. */
+export const SCHEDULER_SETTINGS = {
+  repeatStrategy: (afterMs: number, { pattern }: { pattern?: string }): number | undefined =>
+    pattern === undefined ? undefined : nextTick(pattern, afterMs),
+};
+
+/** Key of the job of a tick. */
+export function schedulerKey(queue: Pick<Queue, 'toKey'>, id: string, tick: string): string {
+  return queue.toKey(`${SCHEDULERS}:${id}:${tick}`);
+}
+
+/** The time that a timer was set to: of a scheduler the tick, also after the job was retried with a delay. */
+export function dueAtOf({ opts, timestamp, delay }: Pick<Job, 'opts' | 'timestamp' | 'delay'>): number {
+  return opts.prevMillis ?? timestamp + delay;
+}

@@ -1,0 +1,132 @@
+/** The tick of a schedule: an event of the service's own, and one run on it. Both IDs are derived from environment, function, cron text and the
+ *  time of the tick, so a timer that is handled twice changes nothing. Ticks that are due together are stored together: at a full minute
+ *  these are many. */
+import { PRODUCTION } from '../../model/environment.ts';
+import { type Envelope, SCHEDULED_TIMER, toEnvelope } from '../../model/events/event.ts';
+import { ownEventId } from '../../model/ids.ts';
+import { runIdOf } from '../../model/runs/run.ts';
+import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
+import { jitterMs, scheduledTrigger } from '../../model/schedules/schedules.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { CronTimer } from '../queues/queues.ts';
+import type { RunStarter } from '../runs/run-starter.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+/** Timers whose runs are created together. */
+const TOGETHER_MAX = 250;
+
+export interface CronTicksDeps {
+  keys: Keyspace;
+  environments: Pick<Environments, 'read'>;
+  functions: FunctionTables;
+  events: Events;
+  flowControl: Pick<FlowControl, 'decide'>;
+  starter: Pick<RunStarter, 'start'>;
+  telemetry: Telemetry;
+}
+
+/** A timer that is due. */
+interface Due {
+  timer: CronTimer;
+  dueAt: number;
+  /** An earlier execution of its job did not end. */
+  isRepeated: boolean;
+}
+
+interface Waiting extends Due {
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+export class CronTicks {
+  readonly #deps: CronTicksDeps;
+  readonly #waiting: Waiting[] = [];
+  #isWorking = false;
+
+  constructor(deps: CronTicksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the runs of its ticks are created. */
+  handle(timer: CronTimer, dueAt: number, executions: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ timer, dueAt, isRepeated: executions > 1, resolve, reject });
+      if (this.#isWorking) return;
+      this.#isWorking = true;
+      // Behind the others that this turn of the event loop brings.
+      setImmediate(() => void this.#work());
+    });
+  }
+
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, TOGETHER_MAX);
+      try {
+        await this.#runAll(batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        if (batch.length === 1) batch[0]?.reject(error);
+        else await Promise.all(batch.map((one) => this.#runAll([one]).then(one.resolve, one.reject)));
+      }
+    }
+    this.#isWorking = false;
+  }
+
+  async #runAll(due: readonly Due[]): Promise<void> {
+    const { events, flowControl, starter, telemetry } = this.#deps;
+    const now = Date.now();
+    const candidates = await this.#candidates(due, now);
+    if (candidates.length === 0) return;
+    const stored = await events.storeNew(candidates.map(({ event }) => event));
+    const done = new Set(stored.flatMap(({ event, ingested }) => (ingested ? [event.internalId] : [])));
+    const toStart = candidates.filter(({ event }) => !done.has(event.internalId));
+    await starter.start(await flowControl.decide(toStart), now);
+    await events.markIngested(stored, now);
+    telemetry.recordIngested(stored, Date.now());
+  }
+
+  /** Of functions that still have the schedule. */
+  async #candidates(due: readonly Due[], nowMs: number): Promise<Candidate[]> {
+    const candidates = new Map<string, Candidate>();
+    const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
+    for (const { timer, dueAt, isRepeated } of due) {
+      const { env, functionId, cron } = timer;
+      const fn = tables.get(env)?.find(functionId);
+      const trigger = scheduledTrigger(fn, cron);
+      if (!fn || !trigger) continue;
+      const home = this.#deps.keys.homeOf(`${env}/${functionId}`).number;
+      for (const tick of ticksToRun(cron, dueAt, nowMs, isRepeated)) {
+        const event = eventOf(timer, tick, home, nowMs);
+        const id = runIdOf(event.internalId, fn.id);
+        const runAt = tick + jitterMs(id, trigger);
+        candidates.set(id, { id, fn, event, dueAt: runAt, cause: 'schedule', ...(isRepeated && { repeated: true }) });
+      }
+    }
+    return [...candidates.values()];
+  }
+
+  /** Of the environments that are there and not archived. */
+  async #tables(envs: ReadonlySet<string>) {
+    const { environments, functions } = this.#deps;
+    const tables = new Map<string, Awaited<ReturnType<FunctionTables['of']>>>();
+    await Promise.all(
+      [...envs].map(async (env) => {
+        const environment = env === PRODUCTION ? undefined : await environments.read(env);
+        const isLive = env === PRODUCTION || (environment && environment.archivedAt === undefined);
+        if (isLive) tables.set(env, await functions.of(env));
+      }),
+    );
+    return tables;
+  }
+}
+
+function eventOf({ env, functionId, cron }: CronTimer, tick: number, partition: number, nowMs: number): Envelope {
+  const internalId = ownEventId(tick, partition, 'schedule', env, functionId, cron, String(tick));
+  const event = { name: SCHEDULED_TIMER, data: { cron }, ts: tick };
+  return toEnvelope(event, { internalId, env, receivedAt: nowMs, source: 'service', requestId: internalId, index: 0 });
+}

@@ -1,0 +1,141 @@
+/** The schedules in force, as job schedulers of BullMQ: one for each cron trigger, in the partition of its function for good. They follow the
+ *  functions: at once after a change, and by a round of the workers, which mends what a process left undone that died in between. A schedule
+ *  that is there stays as it is, so a registration neither repeats nor shifts a tick. Ticks look at the function themselves (cron.ts), so a
+ *  schedule too many starts no run. */
+import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import { SCHEDULERS, schedulerKey } from '../queues/job-schedulers.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import type { CronTimer, TimerQueue } from '../queues/queues.ts';
+
+/** Schedules read, added or removed in one go. */
+const AT_ONCE = 500;
+/** A schedule whose job is overdue for so long may have lost it. */
+const OVERDUE_MS = 60_000;
+
+export interface SchedulesDeps {
+  redis: Redis;
+  keys: Keyspace;
+  queues: PartitionQueues;
+  functions: Functions;
+  environments: Pick<Environments, 'all' | 'read'>;
+}
+
+/** Wanted schedules by their IDs. */
+type Wanted = Map<string, Schedule>;
+
+export class Schedules {
+  readonly #deps: SchedulesDeps;
+  /** Of each environment, at the version of its functions. */
+  readonly #known = new Map<string, { version: number; schedules: Schedule[] }>();
+
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call after the schedules of an environment may have changed.
+   *  @param gone that were in force before */
+  async follow(env: string, gone: readonly Schedule[] = []): Promise<void> {
+    const before = await this.#wantedIn(env);
+    await this.#remove(gone.filter((schedule) => !before.has(scheduleId(schedule))));
+    // Read again: whoever wants one back looks for it only after saying so.
+    await this.#addMissing(gone.length === 0 ? before : await this.#wantedIn(env));
+  }
+
+  /** Compares all of them.
+   *  @returns how many it added and removed */
+  async reconcile(): Promise<{ added: number; removed: number }> {
+    let removed = 0;
+    for (const { timers } of this.#deps.queues.all()) {
+      const there = await this.#deps.redis.zrange(timers.toKey(SCHEDULERS), '0', '-1');
+      if (there.length === 0) continue;
+      // Functions are stored before their schedules, so one that is there is wanted, or no longer.
+      const wanted = await this.#allWanted();
+      for (const id of there) if (!wanted.has(id) && (await timers.removeJobScheduler(id))) removed++;
+    }
+    return { added: await this.#addMissing(await this.#allWanted()), removed };
+  }
+
+  async #wantedIn(env: string): Promise<Wanted> {
+    const environment = await this.#deps.environments.read(env);
+    if (!environment || environment.archivedAt !== undefined) return new Map();
+    return byId((await this.#deps.functions.all(env)).functions.flatMap((fn) => schedulesOf(env, fn)));
+  }
+
+  async #allWanted(): Promise<Wanted> {
+    const { environments, functions } = this.#deps;
+    const live = (await environments.all()).filter(({ archivedAt }) => archivedAt === undefined);
+    const names = new Set(live.map(({ name }) => name));
+    for (const env of this.#known.keys()) if (!names.has(env)) this.#known.delete(env);
+    for (const some of inParts([...names])) {
+      await Promise.all(
+        some.map(async (env) => {
+          const known = this.#known.get(env);
+          if (known && known.version === (await functions.version(env))) return;
+          const { version, functions: all } = await functions.all(env);
+          this.#known.set(env, { version, schedules: all.flatMap((fn) => schedulesOf(env, fn)) });
+        }),
+      );
+    }
+    return byId([...this.#known.values()].flatMap(({ schedules }) => schedules));
+  }
+
+  /** @returns how many were missing */
+  async #addMissing(wanted: Wanted): Promise<number> {
+    const { redis } = this.#deps;
+    const now = Date.now();
+    let added = 0;
+    for (const some of inParts([...wanted])) {
+      const commands = some.map(([id, schedule]) => ['zscore', this.#queueOf(schedule).toKey(SCHEDULERS), id]);
+      const scores = await inPipelines<string | null>(redis, commands);
+      const overdue = some.filter((_, i) => scores[i] !== null && now - Number(scores[i]) > OVERDUE_MS);
+      const lost = await this.#withoutJob(overdue);
+      const missing = some.filter(([id], i) => scores[i] === null || lost.has(id));
+      await Promise.all(missing.map(([id, schedule]) => add(this.#queueOf(schedule), id, schedule)));
+      added += missing.length;
+    }
+    return added;
+  }
+
+  /** IDs of the schedules whose next tick has no job. */
+  async #withoutJob(schedules: readonly [id: string, Schedule][]): Promise<Set<string>> {
+    const lost = new Set<string>();
+    for (const [id, schedule] of schedules) {
+      const queue = this.#queueOf(schedule);
+      const at = await this.#deps.redis.zscore(queue.toKey(SCHEDULERS), id);
+      if (at !== null && (await this.#deps.redis.exists(schedulerKey(queue, id, at))) === 0) lost.add(id);
+    }
+    return lost;
+  }
+
+  async #remove(schedules: readonly Schedule[]): Promise<void> {
+    for (const some of inParts(schedules)) {
+      await Promise.all(some.map((schedule) => this.#queueOf(schedule).removeJobScheduler(scheduleId(schedule))));
+    }
+  }
+
+  #queueOf({ env, functionId }: Schedule): TimerQueue {
+    const { queues, keys } = this.#deps;
+    return queues.partition(keys.homeOf(`${env}/${functionId}`).number).timers;
+  }
+}
+
+/** Its first tick is the next one. */
+async function add(queue: TimerQueue, id: string, { env, functionId, cron }: Schedule): Promise<void> {
+  const data: CronTimer = { kind: 'cron', env, functionId, cron };
+  await queue.upsertJobScheduler(id, { pattern: cron }, { name: 'cron', data }).catch((error: Error) => {
+    // Another process has added it, and its first tick is being worked on.
+    if (!/collision|already exists/i.test(error.message)) throw error;
+  });
+}
+
+function byId(schedules: readonly Schedule[]): Wanted {
+  return new Map(schedules.map((schedule) => [scheduleId(schedule), schedule]));
+}
+
+function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < all.length; start += AT_ONCE) yield all.slice(start, start + AT_ONCE);
+}

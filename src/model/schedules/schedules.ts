@@ -1,0 +1,51 @@
+/** The schedules of functions: each cron trigger of a function that can run. */
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { AppFunction, Trigger } from '../apps/app.ts';
+import { durationMs } from '../values/duration.ts';
+import { nextTick } from './ticks.ts';
+
+export interface Schedule {
+  env: string;
+  functionId: string;
+  /** As registered, with its time zone. */
+  cron: string;
+}
+
+/** Of a function that is archived or paused: none. A cron text counts once. */
+export function schedulesOf(env: string, fn: AppFunction): Schedule[] {
+  return isScheduled(fn) ? allSchedulesOf(env, fn) : [];
+}
+
+/** Also of a function that has none at present, because it is archived or paused. */
+export function allSchedulesOf(env: string, { id: functionId, triggers }: AppFunction): Schedule[] {
+  const texts = new Set(triggers.flatMap(({ cron }) => cron ?? []));
+  return [...texts].map((cron) => ({ env, functionId, cron }));
+}
+
+/** The trigger of a schedule; undefined: it is not in force. */
+export function scheduledTrigger(fn: AppFunction | undefined, cron: string): Trigger | undefined {
+  return fn && isScheduled(fn) ? fn.triggers.find((trigger) => trigger.cron === cron) : undefined;
+}
+
+/** When the trigger starts the next run, without its jitter; undefined: it is no schedule, or not in force. */
+export function nextRunAt(fn: AppFunction, { cron }: Trigger, nowMs: number): number | undefined {
+  return cron !== undefined && isScheduled(fn) ? nextTick(cron, nowMs) : undefined;
+}
+
+function isScheduled({ archived, pausedAt }: AppFunction): boolean {
+  return !archived && pausedAt === undefined;
+}
+
+/** The same for the same schedule, for good. Without colons, which have a meaning in IDs of BullMQ. */
+export function scheduleId({ env, functionId, cron }: Schedule): string {
+  return hash('sha256', JSON.stringify([env, functionId, cron]), 'buffer')
+    .toString('base64url')
+    .slice(0, 22);
+}
+
+/** How much later than its tick a run starts: the same for the same run, between 0 and the trigger's jitter. */
+export function jitterMs(runId: string, { jitter }: Trigger): number {
+  const most = jitter === undefined ? 0 : (durationMs(jitter) ?? 0);
+  return most === 0 ? 0 : crc32(runId) % (most + 1);
+}

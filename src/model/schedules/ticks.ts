@@ -1,0 +1,100 @@
+/** The ticks of a cron text: the times at which it asks for a run. They depend on the text alone, not on when somebody asks:
+ *  - A schedule in a time zone follows its clocks. A time that they skip in spring ticks as much later as they skip, once.
+ *  - A time that they repeat in autumn ticks the first time only; schedules of every hour tick both times.
+ *  - `@every 1h` ticks at multiples of the interval since 1970. */
+import { CronExpressionParser } from 'cron-parser';
+import { LRUCache } from 'lru-cache';
+import { durationMs } from '../values/duration.ts';
+import { wallClockOffsetMs } from './wall-clock.ts';
+
+const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
+const INTERVAL = /^@every (\S+)$/;
+const NAMES: Readonly<Record<string, string>> = { '@midnight': '0 0 * * *', '@annually': '0 0 1 1 *' };
+/** Longer than any change of the clocks. */
+const LOOK_BACK_MS = 3 * 3_600_000;
+/** Ticks of a repeated time that are passed over; a schedule with seconds has as many in three hours. */
+const REPEATED_MAX = 11_000;
+/** Parsed texts in memory, some kilobytes each, and last answers, some bytes each: many schedules have the same text and tick together. */
+const PARSED_MAX = 500;
+const ANSWERS_MAX = 20_000;
+
+interface Ticks {
+  next(afterMs: number): number | undefined;
+  last(atMs: number): number | undefined;
+}
+
+const parsed = new LRUCache<string, Ticks>({ max: PARSED_MAX });
+const answers = new LRUCache<string, { after: number; next: number }>({ max: ANSWERS_MAX });
+
+/** The first tick after a time, Unix milliseconds; undefined: there is none, or the text is not a schedule. */
+export function nextTick(cron: string, afterMs: number): number | undefined {
+  const known = answers.get(cron);
+  if (known && afterMs >= known.after && afterMs < known.next) return known.next;
+  const next = ticksOf(cron).next(afterMs);
+  if (next !== undefined) answers.set(cron, { after: afterMs, next });
+  return next;
+}
+
+/** The last tick at a time or before. */
+export function lastTick(cron: string, atMs: number): number | undefined {
+  let last = ticksOf(cron).last(atMs);
+  // Backwards, a time that the clocks skipped is not found.
+  for (let next = last; next !== undefined && next <= atMs; next = nextTick(cron, next)) last = next;
+  return last;
+}
+
+function ticksOf(cron: string): Ticks {
+  let ticks = parsed.get(cron);
+  if (!ticks) {
+    const text = cron.trim();
+    const schedule = text.replace(TIME_ZONE, '');
+    const every = INTERVAL.exec(schedule)?.[1];
+    ticks = every === undefined ? ofExpression(schedule, TIME_ZONE.exec(text)?.[1] ?? 'UTC') : ofInterval(every);
+    parsed.set(cron, ticks);
+  }
+  return ticks;
+}
+
+function ofInterval(every: string): Ticks {
+  const ms = durationMs(every);
+  if (!ms) return NO_TICKS;
+  return {
+    next: (afterMs) => (Math.floor(afterMs / ms) + 1) * ms,
+    last: (atMs) => Math.floor(atMs / ms) * ms,
+  };
+}
+
+const NO_TICKS: Ticks = { next: () => undefined, last: () => undefined };
+
+function ofExpression(schedule: string, tz: string): Ticks {
+  const expression = orUndefined(() => CronExpressionParser.parse(NAMES[schedule] ?? schedule, { tz }));
+  if (!expression) return NO_TICKS;
+  const isOfEveryHour = expression.fields.hour.values.length === 24;
+  const find = (fromMs: number, step: 'next' | 'prev') => {
+    // Throws where there is no such time within years.
+    return orUndefined(() => {
+      expression.reset(new Date(fromMs));
+      for (let i = 0; i < REPEATED_MAX; i++) {
+        const tick = expression[step]().getTime();
+        if (isOfEveryHour || !isRepeated(tick, tz)) return tick;
+      }
+      return undefined;
+    });
+  };
+  return { next: (afterMs) => find(afterMs, 'next'), last: (atMs) => find(atMs + 1, 'prev') };
+}
+
+/** Whether the clocks of the zone showed this time before, because they were set back since. */
+function isRepeated(timeMs: number, tz: string): boolean {
+  const offset = wallClockOffsetMs(timeMs, tz);
+  const setBack = wallClockOffsetMs(timeMs - LOOK_BACK_MS, tz) - offset;
+  return setBack > 0 && wallClockOffsetMs(timeMs - setBack, tz) - offset === setBack;
+}
+
+function orUndefined<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch {
+    return undefined;
+  }
+}

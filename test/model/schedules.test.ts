@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { cronProblem } from '../../src/model/apps/cron.ts';
+import { ticksToRun } from '../../src/model/schedules/missed-ticks.ts';
+import { jitterMs } from '../../src/model/schedules/schedules.ts';
+import { lastTick, nextTick } from '../../src/model/schedules/ticks.ts';
+
+const at = (text: string) => Date.parse(text);
+const iso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+
+/** The ticks after a time, as a chain of timers finds them: each asks anew, some milliseconds after the last. */
+function chain(cron: string, from: string, count: number): (string | undefined)[] {
+  const ticks: (string | undefined)[] = [];
+  for (let now = at(from), i = 0; i < count; i++) {
+    const tick = nextTick(cron, now) as number;
+    ticks.push(iso(tick)?.replace(':00.000Z', 'Z'));
+    now = tick + 5;
+  }
+  return ticks;
+}
+
+describe('Ticks of a schedule', () => {
+  const SAME: [string, string][] = [
+    ['@hourly', '0 * * * *'],
+    ['@daily', '0 0 * * *'],
+    ['@midnight', '0 0 * * *'],
+    ['@weekly', '0 0 * * 0'],
+    ['@monthly', '0 0 1 * *'],
+    ['@yearly', '0 0 1 1 *'],
+    ['@annually', '0 0 1 1 *'],
+    ['30 9 * * MON', '30 9 * * 1'],
+    ['0 0 * * 7', '0 0 * * 0'],
+    ['CRON_TZ=Europe/Berlin 0 9 * * *', 'TZ=Europe/Berlin 0 9 * * *'],
+  ];
+  for (const [cron, same] of SAME) {
+    it(`"${cron}" ticks as "${same}" does`, () => {
+      expect(chain(cron, '2026-11-20T12:00:00Z', 5)).to.deep.equal(chain(same, '2026-11-20T12:00:00Z', 5));
+    });
+  }
+
+  it('a schedule of six fields has seconds first, and one with an interval ticks at its multiples', () => {
+    expect(chain('*/20 * * * * *', '2026-11-20T12:00:01Z', 3)).to.deep.equal([
+      '2026-11-20T12:00:20.000Z',
+      '2026-11-20T12:00:40.000Z',
+      '2026-11-20T12:01Z',
+    ]);
+    expect(chain('@every 90m', '2026-11-20T12:10:00Z', 2)).to.deep.equal(['2026-11-20T13:30Z', '2026-11-20T15:00Z']);
+    expect(iso(lastTick('@every 90m', at('2026-11-20T13:30:00Z')))).to.equal('2026-11-20T13:30:00.000Z');
+  });
+
+  it('a nightly schedule whose time the clocks skip ticks once, an hour later', () => {
+    const cron = 'TZ=Europe/Berlin 30 2 * * *';
+    const ticks = ['2027-03-27T01:30Z', '2027-03-28T01:30Z', '2027-03-29T00:30Z'];
+    expect(chain(cron, '2027-03-26T12:00:00Z', 3)).to.deep.equal(ticks);
+    expect(iso(lastTick(cron, at('2027-03-28T12:00:00Z')))).to.equal('2027-03-28T01:30:00.000Z');
+  });
+
+  it('a nightly schedule whose time the clocks repeat ticks once, the first time, whenever it is asked', () => {
+    const cron = 'TZ=Europe/Berlin 30 2 * * *';
+    const ticks = ['2026-10-24T00:30Z', '2026-10-25T00:30Z', '2026-10-26T01:30Z'];
+    expect(chain(cron, '2026-10-23T12:00:00Z', 3)).to.deep.equal(ticks);
+    for (const from of ['00:30:00.001', '00:59:59', '01:00:00.001', '01:29:59', '01:31']) {
+      expect(iso(nextTick(cron, at(`2026-10-25T${from}Z`))), from).to.equal('2026-10-26T01:30:00.000Z');
+    }
+    expect(iso(lastTick(cron, at('2026-10-25T12:00:00Z')))).to.equal('2026-10-25T00:30:00.000Z');
+  });
+
+  it('a schedule of every hour ticks in both of the repeated hours', () => {
+    const ticks = ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T02:00Z'];
+    expect(chain('TZ=Europe/Berlin 0 * * * *', '2026-10-24T23:30:00Z', 3)).to.deep.equal(ticks);
+  });
+
+  it('the answer is the same whatever was asked before', () => {
+    for (const cron of ['TZ=America/New_York */15 1-3 * * *', 'TZ=Australia/Lord_Howe 45 1 * * *', '0 0 29 2 *']) {
+      for (const day of ['2026-11-01', '2027-03-14', '2026-04-04', '2026-10-03', '2028-02-28']) {
+        const ticks: number[] = [];
+        const until = at(`${day}T23:59:00Z`);
+        for (let now = at(`${day}T00:00:00Z`); now < until; now = ticks.at(-1) as number) {
+          ticks.push(nextTick(cron, now) as number);
+        }
+        for (let now = at(`${day}T00:00:00Z`); now < until; now += 420_001) {
+          const expected = ticks.find((tick) => tick > now);
+          // Where the clocks skip a time, whoever asks behind the gap for what was in it is too late.
+          if (!day.startsWith('2027-03'))
+            expect(iso(nextTick(cron, now)), `${cron} ${iso(now)}`).to.equal(iso(expected));
+        }
+      }
+    }
+  });
+
+  it('a date that does not exist and a text that is no schedule never tick', () => {
+    for (const cron of ['0 0 31 2 *', 'every day', '@every nonsense', '61 * * * *']) {
+      expect(nextTick(cron, 0), cron).to.equal(undefined);
+    }
+    expect(cronProblem('0 0 31 2 *')).to.include('never ticks');
+    expect(cronProblem('0 0 29 2 *')).to.equal(undefined);
+  });
+});
+
+describe('Missed ticks', () => {
+  const due = at('2026-11-20T12:00:00Z');
+  const run = (cron: string, lateMs: number, isRepeated = false) =>
+    ticksToRun(cron, due, due + lateMs, isRepeated).map((tick) => (tick - due) / 1_000);
+
+  it('a tick that is on time or some seconds late runs, with those since', () => {
+    expect(run('* * * * *', 3)).to.deep.equal([0]);
+    expect(run('* * * * * *', 3_500)).to.deep.equal([0, 1, 2, 3]);
+  });
+
+  it('of those that are missed for longer, only the last runs', () => {
+    expect(run('* * * * *', 45_000)).to.deep.equal([0]);
+    expect(run('* * * * *', 200_000)).to.deep.equal([180]);
+    expect(run('* * * * * *', 11_500)).to.deep.equal([11]);
+    expect(run('0 12 * * *', 3 * 86_400_000 + 1)).to.deep.equal([3 * 86_400]);
+  });
+
+  it('one that a dead worker had begun with runs too, for ten minutes', () => {
+    expect(run('* * * * *', 90_000, true)).to.deep.equal([0, 60]);
+    expect(run('* * * * *', 660_000, true)).to.deep.equal([660]);
+  });
+
+  it('jitter is the same for the same run, and at most what the trigger says', () => {
+    const trigger = { cron: '* * * * *', jitter: '30s' };
+    const all = Array.from({ length: 1_000 }, (_, i) => jitterMs(`01JD${i}`, trigger));
+    expect(Math.min(...all)).to.be.within(0, 200);
+    expect(Math.max(...all)).to.be.within(29_800, 30_000);
+    expect(jitterMs('01JD7', trigger)).to.equal(all[7]);
+    expect(jitterMs('01JD7', { cron: '* * * * *' })).to.equal(0);
+  });
+});

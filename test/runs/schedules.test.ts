@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import { type AppHost, type FunctionSpec, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Another worker takes over a dead worker's jobs after this time. */
+const SOON = { STALLED_AFTER_SECONDS: '1' };
+const EVERY_SECOND = '* * * * * *';
+
+const scheduled = (id: string, ...crons: string[]): FunctionSpec => ({ id, triggers: crons.map((cron) => ({ cron })) });
+
+describe('Schedules', () => {
+  let host: AppHost;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  async function withService(options: Parameters<typeof startService>[0], work: (service: Service) => Promise<void>) {
+    const service = await startService(options);
+    try {
+      await work(service);
+    } finally {
+      await service.stop();
+    }
+  }
+
+  /** Seconds of the ticks whose runs called the function, in the order of the calls. */
+  const calledTicks = (fnId: string) => host.calls(fnId).map(({ body }) => body.event.ts / 1_000);
+
+  /** Waits for so many ticks more. */
+  async function moreTicks(fnId: string, count: number) {
+    const enough = host.calls(fnId).length + count;
+    await until(() => host.calls(fnId).length >= enough, { describe: `${enough} ticks of ${fnId}`, timeoutMs: 20_000 });
+  }
+
+  /** All of its runs, each with the second of its tick; the API's list, not the calls. */
+  async function runTicks(service: Service, functionId: string): Promise<number[]> {
+    const runs = (await service.get(`/v1/runs?function_id=${functionId}&limit=100`)).body.data;
+    const events = await Promise.all(
+      runs.map(async (run: { event_id: string }) => (await service.get(`/v1/events/${run.event_id}`)).body.data),
+    );
+    return events.map(({ ts }: { ts: number }) => ts / 1_000).sort((a, b) => a - b);
+  }
+
+  const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const schedulers = (service: Service) => service.redis.zcard(`${service.keys.partition(0).queues}:timers:repeat`);
+
+  it('each tick starts one run, with an event of the service that the lists show', async () => {
+    await withService({ workers: 2 }, async (service) => {
+      await host.register(service, [
+        scheduled('tick', EVERY_SECOND),
+        { id: 'listener', triggers: [{ event: 'inngest/scheduled.timer' }] },
+      ]);
+      await moreTicks('tick', 3);
+      const { body } = host.calls('tick')[0] as { body: { event: { name: string; data: object; ts: number } } };
+      expect([body.event.name, body.event.data]).to.deep.equal(['inngest/scheduled.timer', { cron: EVERY_SECOND }]);
+      expect(body.event.ts % 1_000).to.equal(0);
+      const ticks = calledTicks('tick');
+      const last = ticks.at(-1) as number;
+      const ran = (await runTicks(service, 'test-app-tick')).filter((tick) => tick <= last);
+      expect(ran).to.deep.equal(from(ticks[0] as number, last));
+      const listed = (await service.get('/v1/events?name=inngest/scheduled.timer')).body.data;
+      expect(listed.length).to.be.at.least(ran.length);
+      // Only the function whose schedule it is.
+      expect(host.calls('listener')).to.deep.equal([]);
+    });
+  });
+
+  it('a killed worker of two loses no tick and repeats none', async () => {
+    await withService({ workers: 2, env: SOON }, async (service) => {
+      const names = Array.from({ length: 20 }, (_, i) => `f${i}`);
+      await host.register(
+        service,
+        names.map((name) => scheduled(name, EVERY_SECOND)),
+      );
+      await moreTicks('f0', 2);
+      await service.killWorker();
+      await moreTicks('f0', 4);
+      const last = calledTicks('f0').at(-1) as number;
+      for (const name of names) {
+        // What the dead worker had begun with is taken over later.
+        const ran = await until(
+          async () => {
+            const ticks = (await runTicks(service, `test-app-${name}`)).filter((tick) => tick <= last);
+            return ticks.length > last - (ticks[0] as number) && ticks;
+          },
+          { describe: `every tick of ${name} has a run`, timeoutMs: 20_000 },
+        );
+        expect(ran).to.deep.equal(from(ran[0] as number, last));
+      }
+    });
+  });
+
+  it('registrations in between neither lose, repeat nor shift a tick', async () => {
+    await withService({ webs: 2, workers: 2 }, async (service) => {
+      const functions = [scheduled('same', EVERY_SECOND), scheduled('interval', '@every 2s')];
+      await host.register(service, functions);
+      await moreTicks('same', 1);
+      for (let i = 0; i < 30; i++) {
+        const answer = await host.register(service, [...functions, scheduled(`other${i}`, '0 0 1 1 *')]);
+        expect(answer.status).to.equal(200);
+      }
+      await moreTicks('same', 2);
+      await moreTicks('interval', 1);
+      const last = Math.min(calledTicks('same').at(-1) as number, calledTicks('interval').at(-1) as number);
+      const same = (await runTicks(service, 'test-app-same')).filter((tick) => tick <= last);
+      expect(same).to.deep.equal(from(same[0] as number, last));
+      const interval = (await runTicks(service, 'test-app-interval')).filter((tick) => tick <= last);
+      expect(interval).to.deep.equal(from(interval[0] as number, last).filter((second) => second % 2 === 0));
+      expect(await schedulers(service)).to.equal(3);
+    });
+  });
+
+  it('a schedule that is changed, removed or deleted with its app has no more ticks of its own', async () => {
+    await withService({}, async (service) => {
+      await host.register(service, [scheduled('goes', EVERY_SECOND), scheduled('changes', EVERY_SECOND)]);
+      await moreTicks('goes', 1);
+      await host.register(service, [scheduled('changes', '*/2 * * * * *')]);
+      expect(await schedulers(service)).to.equal(1);
+      const before = host.calls('goes').length;
+      await moreTicks('changes', 3);
+      const since = host.calls('changes').slice(-2);
+      expect(since.map(({ body }) => body.event.data.cron)).to.deep.equal(['*/2 * * * * *', '*/2 * * * * *']);
+      // A call of a tick before the registration may have been on its way.
+      expect(host.calls('goes').length).to.be.at.most(before + 1);
+      await service.request('DELETE', '/v1/apps/test-app');
+      expect(await schedulers(service)).to.equal(0);
+    });
+  });
+
+  it('a paused function has no ticks, and after its resumption those from then on', async () => {
+    await withService({}, async (service) => {
+      await host.register(service, [scheduled('paused', EVERY_SECOND), scheduled('clock', EVERY_SECOND)]);
+      await moreTicks('paused', 1);
+      const path = '/v1/functions/test-app-paused';
+      const next = async () => (await service.get(path)).body.data.triggers[0].next_run_at;
+      expect(Date.parse(await next()) - Date.now()).to.be.within(-100, 1_000);
+      await service.post(`${path}/pause`);
+      const pausedAt = Date.now() / 1_000;
+      expect([await next(), await schedulers(service)]).to.deep.equal([null, 1]);
+      await moreTicks('clock', 3);
+      const resumedAt = Date.now() / 1_000;
+      await service.post(`${path}/resume`);
+      await moreTicks('paused', 2);
+      const ticks = await runTicks(service, 'test-app-paused');
+      expect(ticks.filter((tick) => tick > pausedAt && tick <= resumedAt)).to.deep.equal([]);
+      const since = ticks.filter((tick) => tick > resumedAt);
+      expect(since[0]).to.be.at.most(resumedAt + 1.5);
+      expect(since).to.deep.equal(from(since[0] as number, since.at(-1) as number));
+    });
+  });
+
+  it('an archived environment has no ticks, and a deleted one leaves no schedule behind', async () => {
+    await withService({}, async (service) => {
+      const headers = { 'x-service-env': 'branch-1' };
+      await host.register(service, [scheduled('branch', EVERY_SECOND)], { headers });
+      await moreTicks('branch', 1);
+      await service.post('/v1/environments/branch-1/archive');
+      expect(await schedulers(service)).to.equal(0);
+      await service.post('/v1/environments/branch-1/unarchive');
+      await moreTicks('branch', 2);
+      await service.request('DELETE', '/v1/environments/branch-1');
+      expect(await schedulers(service)).to.equal(0);
+      await service.waitFor('/v1/environments/branch-1', ({ status }) => status === 404, 20_000);
+      expect(await service.redis.keys(`${service.prefix}*repeat*`)).to.deep.equal([]);
+    });
+  });
+
+  it('a restart of all workers loses no tick', async () => {
+    await withService({ workers: 2, env: SOON }, async (service) => {
+      await host.register(service, [scheduled('restarted', EVERY_SECOND)]);
+      await moreTicks('restarted', 2);
+      await Promise.all([service.killWorker(0), service.killWorker(1)]);
+      await service.startWorker();
+      await moreTicks('restarted', 4);
+      const ticks = await runTicks(service, 'test-app-restarted');
+      expect(ticks).to.deep.equal(from(ticks[0] as number, ticks.at(-1) as number));
+    });
+  });
+
+  it('of ticks that were missed while everything was down, only the last runs', async () => {
+    await withService({ workers: 0 }, async (service) => {
+      await host.register(service, [scheduled('missed', EVERY_SECOND)]);
+      const key = `${service.keys.partition(0).queues}:timers`;
+      // As if it were registered a minute ago, and nothing had run since.
+      const [id] = await service.redis.zrange(`${key}:repeat`, '0', '0');
+      const before = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+      const [job] = await service.redis.zrange(`${key}:delayed`, '0', '0');
+      await service.redis.rename(`${key}:${job}`, `${key}:repeat:${id}:${before}`);
+      const opts = JSON.parse((await service.redis.hget(`${key}:repeat:${id}:${before}`, 'opts')) as string);
+      await service.redis.hset(`${key}:repeat:${id}:${before}`, {
+        opts: JSON.stringify({ ...opts, prevMillis: before, jobId: `repeat:${id}:${before}` }),
+        timestamp: before,
+        delay: 0,
+      });
+      await service.redis.zadd(`${key}:repeat`, before, id as string);
+      await service.redis.zrem(`${key}:delayed`, job as string);
+      await service.redis.zadd(`${key}:delayed`, before * 0x1000, `repeat:${id}:${before}`);
+      const startedAt = Date.now() / 1_000;
+      await service.startWorker();
+      await moreTicks('missed', 3);
+      const ticks = await runTicks(service, 'test-app-missed');
+      expect(ticks[0]).to.be.within(startedAt - 1, startedAt + 3);
+      expect(ticks).to.deep.equal(from(ticks[0] as number, ticks.at(-1) as number));
+    });
+  });
+
+  it('schedules that a process left out before it died, and those of earlier versions, are added by a worker', async () => {
+    await withService({ workers: 0 }, async (service) => {
+      await host.register(service, [scheduled('left-out', EVERY_SECOND)]);
+      const key = `${service.keys.partition(0).queues}:timers`;
+      await service.redis.del(...(await service.redis.keys(`${key}:*`)));
+      await service.startWorker();
+      await moreTicks('left-out', 2);
+    });
+  });
+
+  it('a run starts up to the jitter later than its tick, and different functions at different times', async () => {
+    await withService({}, async (service) => {
+      const functions = Array.from({ length: 20 }, (_, i) => ({
+        id: `f${i}`,
+        triggers: [{ cron: EVERY_SECOND, jitter: '3s' }],
+      }));
+      const delays: number[] = [];
+      for (const { id } of functions) {
+        host.on(id, ({ body }) => {
+          delays.push(Date.now() - body.event.ts);
+          return {};
+        });
+      }
+      await host.register(service, functions);
+      await until(() => delays.length >= 60, { describe: '60 runs', timeoutMs: 20_000 });
+      expect(Math.max(...delays)).to.be.above(1_500);
+      expect(delays.filter((ms) => ms > 5_000)).to.deep.equal([]);
+      expect(delays.filter((ms) => ms < 1_000).length).to.be.above(0);
+    });
+  });
+
+  it('a jitter and a schedule that cannot be are refused with the field', async () => {
+    await withService({ workers: 0 }, async (service) => {
+      const refused = async (trigger: object) =>
+        (await host.register(service, [{ id: 'f', triggers: [trigger as { cron: string }] }])).body.error;
+      expect(await refused({ cron: '0 0 31 2 *' }))
+        .to.include('triggers')
+        .and.include('never ticks');
+      expect(await refused({ cron: '@daily', jitter: '2d' }))
+        .to.include('jitter')
+        .and.include('from 1s to 24h');
+    });
+  });
+});
