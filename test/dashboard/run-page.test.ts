@@ -1,4 +1,6 @@
+import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 

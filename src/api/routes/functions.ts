@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-
 import type { Admission } from '../../jobs/flow-control/admission.ts';
+import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import { RECENT_MS } from '../../jobs/ingestion/function-tables.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -24,6 +24,7 @@ import {
   presentDetails,
   presentFunction,
 } from '../views/function.ts';
+import { functionLimitsSchema, presentFunctionLimits } from '../views/limits.ts';
 
 const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
@@ -36,6 +37,7 @@ interface FunctionRouteDeps {
   expressionProblems: ExpressionProblems;
   schedules: Pick<Schedules, 'follow'>;
   environments: Pick<Environments, 'find'>;
+  limitStatuses: LimitStatuses;
 }
 
 /** Once a pause that holds queued runs is answered, none starts any more: every worker knows of it. */
@@ -55,7 +57,7 @@ const pauseSchema = z
   .default({});
 
 export function functionRoutes(deps: FunctionRouteDeps): Route[] {
-  const { functions, cancellations, admission, expressionProblems, schedules, environments } = deps;
+  const { functions, cancellations, admission, expressionProblems, schedules, environments, limitStatuses } = deps;
   const tag = 'Functions';
 
   /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
@@ -131,6 +133,23 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
         const [fn, problem] = await existing(env, id);
         const isLive = environments.find(env)?.archivedAt === undefined;
         return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/functions/:id/limits',
+      tag,
+      access: 'read',
+      scope: 'environment',
+      summary: "Get the use of a function's limits",
+      description:
+        'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
+      params,
+      data: functionLimitsSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const [fn] = await existing(env, id);
+        return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
       },
     }),
     route({

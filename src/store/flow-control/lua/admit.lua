@@ -29,7 +29,7 @@ if is_changed then
 end
 if redis.call('ZADD', key, 'NX', score, entry) == 1 then
   info = info or cjson.decode(info_text)
-  redis.call('ZINCRBY', function_backlogs_key(info), 1, backlog)
+  count_waiting(info, backlog, 1)
 end
 -- The others wait behind the first call.
 if is_changed or redis.call('ZRANGE', key, 0, 0)[1] == entry then

@@ -20,6 +20,17 @@ local function function_backlogs_key(info)
   return prefix .. ':function-backlogs:' .. info.e .. ':' .. info.f
 end
 
+-- Counts calls that wait: of the backlog and of its function.
+local function count_waiting(info, backlog, by)
+  local counts, total = function_backlogs_key(info), prefix .. ':waiting-calls'
+  if tonumber(redis.call('ZINCRBY', counts, by, backlog)) <= 0 then
+    redis.call('ZREM', counts, backlog)
+  end
+  if redis.call('HINCRBY', total, info.e .. '/' .. info.f, by) <= 0 then
+    redis.call('HDEL', total, info.e .. '/' .. info.f)
+  end
+end
+
 local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
@@ -126,9 +137,7 @@ local function admit_backlog(backlog)
     end
     budget = budget - 1
     redis.call('ZREM', backlog_key(backlog), entry)
-    if tonumber(redis.call('ZINCRBY', function_backlogs_key(info), -1, backlog)) <= 0 then
-      redis.call('ZREM', function_backlogs_key(info), backlog)
-    end
+    count_waiting(info, backlog, -1)
     if not is_admitted then
       take(entry, info, '1')
       for _, part in ipairs({ info.e, info.f, entry }) do
