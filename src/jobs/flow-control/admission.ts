@@ -1,7 +1,7 @@
-/** Admission of calls: a call whose function has limits gets its job once it has a place of each, and until then waits in Redis, outside of the queues.
+/** Admission of calls: a call whose function has limits gets its job once it has a permit of each, and until then waits in Redis, outside of the queues.
  *
  *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
- *  A call that ends gives its places to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
+ *  A call that ends gives its permits to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
  *  (admission-checks.ts). */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -34,8 +34,8 @@ export interface AdmittedCallToSchedule extends CallToSchedule {
 }
 
 /** Between calls of the same millisecond, which come in this order. */
-const ARRIVAL_MS = 0.001;
-const ARRIVALS = 1_000;
+const STEP_MS = 0.001;
+const STARTS = 1_000;
 
 /** Moves in one round when a configuration has changed. */
 const MOVED_AT_ONCE = 500;
@@ -63,8 +63,8 @@ interface LimitedCall {
 export class Admission {
   readonly #deps: AdmissionDeps;
   /** Unix milliseconds, with three decimals. */
-  #lastArrival = 0;
-  #arrivals = 0;
+  #lastScore = 0;
+  #starts = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -91,7 +91,7 @@ export class Admission {
     return fn !== undefined && hasLimits(fn);
   }
 
-  /** A call has ended, or a run: what waits for its places goes on. */
+  /** A call has ended, or a run: what waits for its permits goes on. */
   async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.release(home, entry, executions));
   }
@@ -214,15 +214,20 @@ export class Admission {
     const isStart = !started;
     const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
-    const since = this.#since(isStart ? queuedAt : undefined);
+    const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
     const score = since - (keys?.priority ?? 0) * 1_000;
     return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
   }
 
-  /** Now, or when the run was queued; calls that come together keep their order. */
-  #since(queuedAt: number | undefined): number {
-    this.#lastArrival = Math.max(Date.now(), this.#lastArrival + ARRIVAL_MS);
-    return queuedAt === undefined ? this.#lastArrival : queuedAt + (this.#arrivals++ % ARRIVALS) * ARRIVAL_MS;
+  /** When the run was queued; starts of the same millisecond keep their order. */
+  #scoreAt(queuedAt: number): number {
+    return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
+  }
+
+  /** Now; calls that come together keep their order. */
+  #scoreNow(): number {
+    this.#lastScore = Math.max(Date.now(), this.#lastScore + STEP_MS);
+    return this.#lastScore;
   }
 
   /** The keys of the run; evaluated now where its function did not have them when the run was created. */

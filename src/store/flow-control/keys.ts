@@ -113,7 +113,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: 'the limit',
-    description: 'Calls, or runs, that hold a place of a concurrency limit.',
+    description: 'Calls, or runs, that hold a permit of a concurrency limit.',
   },
   limitBacklogs: {
     pattern: 'limit-backlogs:<limit>',
@@ -129,6 +129,6 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
     size: '17 bytes',
-    description: 'Theoretical arrival time of a throttle (GCRA), ms.',
+    description: 'TAT of a throttle (GCRA): when the next start is due at an even rate, ms.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;
