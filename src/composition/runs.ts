@@ -63,6 +63,7 @@ export interface RunServices {
 export function createRunServices(
   { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
+    apps,
     redis,
     keys,
     environments,
@@ -182,7 +183,7 @@ export function createRunServices(
     waitMatcher,
     starter,
     invocations,
-    retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    retries: new RunRetries({ runs, steps, apps, events, functions, starter, scheduler }),
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,

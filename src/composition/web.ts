@@ -165,6 +165,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     callCheckpoints,
     endpoints,
     signalSender,
+    admission,
     httpAgent,
     queues,
     liveStreams,

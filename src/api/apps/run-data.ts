@@ -1,6 +1,7 @@
 /** `/v0/runs/:id/…`: the event and the steps of a run, for an app whose call request was too large to carry them (docs/protocol.md). */
 import { ServiceError } from '../../errors.ts';
 import { receivedEventOf } from '../../model/events/event.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -31,8 +32,9 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
     const { id } = ctx.params;
     const env = await envOf(ctx);
-    if (!(await runs.read(env, id))) throw notFound(id);
-    ctx.body = await steps.memos(env, id);
+    const run = await runs.read(env, id);
+    if (!run) throw notFound(id);
+    ctx.body = withStepInput(await steps.memos(env, id), run.fromStep);
   });
 }
 

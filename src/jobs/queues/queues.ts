@@ -40,10 +40,22 @@ export interface TracedRunRef extends RunRef {
   keys?: FrozenKeys | undefined;
   /** Whether it has had a call. */
   started?: boolean;
+  /** Its place in line for its start, Unix milliseconds. */
+  queuedAt?: number;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
+export function toRunRef({
+  env,
+  id,
+  eventId,
+  requestId,
+  functionId,
+  trace,
+  keys,
+  startedAt,
+  queuedAt,
+}: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */

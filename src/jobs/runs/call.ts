@@ -6,6 +6,7 @@ import { type Failure, type Outcome, permanentFailure, retriableFailure } from '
 import type { EventRecord } from '../../model/events/event.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
@@ -159,7 +160,7 @@ async function callFunction(
     startedAt,
     stepId,
     stack,
-    memos,
+    memos: withStepInput(memos, run.fromStep),
     planOnly: planOnly && stepId === undefined,
     defers,
   });

@@ -37,7 +37,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, keys, batch, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, fromStep, keys, batch, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -45,6 +45,7 @@ export class RunStarter {
         requestId: event.requestId,
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
+        ...(fromStep && { fromStep }),
         ...(keys && { keys }),
         ...(batch && { batch }),
         ...(trace && { trace }),
@@ -55,8 +56,9 @@ export class RunStarter {
     await singletons.confirm(toStart);
     await cancelTriggers.watch(toStart, nowMs);
     await timeoutTimers.watchQueued(toStart, nowMs);
+    const finishedSteps = await this.#copySteps(toStart, nowMs);
     await scheduler.enqueueCalls(
-      toStart.map(({ id, fn, event, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, fromStep, keys, dueAt, trace = activeSpan }) => ({
         ref: {
           env: event.env,
           runId: id,
@@ -65,8 +67,9 @@ export class RunStarter {
           functionId: fn.id,
           trace,
           keys,
+          queuedAt: nowMs,
         },
-        at: 0,
+        ...(fromStep?.input ? { stepId: fromStep.id } : { at: finishedSteps.get(id) ?? 0 }),
         retries: fn.retries,
         delayMs: dueAt - nowMs,
       })),
@@ -74,6 +77,19 @@ export class RunStarter {
     for (const { id, fn, event } of toStart) {
       telemetry.publishRun({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
     }
+  }
+
+  /** @returns the numbers of steps that re-runs begin with, by run ID */
+  async #copySteps(toStart: readonly RunToStart[], nowMs: number): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { id, event, retryOf, fromStep } of toStart) {
+      if (!retryOf || !fromStep) continue;
+      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
+      // The reconciler fails it: without them it would run all steps again.
+      if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
+      counts.set(id, count);
+    }
+    return counts;
   }
 
   /** An event with a future timestamp is kept past its retention only for the runs that start then. */

@@ -4,6 +4,7 @@ import { derivedId } from '../ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
+import type { FromStep } from './step-input.ts';
 
 export type { RunError } from './run-error.ts';
 export { RUN_STATUSES, type RunStatus };
@@ -35,6 +36,8 @@ export interface Run {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** Where this re-run begins: it has the finished steps of that run before this one. */
+  fromStep?: FromStep;
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
   /** What the limits of its function need of its event. */

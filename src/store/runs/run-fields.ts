@@ -18,6 +18,9 @@ export const RUN_FIELDS = {
   invokerRun: 'invoker_run',
   invokerStep: 'invoker_step',
   retryOf: 'retry_of',
+  fromStep: 'from_step',
+  /** Of the step that a re-run begins with, as JSON. */
+  stepInput: 'step_input',
   trace: 'trace',
   answeredAt: 'answered_at',
   racedAt: 'raced_at',
@@ -46,8 +49,28 @@ const ID_LENGTH = 26;
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, c } = fields;
-  const { batch } = fields;
+  const {
+    f,
+    e,
+    r,
+    s,
+    a,
+    q,
+    b,
+    x,
+    o,
+    error,
+    invoker_run,
+    invoker_step,
+    retry_of,
+    trace,
+    defers,
+    k,
+    c,
+    from_step,
+    step_input,
+    batch,
+  } = fields;
   return {
     id,
     env,
@@ -56,6 +79,9 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     requestId: r as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
+    ...(from_step && {
+      fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
+    }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
     ...(batch && { batch: idsIn(batch) }),
