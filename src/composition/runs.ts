@@ -1,6 +1,7 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { Admission } from '../jobs/flow-control/admission.ts';
-import { FlowControl } from '../jobs/flow-control/flow-control.ts';
+import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
+import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -41,6 +42,7 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  decisions: DecisionLog;
   admission: Admission;
   limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
@@ -51,7 +53,7 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
+  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
     redis,
     keys,
@@ -76,6 +78,7 @@ export function createRunServices(
     admissions,
     limitUsage,
     processes,
+    decisions: storedDecisions,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -128,7 +131,8 @@ export function createRunServices(
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
   const stages = [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), singletons];
-  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions: { add: async () => {} } });
+  const decisions = new CountedDecisions(storedDecisions, recorder);
+  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
   const invocations = new Invocations({
     events,
     functions,
@@ -173,6 +177,7 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
+    decisions,
     admission,
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),

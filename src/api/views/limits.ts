@@ -20,8 +20,8 @@ const limitSchema = z
     key: z.string().nullable().meta({ description: 'Value of its key; null: it has none' }),
     key_expression: z.string().nullable(),
     limit: z.int(),
-    in_use: z.int().meta({ description: 'Calls, or runs, that hold a place; of a throttle 0' }),
-    held_by: z.array(z.string()).meta({ description: 'IDs of up to 10 runs that hold a place' }),
+    in_use: z.int().meta({ description: 'Calls, or runs, that hold a permit; of a throttle 0' }),
+    held_by: z.array(z.string()).meta({ description: 'IDs of up to 10 runs that hold a permit' }),
     holds_back: z.boolean().meta({ description: 'Whether the first run in line waits for this limit' }),
   })
   .meta({ id: 'Limit' });

@@ -64,19 +64,19 @@ export class LimitStatuses {
     const found = limitsOf({ env, fn, keys, isStart: startedAt === undefined, capacity: capacity() });
     if (!found) return undefined;
     const { limits, backlog, home } = found;
-    const place = await usage.placeOf(home, backlog, calls.map(entryOf));
-    if (!place) return undefined;
+    const position = await usage.positionOf(home, backlog, calls.map(entryOf));
+    if (!position) return undefined;
     const uses = await usage.usesOf(
       home,
       limits.map(({ id }) => id),
     );
     const statuses = limits.map((limit, i) => {
-      return { limit, use: uses[i] as LimitUse, holdsBack: limit.id === place.heldBy };
+      return { limit, use: uses[i] as LimitUse, holdsBack: limit.id === position.heldBy };
     });
-    const earliestStart = earliestStartOf(statuses, place.ahead);
+    const earliestStart = earliestStartOf(statuses, position.ahead);
     return {
-      since: place.since,
-      ahead: place.ahead,
+      since: position.since,
+      ahead: position.ahead,
       limits: statuses,
       ...(earliestStart !== undefined && { earliestStart }),
     };
@@ -131,10 +131,10 @@ const KINDS: Record<StoredLimit[1], Limit['kind']> = { r: 'run', s: 'step', t: '
 
 /** A throttle lets the calls ahead start first, one in each of its intervals. */
 function earliestStartOf(statuses: readonly LimitStatus[], ahead: number): number | undefined {
-  const times = statuses.flatMap(({ limit: { intervalMs, toleranceMs }, use: { arrivalAt } }) =>
-    intervalMs === undefined || toleranceMs === undefined || arrivalAt === undefined
+  const times = statuses.flatMap(({ limit: { intervalMs, toleranceMs }, use: { tat } }) =>
+    intervalMs === undefined || toleranceMs === undefined || tat === undefined
       ? []
-      : [arrivalAt - toleranceMs + ahead * intervalMs],
+      : [tat - toleranceMs + ahead * intervalMs],
   );
   return times.length === 0 ? undefined : Math.ceil(Math.max(...times));
 }

@@ -53,7 +53,7 @@ export interface CallJob extends RunRef {
   stepId?: string;
   /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
-  /** Partition of the limits of which it holds places since before its first execution (flow-control/admission.ts). */
+  /** Partition of the limits of which it holds permits since before its first execution (flow-control/admission.ts). */
   admitted?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is told to who invokes a function whose flow control lets no run start. */
+/** The answer to whoever invokes a function whose flow control lets no run start. */
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import type { RunError } from '../../model/runs/run-error.ts';

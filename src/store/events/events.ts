@@ -108,6 +108,11 @@ export class Events {
     });
   }
 
+  /** Whether its runs are enqueued. */
+  async isIngested(env: string, name: string, internalId: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId)) !== null;
+  }
+
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);

@@ -1,5 +1,5 @@
-/** Which calls hold a place of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
- *  limits wait in one backlog (lua/lib/admission.lua). A place is held as long as the call's job is alive: it is not bound to the worker, whose job
+/** Which calls hold permits of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
+ *  limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to the worker, whose job
  *  another takes over when it dies. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
@@ -47,7 +47,7 @@ export interface Progress {
   unfinished: string[];
 }
 
-/** Something to check: a call or run that holds places, a limit, or a function whose configuration has changed. */
+/** Something to check: a call or run that holds permits, a limit, or a function whose configuration has changed. */
 export type DueCheck =
   | { kind: 'admission'; entry: string; env: string; functionId: string }
   | { kind: 'limit'; limit: string }

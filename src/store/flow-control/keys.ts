@@ -1,10 +1,12 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decision-keys.ts';
 
 export const flowControlKeys = (prefix: string) => ({
   rateLimit: (env: string, digest: string) => `${prefix}:rate-limit:${env}:${digest}`,
   idempotency: (env: string, digest: string) => `${prefix}:idempotency:${env}:${digest}`,
   singleton: (env: string, digest: string) => `${prefix}:singleton:${env}:${digest}`,
+  ...decisionKeys(prefix),
   admissions: `${prefix}:admissions`,
   admissionChecks: `${prefix}:admission-checks`,
   heldBacklogs: `${prefix}:held-backlogs`,
@@ -45,6 +47,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     description:
       'ID of the active run, since when (ms), and IDs of the runs before it until they are certainly cancelled.',
   },
+  ...DECISION_KEY_DECLARATIONS,
   admissions: {
     pattern: 'admissions',
     type: 'hash',
@@ -110,7 +113,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: 'the limit',
-    description: 'Calls, or runs, that hold a place of a concurrency limit.',
+    description: 'Calls, or runs, that hold a permit of a concurrency limit.',
   },
   limitBacklogs: {
     pattern: 'limit-backlogs:<limit>',
@@ -126,6 +129,6 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
     size: '17 bytes',
-    description: 'Theoretical arrival time of a throttle (GCRA), ms.',
+    description: 'TAT of a throttle (GCRA): when the next start is due at an even rate, ms.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

@@ -1,4 +1,4 @@
-/** Who holds the places of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
+/** Who holds permits of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -9,16 +9,16 @@ const HOLDERS_SHOWN = 10;
 const BACKLOGS_MAX = 10_000;
 
 export interface LimitUse {
-  /** Calls, or runs, that hold a place. */
+  /** Calls, or runs, that hold a position. */
   inUse: number;
   /** IDs of some of their runs. */
   holders: string[];
-  /** Theoretical arrival time of a throttle, Unix milliseconds; undefined: it lets the next start at once. */
-  arrivalAt?: number;
+  /** TAT of a throttle (GCRA), Unix milliseconds; undefined: it lets the next start at once. */
+  tat?: number;
 }
 
-/** The place of a call in its backlog. */
-export interface Place {
+/** Where a call is in its backlog. */
+export interface Position {
   /** Calls before it. */
   ahead: number;
   /** Since when it waits, less its priority; Unix milliseconds. */
@@ -30,7 +30,7 @@ export interface Place {
 export interface BacklogUse {
   backlog: string;
   waiting: number;
-  /** As `Place.since`, of its first call. */
+  /** As `Position.since`, of its first call. */
   since: number;
   heldBy: string | undefined;
   info: BacklogInfo;
@@ -51,7 +51,7 @@ export class LimitUsage {
   }
 
   /** The first of the calls that waits in the backlog; undefined: none does. */
-  async placeOf(home: string, backlog: string, entries: readonly string[]): Promise<Place | undefined> {
+  async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<Position | undefined> {
     const keys = this.#keys.homeOf(home);
     const key = keys.backlog(...partsOf(backlog));
     const commands = entries.flatMap((entry) => [
@@ -75,9 +75,9 @@ export class LimitUsage {
     ]);
     const found = await inPipelines<unknown>(this.#redis, commands);
     return limits.map((_, i) => {
-      const [inUse, members, arrivalAt] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
+      const [inUse, members, tat] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
       const holders = [...new Set(members.map((member) => member.split('/')[0] as string))].sort();
-      return { inUse, holders, ...(arrivalAt !== null && { arrivalAt: Number(arrivalAt) }) };
+      return { inUse, holders, ...(tat !== null && { tat: Number(tat) }) };
     });
   }
 

@@ -1,6 +1,7 @@
-/** Flow control: what is counted, and what waits. */
+/** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
+import { Decisions } from './decisions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 import { LimitUsage } from './limit-usage.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
@@ -11,6 +12,7 @@ export interface FlowControlStore {
   idempotencyClaims: IdempotencyClaims;
   singletonHolders: SingletonHolders;
   admissions: Admissions;
+  decisions: Decisions;
   limitUsage: LimitUsage;
 }
 
@@ -19,10 +21,11 @@ const CHECKED_AFTER = 2;
 
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
   return {
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    decisions: new Decisions(redis, keys, config.retentionMs),
     limitUsage: new LimitUsage(redis, keys),
     rateLimitLogs: new RateLimitLogs(redis, keys),
     idempotencyClaims: new IdempotencyClaims(redis, keys),
     singletonHolders: new SingletonHolders(redis, keys),
-    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
   };
 }

@@ -35,7 +35,7 @@ local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- The theoretical arrival time of a throttle.
+-- The TAT of a throttle (GCRA): when the next start would be due at an even rate.
 local function tat_of(id)
   return math.max(now, tonumber(redis.call('GET', tat_key(id)) or 0))
 end
