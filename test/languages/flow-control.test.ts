@@ -87,6 +87,18 @@ function testLanguage(language: ExampleLanguage): void {
     return (await service.get(`/v1/events/${id}/runs`)).body.data;
   }
 
+  it('batchEvents hands a full batch over as events, and an event that does not meet its condition alone', async () => {
+    const click = (button: string) => send('page/clicked', { page: '/tea', button });
+    const alone = await click('buy');
+    const sent = [await click('a'), await click('b'), await click('c')];
+    expect((await ended(alone))[0]?.output).to.deep.equal({ stored: ['buy'] });
+    for (const id of sent) {
+      const [run] = await ended(id);
+      const { stored } = (run as Run).output as { stored: string[] };
+      expect(stored).to.have.members(['a', 'b', 'c']);
+    }
+  });
+
   it('rateLimit skips what exceeds it, by key', async () => {
     expect((await ended(await send('stock/low', { customer: 'ada' })))[0]?.output).to.deep.equal({ warned: 'ada' });
     expect(await runsOf('stock/low', { customer: 'ada' })).to.deep.equal([]);
@@ -110,6 +122,13 @@ function testLanguage(language: ExampleLanguage): void {
     await held.waiting(1);
     held.answer();
     expect((await ended(next))[0]).to.include({ status: 'Completed', output: 200 });
+  });
+
+  it('debounce runs once, with the latest event', async () => {
+    await send('product/changed', { sku: 'tea', price: 3 });
+    const last = await send('product/changed', { sku: 'tea', price: 4 });
+    const [run] = await ended(last);
+    expect(run?.output).to.deep.equal({ price: 4 });
   });
 
   it('throttle lets the burst start at once', async () => {

@@ -75,7 +75,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
   heldBacklogs: {
     pattern: 'held-backlogs',
     type: 'hash',
-    owner: 'flow-control/admissions.ts',
+    owner: 'flow-control/limit-usage.ts',
     ttl: 'none',
     size: '1 field per backlog that is not empty',
     description: '`<env>:<backlog>` → the limit that holds back its first call.',
