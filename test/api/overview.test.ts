@@ -36,7 +36,7 @@ describe('overview', () => {
   it('GET /v1/overview shows the jobs in the queues and since when the oldest waits', async () => {
     service = await startService({ workers: 0 });
     expect((await overview()).queues).to.deep.equal(
-      ['ingest', 'runs'].map((name) => {
+      ['ingest', 'runs', 'timers'].map((name) => {
         return { name, waiting: 0, active: 0, delayed: 0, failed: 0, oldest_waiting_at: null };
       }),
     );

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { close, subscribe, tokenFor } from '../support/realtime.ts';
+import { until } from '../support/until.ts';
 import { functionOf } from './feature-names.ts';
 import type { Loose, Outside } from './outside.ts';
 import { COMPLETION, startProvider } from './provider.ts';
@@ -35,6 +36,8 @@ const HOLD_MS = 1_500;
 /** An hour or a minute is meant to be longer than this. */
 const SOON_MS = 12_000;
 
+type Probe = (outside: Outside, fn: string) => Promise<Effect>;
+
 /** Sends two events that one of these would hold back, drop, join or end.
  *  @returns 'not there' when each had its own run at once */
 async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
@@ -48,6 +51,44 @@ async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
   return alone && overlap > 0 && Date.now() - sentAt < SOON_MS ? 'not there' : 'acts';
 }
 
+/** A decision about one of two equal events.
+ *  @returns 'not there' when both have had a run */
+function decides(reason: string): Probe {
+  return async (outside, fn) => {
+    const ids = await Promise.all([outside.send(fn, { n: 1, ms: HOLD_MS }), outside.send(fn, { n: 1, ms: HOLD_MS })]);
+    const functionId = `${outside.app}-${fn}`;
+    const decisions = async () => {
+      const answers = await Promise.all(ids.map((id) => outside.service.get(`/v1/events/${id}/decisions`)));
+      return answers.map(({ body }) => body.data?.find(({ function_id }: Loose) => function_id === functionId));
+    };
+    const isDecided = (all: Loose[]) =>
+      all.every((one) => one?.outcome === 'ran') || all.some((one) => one?.reason === reason);
+    const found = await until(
+      async () => {
+        const all = await decisions();
+        return isDecided(all) && all;
+      },
+      { describe: `${fn} is decided for two events` },
+    );
+    return found.some((one: Loose) => one?.reason === reason) ? 'acts' : 'not there';
+  };
+}
+
+/** The runs of two equal events. */
+async function runsOfTwo(outside: Outside, fn: string): Promise<Loose[]> {
+  const data = { n: 1, ms: HOLD_MS };
+  const ids = await Promise.all([outside.send(fn, data), outside.send(fn, data)]);
+  return Promise.all(
+    ids.map(async (id) => {
+      const { body } = await outside.service.waitFor(
+        `/v1/events/${id}/runs`,
+        (answer) => answer.body.data?.length === 1,
+      );
+      return body.data[0];
+    }),
+  );
+}
+
 /** Whether the run of this event ends with this output. */
 async function putsOut(outside: Outside, eventId: string, output: unknown): Promise<Effect> {
   const run = await outside.endedRun(eventId);
@@ -57,14 +98,31 @@ async function putsOut(outside: Outside, eventId: string, output: unknown): Prom
   return 'acts';
 }
 
-type Probe = (outside: Outside, fn: string) => Promise<Effect>;
-
 export const PROBES: Readonly<Record<string, Probe>> = {
+  ...Object.fromEntries(['concurrency', 'batchEvents', 'priority'].map((feature) => [feature, holdsBack])),
   ...Object.fromEntries(
-    'concurrency throttle rateLimit debounce batchEvents priority singleton idempotency timeouts'
-      .split(' ')
-      .map((feature) => [feature, holdsBack]),
+    Object.entries({
+      rateLimit: 'rate_limited',
+      debounce: 'debounced',
+      singleton: 'singleton',
+      idempotency: 'idempotent',
+    }).map(([feature, reason]) => [feature, decides(reason)]),
   ),
+  /** The second run waits for a minute. */
+  async throttle(outside, fn) {
+    const runs = await runsOfTwo(outside, fn);
+    const waits = async ({ run_id }: Loose) => {
+      const { body } = await outside.service.get(`/v1/runs/${run_id}`);
+      return body.data.waiting?.limits.some(({ kind }: Loose) => kind === 'throttle') === true;
+    };
+    return (await Promise.all(runs.map(waits))).filter(Boolean).length === 1 ? 'acts' : 'not there';
+  },
+
+  async timeouts(outside, fn) {
+    const { status, cancel_reason } = await outside.endedRun(await outside.send(fn, { n: 1, ms: HOLD_MS }));
+    return status === 'Cancelled' && cancel_reason?.cause === 'finish_timeout' ? 'acts' : 'not there';
+  },
+
   /** Three steps; the function tells how often it was called. */
   async checkpointing(outside, fn) {
     const { calls } = await outside.output(await outside.send(fn));

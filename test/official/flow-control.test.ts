@@ -21,6 +21,8 @@ const OPTIONS = {
   'concurrency-account': { concurrency: { limit: 1, key: '"all"', scope: 'account' } },
   throttle: { throttle: { limit: 1, period: '1s', key } },
   'rate-limit': { rateLimit: { limit: 2, period: '1h', key } },
+  debounce: { debounce: { period: '1s', timeout: '1m', key } },
+  batch: { batchEvents: { maxSize: 3, timeout: '60s', key } },
   'singleton-skip': { singleton: { mode: 'skip', key } },
   'singleton-cancel': { singleton: { mode: 'cancel', key } },
   priority: { priority: { run: 'event.data.priority' }, concurrency: 1 },
@@ -127,6 +129,22 @@ describe('An app of the official SDK whose functions have every field of flow co
   it('has its rateLimit: what exceeds it is skipped', async () => {
     const ids = await sendAll('rate-limit', [{ key: 1 }, { key: 1 }, { key: 1 }, { key: 2 }]);
     await statusesOf(ids, ['Completed', 'Completed', 'none', 'Completed']);
+  });
+
+  it('has its debounce: the latest of several events runs', async () => {
+    await sendAll('debounce', [
+      { key: 1, n: 1 },
+      { key: 1, n: 2 },
+      { key: 1, n: 3 },
+    ]);
+    await until(() => seenOf('debounce').length === 1, { describe: 'it runs' });
+    expect(seenOf('debounce')[0]?.data).to.include({ n: 3 });
+  });
+
+  it('has its batches: one run for three events', async () => {
+    await sendAll('batch', [{ key: 1 }, { key: 1 }, { key: 1 }]);
+    await until(() => seenOf('batch').length === 1, { describe: 'it runs' });
+    expect(seenOf('batch')[0]?.events).to.equal(3);
   });
 
   it('has its singleton with the mode skip', async () => {

@@ -6,7 +6,7 @@ type JobOf<Kind extends TimerJob['kind']> = Extract<TimerJob, { kind: Kind }>;
 /** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: how often its job has been executed, this time
  *  included. */
 export type TimerHandlers = {
-  [Kind in TimerJob['kind']]?: (timer: JobOf<Kind>, dueAt: number, executions: number) => Promise<void>;
+  [Kind in TimerJob['kind']]: (timer: JobOf<Kind>, dueAt: number, executions: number) => Promise<void>;
 };
 
 type Handler = (timer: TimerJob, dueAt: number, executions: number) => Promise<void>;
