@@ -18,7 +18,12 @@ export function chartsOf({ rows, series }: Results): Map<string, string> {
     ['fsync', 'Acknowledged on disk', of('fsync'), 'own'],
     ['ingest', 'Storing and matching', of('ingest'), 'own'],
     ['runs', 'Function runs', of('runs', isRate), 'own'],
-    ['latency', 'Latency', rows.filter((row) => row.group !== 'growth' && inMs(row)), 'common'],
+    [
+      'latency',
+      'Latency',
+      rows.filter((row) => row.group !== 'growth' && row.group !== 'schedules' && inMs(row)),
+      'common',
+    ],
     ['memory', 'Redis memory', of('memory'), 'common'],
     ['growth', 'Throughput of a full service relative to an empty one', of('growth', isRate), 'own'],
     ['reads', 'Read latency of a full service', of('growth', inMs), 'common'],

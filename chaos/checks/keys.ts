@@ -44,6 +44,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Bulk cancellations in progress',
   },
   {
+    kind: '`singleton:*`',
+    pattern: /^singleton:[\w-]+:[\w-]{22}$/,
+    most: 20,
+    why: 'The active run of a singleton, deleted when it ends',
+  },
+  {
     kind: '`audit-log`',
     pattern: /^audit-log$/,
     most: 1,
@@ -60,6 +66,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     pattern: /^queue:ingest:\d+$/,
     most: 20,
     why: 'The last 20 finished ingest jobs',
+  },
+  {
+    kind: '`queue:timers:repeat`, `queue:timers:repeat:…`',
+    pattern: /^queue:timers:repeat(:[\w-]{22}(:\d+)?)?$/,
+    most: 100,
+    why: 'Schedules, each with the job of its next tick',
   },
   {
     kind: '`queue:runs:<ID>`',

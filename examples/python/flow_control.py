@@ -97,11 +97,11 @@ def build_report(ctx: SyncContext) -> int:
     return ctx.step.run("build", fetch, ctx.event.data["url"])
 
 
-# Customers who pay go before all tickets of the last two minutes.
+# Customers who pay go before all questions of the last two minutes.
 @client.create_function(
-    id="answer-ticket", trigger="ticket/opened", priority=Priority(run='event.data.plan == "pro" ? 120 : 0')
+    id="answer-question", trigger="question/asked", priority=Priority(run='event.data.plan == "pro" ? 120 : 0')
 )
-def answer_ticket(ctx: SyncContext) -> str:
+def answer_question(ctx: SyncContext) -> str:
     return "answered"
 
 
@@ -137,7 +137,7 @@ def mail_report(ctx: SyncContext) -> str:
 app = FastAPI()
 functions = [
     *(resize_image, sync_customer, import_orders, call_partner, warn_customer, index_product, store_clicks),
-    *(build_report, answer_ticket, charge_order, reserve_stock, remind_customer, mail_report),
+    *(build_report, answer_question, charge_order, reserve_stock, remind_customer, mail_report),
 ]
 serve(app, client, functions, path="/api/service")
 

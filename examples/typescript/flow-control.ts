@@ -76,11 +76,11 @@ const buildReport = client.createFunction(
   ({ event, step }) => step.run('build', async () => (await fetch(event.data.url)).status),
 );
 
-/** Customers who pay go before all tickets of the last two minutes. */
-const answerTicket = client.createFunction(
+/** Customers who pay go before all questions of the last two minutes. */
+const answerQuestion = client.createFunction(
   {
-    id: 'answer-ticket',
-    triggers: { event: 'ticket/opened' },
+    id: 'answer-question',
+    triggers: { event: 'question/asked' },
     priority: { run: 'event.data.plan == "pro" ? 120 : 0' },
   },
   () => 'answered',
@@ -119,6 +119,6 @@ const mailReport = client.createFunction(
 
 const functions = [
   ...[resizeImage, syncCustomer, importOrders, callPartner, warnCustomer, indexProduct, storeClicks],
-  ...[buildReport, answerTicket, chargeOrder, reserveStock, remindCustomer, mailReport],
+  ...[buildReport, answerQuestion, chargeOrder, reserveStock, remindCustomer, mailReport],
 ];
 createServer(serve({ client, functions, path: '/api/service' })).listen(3000, '127.0.0.1');

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { Case } from '../case.ts';
 import { jsonBody } from './bodies.ts';
+import { flow } from './flow.ts';
 import { address, number, value, word } from './hostile.ts';
 import { type Header, headers, urlText, withBody } from './requests.ts';
 
@@ -36,37 +37,40 @@ const expression = fc.oneof(
 );
 const time = fc.oneof(fc.constantFrom('1s', '7d', '99999999999999w', '0s', `${'1s'.repeat(500)}`, '-1h'), word);
 
-const wireFunction = fc.record(
-  {
-    id: fc.oneof(fc.constantFrom('fuzzed-a', 'fuzzed-b', 'fuzzed-c'), word),
-    name: word,
-    triggers: fc.array(
-      fc.oneof(
-        fc.record(
-          { event: fc.oneof(fc.constantFrom('fuzzed/a', 'fuzzed/*'), word), expression },
-          { requiredKeys: ['event'] },
+const wireFunction = fc
+  .record(
+    {
+      id: fc.oneof(fc.constantFrom('fuzzed-a', 'fuzzed-b', 'fuzzed-c'), word),
+      name: word,
+      triggers: fc.array(
+        fc.oneof(
+          fc.record(
+            { event: fc.oneof(fc.constantFrom('fuzzed/a', 'fuzzed/*'), word), expression },
+            { requiredKeys: ['event'] },
+          ),
+          fc.record({
+            cron: fc.oneof(fc.constantFrom('* * * * *', '0 0 31 2 *', `${'*/1,'.repeat(500)}1 * * * *`), word),
+          }),
+          value,
         ),
-        fc.record({
-          cron: fc.oneof(fc.constantFrom('* * * * *', '0 0 31 2 *', `${'*/1,'.repeat(500)}1 * * * *`), word),
-        }),
+        { maxLength: 3 },
+      ),
+      cancel: fc.array(fc.record({ event: word, if: expression, timeout: time }, { requiredKeys: ['event'] }), {
+        maxLength: 2,
+      }),
+      steps: fc.oneof(
+        fc
+          .record({ url: address, attempts: fc.oneof(fc.integer({ min: 0, max: 3 }), number) })
+          .map(({ url, attempts }) => ({
+            step: { id: 'step', runtime: { type: 'http', url }, retries: { attempts } },
+          })),
         value,
       ),
-      { maxLength: 3 },
-    ),
-    cancel: fc.array(fc.record({ event: word, if: expression, timeout: time }, { requiredKeys: ['event'] }), {
-      maxLength: 2,
-    }),
-    steps: fc.oneof(
-      fc
-        .record({ url: address, attempts: fc.oneof(fc.integer({ min: 0, max: 3 }), number) })
-        .map(({ url, attempts }) => ({ step: { id: 'step', runtime: { type: 'http', url }, retries: { attempts } } })),
-      value,
-    ),
-    concurrency: value,
-    throttle: value,
-  },
-  { requiredKeys: ['id', 'triggers', 'steps'] },
-);
+      flow,
+    },
+    { requiredKeys: ['id', 'triggers', 'steps', 'flow'] },
+  )
+  .map(({ flow, ...rest }) => ({ ...rest, ...flow }));
 
 const registration = fc.record(
   {

@@ -10,7 +10,7 @@ import type { KeyDeclaration } from '../../src/store/redis/key-declaration.ts';
 import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
 
 export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');
-const MARKED = /<!-- keys: (\w+) -->\n[\s\S]*?<!-- end -->/g;
+const MARKED = /<!-- keys: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g;
 const HEAD = ['| key | type | TTL | size | value | owner |', '| --- | --- | --- | --- | --- | --- |'];
 
 export function redisPage(): string {

@@ -1,6 +1,8 @@
 /** The REST API: every route of `/v1`, and its documentation. */
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
+import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -36,6 +38,7 @@ import { cancellationRoutes } from './routes/cancellations.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
+import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -69,6 +72,7 @@ export interface ApiDeps {
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;
+  limitStatuses: LimitStatuses;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -82,7 +86,8 @@ export interface ApiDeps {
 
 /** Where two paths match, the first wins: /v1/events/names comes before /v1/events/:id. */
 export function apiRoutes(deps: ApiDeps): Route[] {
-  const { config, store, transforms, acceptor, backpressure, requestLogWriter, telemetry, httpAgent } = deps;
+  const { config, store, transforms, acceptor, backpressure, requestLogWriter, telemetry, httpAgent, functionTables } =
+    deps;
   const { publicUrl, quotas, eventMaxFutureMs } = config;
   const { environments, environmentKinds, events, eventKeys, runs, runLists, steps } = store;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
@@ -100,6 +105,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts: store.eventCounts }),
     ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
+    ...eventDecisionRoutes({
+      events,
+      explainedDecisions: new ExplainedDecisions({ ...store, functions: functionTables }),
+    }),
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...runMetadataRoutes(store),
@@ -111,6 +120,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables: deps.functionTables,
       transitions: deps.transitions,
       retries: deps.retries,
+      limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
@@ -152,6 +162,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       expressionProblems,
       schedules,
       environments,
+      limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),

@@ -1,7 +1,12 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { Admission } from '../jobs/flow-control/admission.ts';
-import { FlowControl } from '../jobs/flow-control/flow-control.ts';
+import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
+import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { Idempotency } from '../jobs/flow-control/idempotency.ts';
+import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
+import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
+import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -37,7 +42,9 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  decisions: DecisionLog;
   admission: Admission;
+  limitStatuses: LimitStatuses;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
@@ -46,7 +53,7 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, tracing }: Core,
+  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
     redis,
     keys,
@@ -55,6 +62,7 @@ export function createRunServices(
     runs,
     runLists,
     runMetadata,
+    runStatuses,
     steps,
     checkpoints,
     events,
@@ -64,8 +72,13 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    rateLimitLogs,
+    idempotencyClaims,
+    singletonHolders,
     admissions,
+    limitUsage,
     processes,
+    decisions: storedDecisions,
   }: Store,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
@@ -88,6 +101,7 @@ export function createRunServices(
     runs,
     steps,
     requests,
+    singletonHolders,
     functions,
     scheduler,
     timeoutTimers,
@@ -98,9 +112,16 @@ export function createRunServices(
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
   const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
+  const singletons = new Singletons({
+    holders: singletonHolders,
+    runStatuses,
+    flowKeys,
+    cancel: (env, runId, holder) => transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
+  });
   const starter = new RunStarter({
     events,
     runs,
+    singletons,
     cancelTriggers,
     scheduler,
     timeoutTimers,
@@ -109,7 +130,9 @@ export function createRunServices(
     tracing,
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const flowControl = new FlowControl({ stages: [], flowKeys, decisions: { add: async () => {} } });
+  const stages = [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), singletons];
+  const decisions = new CountedDecisions(storedDecisions, recorder);
+  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
   const invocations = new Invocations({
     events,
     functions,
@@ -154,7 +177,9 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
+    decisions,
     admission,
+    limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),

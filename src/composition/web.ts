@@ -91,6 +91,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const {
     transitions,
     retries,
+    limitStatuses,
     invocations,
     callCheckpoints,
     endpoints,
@@ -157,6 +158,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     telemetry,
     transitions,
     retries,
+    limitStatuses,
     invocations,
     callCheckpoints,
     endpoints,

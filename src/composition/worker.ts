@@ -57,6 +57,7 @@ export async function createWorker(
     starter,
     invocations,
     flowControl,
+    decisions,
     admission,
     admittedCalls,
     timeoutTimers,
@@ -99,7 +100,7 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, telemetry },
+      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
       timers: timerHandlers,
       call: {
         runs,

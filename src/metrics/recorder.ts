@@ -1,5 +1,6 @@
 /** The interface through which the service records its metrics. Durations are milliseconds, as everywhere in the service; the
  *  implementations in this room convert them to seconds. Without metrics, everything is recorded to `NOOP_RECORDER`. */
+import type { DecisionReason } from '../model/flow-control/decision.ts';
 import type { Ending } from '../model/runs/run.ts';
 
 /** steps: the function returned steps; failed: a retry may help; failed_permanently: the app says that no retry will; no_response: no
@@ -52,6 +53,8 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   /** An event is completely ingested, this long after its receipt. */
   eventIngested(ageMs: number): void;
   duplicateIngested(): void;
+  /** An event did not start a run of a function that listens to it; the function's expression was met, or was stopped. */
+  runSkipped(reason: DecisionReason): void;
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
@@ -82,6 +85,7 @@ export const NOOP_RECORDER: MetricsRecorder = {
   commitFailed: noop,
   eventIngested: noop,
   duplicateIngested: noop,
+  runSkipped: noop,
   runStarted: noop,
   runEnded: noop,
   functionCalled: noop,

@@ -106,6 +106,12 @@ export function hexOf(id: string): string {
   return hex(numberIn(id, 0, 10), 12) + hex(numberIn(id, 10, 18), 10) + hex(numberIn(id, 18, 26), 10);
 }
 
+/** The ID of 32 hexadecimal digits. */
+export function idOfHex(text: string): string {
+  const bytes = Buffer.from(text, 'hex');
+  return fromBytes(bytes.readUIntBE(0, 6), bytes.subarray(6));
+}
+
 function fromBytes(timeMs: number, entropy: Buffer): string {
   return digits(timeMs, 10) + digits(entropy.readUIntBE(0, 5), 8) + digits(entropy.readUIntBE(5, 5), 8);
 }

@@ -28,7 +28,7 @@ const CHECK_AGAIN_MS = 50;
 const BRANCH_ROUND_MS = 5_000;
 /** While an environment is being deleted, which takes two rounds at least. */
 const DELETION_ROUND_MS = 1_000;
-const SCHEDULE_ROUND_MS = 15_000;
+const SCHEDULE_ROUND_MS = 30_000;
 const SCHEDULE_LOCK_MS = 30_000;
 /** Checking which branches are used costs a few reads for each. */
 const EXPIRY_CHECK_MS = 600_000;

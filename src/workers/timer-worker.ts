@@ -11,8 +11,8 @@ import { withMetrics, withOutageDelay } from './job-middleware.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
-/** Timers are due together: all schedules at the full minute. */
-const CONCURRENCY = 100;
+/** All schedules of a full minute are due together, and those that are handled at the same time share their round trips. */
+const CONCURRENCY = 400;
 
 export interface TimerWorkerDeps {
   config: Config;

@@ -18,7 +18,7 @@ import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
-import { withPlaces } from './call-places.ts';
+import { withPermits } from './call-permits.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
@@ -203,7 +203,7 @@ function createRunWorker(
     return call(data, timestamp, attempts, handlers.call);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const placed = withPlaces(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const placed = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, placed);
   const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {

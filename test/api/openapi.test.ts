@@ -110,6 +110,7 @@ describe('OpenAPI document', () => {
       const runs: Record<string, string> = {};
       for (const [id, eventId] of Object.entries(sent)) {
         await call('GET /v1/events/:id', { id: eventId });
+        await call('GET /v1/events/:id/decisions', { id: eventId });
         const [run] = await call('GET /v1/events/:id/runs', { id: eventId });
         runs[id] = run.run_id;
         await call('GET /v1/runs/:id', { id: run.run_id });

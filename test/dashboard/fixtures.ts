@@ -10,6 +10,7 @@ const FUNCTIONS = [
   { id: 'charge', triggers: [{ event: 'order/placed', expression: 'event.data.total > 10' }], retries: 1 },
   { id: 'refuse', triggers: [{ event: 'order/placed' }], retries: 0 },
   { id: 'remind', triggers: [{ event: 'order/placed' }] },
+  { id: 'approve', triggers: [{ event: 'order/placed', expression: 'event.data.total > 1000' }] },
 ];
 const TRANSFORM = `function transform(evt, headers) {
   console.log('order', evt.number);

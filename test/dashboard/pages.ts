@@ -45,6 +45,7 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/events/${fixtures.eventId}?view=raw`,
     `/events/${fixtures.webhookEventId}?tab=source`,
     `/events/${fixtures.eventId}?tab=runs`,
+    `/events/${fixtures.eventId}?tab=decisions`,
     `/events/${fixtures.eventId}?tab=code`,
     `/runs/${fixtures.runId}`,
     `/runs/${fixtures.waitingRunId}?entry=0`,

@@ -31,14 +31,14 @@ describe('concurrency', () => {
   function inFlight(fnId: string, keyOf: (call: Call) => string = () => '') {
     const now = new Map<string, number>();
     const most = new Map<string, number>();
-    const gates: (() => void)[] = [];
+    const held: (() => void)[] = [];
     let isOpen = false;
     host.on(fnId, async (call) => {
       const key = keyOf(call);
       const count = (now.get(key) ?? 0) + 1;
       now.set(key, count);
       most.set(key, Math.max(most.get(key) ?? 0, count));
-      if (!isOpen) await new Promise<void>((resolve) => gates.push(resolve));
+      if (!isOpen) await new Promise<void>((resolve) => held.push(resolve));
       else await new Promise((resolve) => setImmediate(resolve));
       now.set(key, (now.get(key) ?? 1) - 1);
       return { body: call.body.event.data.n };
@@ -47,10 +47,10 @@ describe('concurrency', () => {
       now,
       most,
       /** Ends the oldest call. */
-      endOne: () => gates.shift()?.(),
+      endOne: () => held.shift()?.(),
       open: () => {
         isOpen = true;
-        for (const gate of gates.splice(0)) gate();
+        for (const end of held.splice(0)) end();
       },
     };
   }
@@ -94,7 +94,7 @@ describe('concurrency', () => {
     expect([...calls.most.values()]).to.deep.equal([1, 1, 1]);
   });
 
-  it('a call takes all of its limits or none: a key that waits holds no place of another limit', async () => {
+  it('a call takes all of its limits or none: a key that waits holds no permit of another limit', async () => {
     const calls = inFlight('both', ({ body }) => body.event.data.customer);
     const concurrency = [{ limit: 2 }, { limit: 1, key: 'event.data.customer' }];
     await host.register(service, [{ id: 'both', triggers: [{ event: 'both/x' }], concurrency }]);
@@ -134,7 +134,7 @@ describe('concurrency', () => {
     await allCompleted('shared-b', 2);
   });
 
-  it('a run that sleeps holds no place, and waits for one when it goes on', async () => {
+  it('a run that sleeps holds no permit, and waits for one when it goes on', async () => {
     const stepId = 'sleep'.padEnd(40, '0');
     let calls = 0;
     let most = 0;
@@ -156,7 +156,7 @@ describe('concurrency', () => {
     expect(most).to.equal(1);
   });
 
-  it('a retry gives its place to others while it waits', async () => {
+  it('a retry gives its permit to others while it waits', async () => {
     host.on('failing', ({ body }) =>
       body.ctx.attempt === 0 ? { status: 500, body: { name: 'E', message: 'no' } } : { body: 'ok' },
     );
@@ -166,7 +166,7 @@ describe('concurrency', () => {
     expect(host.calls('failing')).to.have.length(20);
   });
 
-  it('entries of `fn` count whole runs: one that sleeps keeps its place', async () => {
+  it('entries of `fn` count whole runs: one that sleeps keeps its permit', async () => {
     const stepId = 'sleep'.padEnd(40, '0');
     const active = new Set<string>();
     let most = 0;
@@ -219,7 +219,7 @@ describe('concurrency', () => {
     await allCompleted('deployed', 10);
   });
 
-  it('a worker that is killed gives back its places, and the limit holds', async () => {
+  it('a worker that is killed gives back its permits, and the limit holds', async () => {
     const own = await startService({ env: SOON, workers: 2 });
     try {
       let open = 0;
@@ -238,7 +238,7 @@ describe('concurrency', () => {
       await until(() => done.size > 30, { describe: 'runs are on their way' });
       await own.killWorker(0);
       await until(() => done.size === 300, { describe: 'all runs are done', timeoutMs: 30_000 });
-      // The calls of the dead worker end by themselves in the app, within 5 ms; their places are given back a second later.
+      // The calls of the dead worker end by themselves in the app, within 5 ms; their permits are given back a second later.
       expect(most).to.be.at.most(3);
     } finally {
       await own.stop();

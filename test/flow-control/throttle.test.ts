@@ -33,16 +33,16 @@ describe('throttle', () => {
   it('limit and burst start at once, then one in each part of the period, in order; none is dropped', async () => {
     const own = await startService({ env: { RUN_CONCURRENCY: '1' } });
     try {
-      host.on('paced', ({ body }) => ({ body: body.event.data.n }));
+      host.on('even', ({ body }) => ({ body: body.event.data.n }));
       // One every 200 ms.
       const throttle = { limit: 5, period: '1s', burst: 2 };
-      await host.register(own, [{ id: 'paced', triggers: [{ event: 'pace/x' }], throttle }]);
-      await own.post(own.eventPath, numbered('pace/x', 12));
-      const times = await starts('paced', 12, own);
+      await host.register(own, [{ id: 'even', triggers: [{ event: 'even/x' }], throttle }]);
+      await own.post(own.eventPath, numbered('even/x', 12));
+      const times = await starts('even', 12, own);
       // The first seven at once; the nth after those not before n intervals. They were admitted after they were received.
-      const received = Date.parse((await own.get('/v1/events?name=pace/x')).body.data[0].received_at);
+      const received = Date.parse((await own.get('/v1/events?name=even/x')).body.data[0].received_at);
       for (let n = 7; n < 12; n++) expect((times[n] as number) - received).to.be.at.least((n - 6) * 200);
-      const order = host.calls('paced').map(({ body }) => body.event.data.n);
+      const order = host.calls('even').map(({ body }) => body.event.data.n);
       expect(order).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     } finally {
       await own.stop();

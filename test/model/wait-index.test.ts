@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileWait } from '../../src/model/expressions/expression.ts';
-import { digestOf, indexWait, valueAt } from '../../src/model/runs/wait-index.ts';
+import { valueAt } from '../../src/model/expressions/paths.ts';
+import { digestOf, indexWait } from '../../src/model/runs/wait-index.ts';
 
 const FIELDS = ['a', 'b', 'c.d', 'c.missing', 'missing'];
 const scalars = fc.constantFrom<unknown>(null, true, false, 0, 1, 1.5, -1, '', 'a', '1', 'null');

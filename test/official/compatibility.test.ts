@@ -16,8 +16,6 @@ const INSTALL_MS = 300_000;
 const MINUTE_MS = 60_000;
 const STREAMING_ROW = 'streaming responses';
 const BRANCHES_ROW = 'branch environments';
-/** A function option that does not act is a field of the registered function. */
-const OPTIONS = Object.keys(PROBES).filter((feature) => !['cron', 'checkpointing'].includes(feature));
 
 interface ProbedApp {
   official: OfficialApp;
@@ -108,15 +106,6 @@ describe('docs/compatibility.md', () => {
           expectEffect(BRANCHES_ROW, sdk, status === 200 ? 'acts' : 'not there');
         } finally {
           await host.stop();
-        }
-      });
-
-      it('stores every option that does not act with the function', async () => {
-        for (const { feature, effects } of ROWS) {
-          if (effects[sdk] !== 'not there' || !OPTIONS.includes(feature) || feature.startsWith('step.')) continue;
-          const { body } = await service.get(`/v1/functions/${official.app}-${functionOf(feature)}`);
-          const names = Object.keys(body.data.configuration).map((name) => name.toLowerCase());
-          expect(names, feature).to.include(feature.toLowerCase());
         }
       });
     });

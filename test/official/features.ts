@@ -169,7 +169,11 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const due = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 + 3_000;
     await pause(Math.max(0, due - Date.now()));
     const { body } = await outside.service.get(`/v1/runs?function_id=${outside.app}-cron`);
-    return body.data.length === 0 ? 'not there' : 'acts';
+    if (body.data.length === 0) return 'not there';
+    const { event_id } = body.data.at(-1);
+    const { name, data, ts } = (await outside.service.get(`/v1/events/${event_id}`)).body.data;
+    expect([name, data, ts % 60_000]).to.deep.equal(['inngest/scheduled.timer', { cron: '* * * * *' }, 0]);
+    return putsOut(outside, event_id, 'done');
   },
 
   async '`if` of triggers'(outside, fn) {

@@ -3,7 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** One call of `busy` occupies the only place of a worker, so that runs stay queued. */
+/** One call of `busy` is all that a worker takes at once, so that runs stay queued. */
 class BusyApp {
   readonly host: AppHost;
   readonly service: Service;

@@ -216,6 +216,54 @@ describe('Schedules', () => {
     });
   });
 
+  it('a schedule that has lost the job of its next tick gets another', async () => {
+    await withService({ workers: 0 }, async (service) => {
+      await host.register(service, [scheduled('broken', EVERY_SECOND)]);
+      const key = `${service.keys.partition(0).queues}:timers`;
+      const [id = ''] = await service.redis.zrange(`${key}:repeat`, '0', '0');
+      const jobs = await service.redis.zrange(`${key}:delayed`, '0', '-1');
+      await service.redis.del(`${key}:delayed`, ...jobs.map((job) => `${key}:${job}`));
+      await service.redis.zadd(`${key}:repeat`, Date.now() - 90_000, id);
+      await service.startWorker();
+      await moreTicks('broken', 2);
+    });
+  });
+
+  it('schedules of several partitions tick too, each in the one of its function', async () => {
+    await withService({ workers: 2, env: { PARTITIONS: '4' } }, async (service) => {
+      const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
+      await host.register(
+        service,
+        names.map((name) => scheduled(name, EVERY_SECOND)),
+      );
+      await Promise.all(names.map((name) => moreTicks(name, 3)));
+      for (const name of names) {
+        const ticks = await runTicks(service, `test-app-${name}`);
+        expect(ticks).to.deep.equal(from(ticks[0] as number, ticks.at(-1) as number));
+      }
+      expect((await service.redis.keys(`*${service.prefix}*timers:repeat`)).length).to.be.above(1);
+    });
+  });
+
+  it('the next run of a schedule in a time zone is by the clocks of that zone', async () => {
+    await withService({ workers: 0 }, async (service) => {
+      const zones = { berlin: 'TZ=Europe/Berlin 0 9 * * 1', kolkata: 'CRON_TZ=Asia/Kolkata 30 9 * * 1' };
+      await host.register(
+        service,
+        Object.entries(zones).map(([id, cron]) => scheduled(id, cron)),
+      );
+      for (const [id, timeZone] of [
+        ['berlin', 'Europe/Berlin'],
+        ['kolkata', 'Asia/Kolkata'],
+      ]) {
+        const [trigger] = (await service.get(`/v1/functions/test-app-${id}`)).body.data.triggers;
+        const at = new Date(trigger.next_run_at);
+        const shown = at.toLocaleString('en-GB', { timeZone, weekday: 'long', hour: '2-digit', minute: '2-digit' });
+        expect(shown).to.match(id === 'berlin' ? /Monday.* 09:00/ : /Monday.* 09:30/);
+      }
+    });
+  });
+
   it('a run starts up to the jitter later than its tick, and different functions at different times', async () => {
     await withService({}, async (service) => {
       const functions = Array.from({ length: 20 }, (_, i) => ({

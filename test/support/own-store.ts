@@ -10,10 +10,14 @@ export interface OwnStore extends Store {
   close(): Promise<void>;
 }
 
-/** @param prefix of another store, to simulate two processes of one service */
-export async function openStore(prefix: string = freshPrefix()): Promise<OwnStore> {
+/** @param prefix of another store, to simulate two processes of one service
+ *  @param settings src/config.ts */
+export async function openStore(
+  prefix: string = freshPrefix(),
+  settings: Record<string, string> = {},
+): Promise<OwnStore> {
   const redis = connectRedis();
-  const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix }));
+  const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix, ...settings }));
   await store.partitions.read();
   return {
     ...store,

@@ -8,6 +8,7 @@ import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.
 import type { entrySchema, rejectionSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
 import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/event-counts.ts';
+import type { eventDecisionSchema } from '../../../src/api/routes/event-decisions.ts';
 import type { createdEventKeySchema, eventKeySchema } from '../../../src/api/routes/event-keys.ts';
 import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
 import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
@@ -54,6 +55,8 @@ export type HistogramBucket = z.output<typeof bucketSchema>;
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
 export type EventProvenance = z.output<typeof provenanceSchema>;
+/** `GET /v1/events/:id/decisions` */
+export type EventDecision = z.output<typeof eventDecisionSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 /** `GET /v1/holding` */
 export type ListedHeldEvent = z.output<typeof listedHeldSchema>;

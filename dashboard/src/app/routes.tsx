@@ -39,7 +39,7 @@ const event = createRoute({
   path: '/events/$id',
   validateSearch: searchSchema({
     view: oneOf(['tree', 'raw']),
-    tab: oneOf(['payload', 'source', 'runs', 'code']),
+    tab: oneOf(['payload', 'source', 'runs', 'decisions', 'code']),
     language: oneOf(['curl', 'typescript', 'python', 'go']),
   }),
   component: lazyRouteComponent(() => import('../pages/events/event-page.tsx')),

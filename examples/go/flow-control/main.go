@@ -100,8 +100,8 @@ func (a *App) limitStarts() {
 
 // orderAndEnd decides which run is next, and when one is not wanted any more.
 func (a *App) orderAndEnd() {
-	// Customers who pay go before all tickets of the last two minutes.
-	a.create("answer-ticket", tidegate.EventTrigger("ticket/opened"), tidegate.FlowControl{
+	// Customers who pay go before all questions of the last two minutes.
+	a.create("answer-question", tidegate.EventTrigger("question/asked"), tidegate.FlowControl{
 		Priority: &tidegate.Priority{Run: `event.data.plan == "pro" ? 120 : 0`},
 	}, say("answered"))
 	// Cancelled if it does not start in ten minutes, or does not end in an hour.

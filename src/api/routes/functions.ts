@@ -1,6 +1,7 @@
 /** `/v1/functions`: lists, pauses and resumes registered functions. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
@@ -19,6 +20,7 @@ import {
   presentDetails,
   presentFunction,
 } from '../views/function.ts';
+import { functionLimitsSchema, presentFunctionLimits } from '../views/limits.ts';
 
 const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
@@ -30,6 +32,7 @@ interface FunctionRouteDeps {
   expressionProblems: ExpressionProblems;
   schedules: Pick<Schedules, 'follow'>;
   environments: Pick<Environments, 'find'>;
+  limitStatuses: LimitStatuses;
 }
 
 const pauseSchema = z
@@ -46,7 +49,7 @@ const pauseSchema = z
   .default({});
 
 export function functionRoutes(deps: FunctionRouteDeps): Route[] {
-  const { functions, cancellations, expressionProblems, schedules, environments } = deps;
+  const { functions, cancellations, expressionProblems, schedules, environments, limitStatuses } = deps;
   const tag = 'Functions';
 
   async function cancelQueued(env: string, app: string, functionId: string): Promise<void> {
@@ -115,6 +118,23 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
         const [fn, problem] = await existing(env, id);
         const isLive = environments.find(env)?.archivedAt === undefined;
         return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/functions/:id/limits',
+      tag,
+      access: 'read',
+      scope: 'environment',
+      summary: "Get the use of a function's limits",
+      description:
+        'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
+      params,
+      data: functionLimitsSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const [fn] = await existing(env, id);
+        return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
       },
     }),
     route({

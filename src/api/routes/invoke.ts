@@ -4,6 +4,7 @@ import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
+import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
@@ -32,6 +33,7 @@ export const INVOKE_ERRORS = [
   'event_invalid',
   'body_too_large',
   'environment_archived',
+  ...SKIPPED_INVOCATION_ERRORS,
   ...BACKPRESSURE_ERRORS,
 ] as const satisfies ErrorCode[];
 

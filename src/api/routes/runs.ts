@@ -1,10 +1,12 @@
 /** `/v1/runs`: lists, reads, retries, re-runs and cancels runs. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
-import { RUN_STATUSES } from '../../model/runs/run.ts';
+import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { RunMetadata } from '../../store/runs/run-metadata.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -12,6 +14,7 @@ import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
+import { presentWaiting, waitingSchema } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
@@ -27,6 +30,9 @@ export const detailedRunSchema = runSchema
     history: z
       .array(historySchema)
       .meta({ description: 'Attempts and steps in order of completion; pending steps come last' }),
+    waiting: waitingSchema
+      .nullable()
+      .meta({ description: 'What its next call waits for; null: it waits for no limit' }),
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
@@ -44,6 +50,16 @@ export interface RunRouteDeps {
   steps: Steps;
   transitions: RunTransitions;
   retries: RunRetries;
+  limitStatuses: LimitStatuses;
+}
+
+/** The calls that the run needs next. */
+function nextCallsOf(
+  { id: runId }: Pick<Run, 'id'>,
+  { pending, done }: Awaited<ReturnType<Steps['progress']>>,
+): CallRef[] {
+  const ofSteps = [...pending].flatMap(([stepId, { op }]) => (op === 'StepPlanned' ? [{ runId, stepId }] : []));
+  return [{ runId, at: done }, ...ofSteps];
 }
 
 export function runRoutes({
@@ -54,6 +70,7 @@ export function runRoutes({
   steps,
   transitions,
   retries,
+  limitStatuses,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
@@ -123,12 +140,15 @@ export function runRoutes({
           steps.progress(env, id),
           runMetadata.read(env, id),
         ]);
-        const nextTryAt = time(await retries.nextAttemptAt(run, progress));
+        const waiting = await limitStatuses.waiting(run, nextCallsOf(run, progress));
+        // The job of a retry that waits for a limit is put aside.
+        const nextTryAt = waiting ? null : time(await retries.nextAttemptAt(run, progress));
         return {
           data: {
             ...presentRun(run, dialect),
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
+            waiting: waiting ? presentWaiting(waiting) : null,
             metadata: metadata.map(presentMetadata),
           },
         };

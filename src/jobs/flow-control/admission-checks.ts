@@ -1,4 +1,4 @@
-/** Checks admissions: whether what holds a place of a limit is still alive, whether a limit has room for what waits, and whether backlogs wait by the
+/** Checks admissions: whether what holds a permit of a limit is still alive, whether a limit has room for what waits, and whether backlogs wait by the
  *  present configuration of their function. It mends what a process left undone that died. */
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';

@@ -1,7 +1,7 @@
-/** Admission of calls: a call whose function has limits gets its job once it has a place of each, and until then waits in Redis, outside of the queues.
+/** Admission of calls: a call whose function has limits gets its job once it has a permit of each, and until then waits in Redis, outside of the queues.
  *
  *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
- *  A call that ends gives its places to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
+ *  A call that ends gives its permits to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
  *  (admission-checks.ts). */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -57,7 +57,7 @@ interface LimitedCall {
 export class Admission {
   readonly #deps: AdmissionDeps;
   /** Unix milliseconds, with three decimals. */
-  #lastArrival = 0;
+  #lastScore = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -84,7 +84,7 @@ export class Admission {
     return fn !== undefined && hasLimits(fn);
   }
 
-  /** A call has ended, or a run: what waits for its places goes on. */
+  /** A call has ended, or a run: what waits for its permits goes on. */
   async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.release(home, entry, { executions }));
   }
@@ -219,14 +219,14 @@ export class Admission {
     const isStart = call.stepId === undefined && (call.at ?? 0) === 0 && !started;
     const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
-    const score = this.#arrival() - (keys?.priority ?? 0) * 1_000;
+    const score = this.#scoreNow() - (keys?.priority ?? 0) * 1_000;
     return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
   }
 
   /** Now; calls that come together keep their order. */
-  #arrival(): number {
-    this.#lastArrival = Math.max(Date.now(), this.#lastArrival + 0.001);
-    return this.#lastArrival;
+  #scoreNow(): number {
+    this.#lastScore = Math.max(Date.now(), this.#lastScore + 0.001);
+    return this.#lastScore;
   }
 
   /** The keys of the run; evaluated now where its function did not have them when the run was created. */

@@ -3,6 +3,7 @@
 import type { Envelope } from '../../model/events/event.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
+import type { RunStatus } from '../../model/runs/run.ts';
 import type { RunToStart } from '../runs/run-to-start.ts';
 
 export interface Candidate extends RunToStart {
@@ -11,12 +12,18 @@ export interface Candidate extends RunToStart {
   cause: 'event' | 'invocation' | 'schedule';
   /** The event was stored by an earlier try of the same job, which may have decided already. */
   repeated?: boolean;
+  /** Of the run, if the earlier try created it. */
+  created?: RunStatus;
 }
 
 /** One kind of flow control, which acts before a run is created. Repeating it with the same candidates changes nothing. */
 export interface FlowStage {
   appliesTo(options: FlowOptions, candidate: Candidate): boolean;
   apply(candidates: readonly Candidate[]): Promise<StageResult>;
+  /** Whether it wants to see candidates that an earlier try created. To all other stages they are admitted. */
+  readonly seesCreated?: true;
+  /** Takes back what candidates got that it admitted and a later stage has not: another run is there in their place. */
+  takeBack?(candidates: readonly Candidate[]): Promise<void>;
 }
 
 export interface StageResult {

@@ -2,6 +2,7 @@
  *  singleton. Limits of what runs at the same time act when a run is to start (admission.ts). */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
@@ -14,7 +15,15 @@ export interface FlowControlDeps {
   /** In their order. */
   stages: readonly FlowStage[];
   flowKeys: FlowKeys;
+  runStatuses: Pick<RunStatuses, 'of'>;
   decisions: DecisionLog;
+}
+
+export interface Decided {
+  /** The runs to start. */
+  runs: RunToStart[];
+  /** About all others. */
+  decisions: Decision[];
 }
 
 export class FlowControl {
@@ -26,26 +35,46 @@ export class FlowControl {
 
   /** @returns the runs to start; about all others there is a decision */
   async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
-    if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return [...candidates];
+    return (await this.decideAndTell(candidates)).runs;
+  }
+
+  /** For those who are told why a run does not start. */
+  async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
+    if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
     const { stages, decisions } = this.#deps;
-    let rest = candidates;
+    let rest: readonly Candidate[] = await this.#withCreated(candidates);
     const made: Decision[] = [];
+    const passed: { stage: FlowStage; admitted: Candidate[] }[] = [];
     for (const stage of stages) {
       const [others, concerned] = divided(rest, stage);
       if (concerned.length === 0) continue;
       const result = await stage.apply(concerned);
-      rest = [...others, ...result.admitted];
       made.push(...result.decisions);
+      await takeBack(passed, result.decisions);
+      passed.push({ stage, admitted: result.admitted });
+      rest = [...others, ...result.admitted];
     }
     if (made.length > 0) await decisions.add(made);
-    return rest.map((candidate) => this.withKeys(candidate));
+    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: made };
   }
 
   /** With the keys that its limits need when it is to start. */
   withKeys(candidate: Candidate): RunToStart {
     const options = flowOptionsOf(candidate.fn);
-    const keys = options && this.#deps.flowKeys.freeze(options, sourceOf(candidate));
-    return keys ? { ...candidate, keys } : candidate;
+    const frozen = options && this.#deps.flowKeys.freeze(options, sourceOf(candidate));
+    const keys = { values: {}, ...candidate.keys, ...frozen };
+    return frozen || candidate.keys ? { ...candidate, keys } : candidate;
+  }
+
+  /** A run that an earlier try of the job created is not decided about again: limits may have changed their answer since. */
+  async #withCreated(candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+    const repeated = candidates.filter(({ fn, repeated }) => repeated && flowOptionsOf(fn));
+    if (repeated.length === 0) return candidates;
+    const statuses = await this.#deps.runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
+    return candidates.map((candidate) => {
+      const created = statuses.get(candidate.id);
+      return created ? { ...candidate, created } : candidate;
+    });
   }
 }
 
@@ -53,8 +82,29 @@ function divided(candidates: readonly Candidate[], stage: FlowStage): [others: C
   const others: Candidate[] = [];
   const concerned: Candidate[] = [];
   for (const candidate of candidates) {
-    const options = flowOptionsOf(candidate.fn);
+    const options = candidate.created && !stage.seesCreated ? undefined : flowOptionsOf(candidate.fn);
     (options && stage.appliesTo(options, candidate) ? concerned : others).push(candidate);
   }
   return [others, concerned];
+}
+
+/** A debounced or batched event has used what the stages before gave it. */
+async function takeBack(
+  passed: readonly { stage: FlowStage; admitted: Candidate[] }[],
+  decisions: readonly Decision[],
+): Promise<void> {
+  const refused = new Set(
+    decisions.filter(({ reason }) => reason === 'idempotent' || reason === 'singleton').map(keyOf),
+  );
+  if (refused.size === 0) return;
+  for (const { stage, admitted } of passed) {
+    const back = admitted.filter(({ event, fn }) =>
+      refused.has(keyOf({ eventId: event.internalId, functionId: fn.id })),
+    );
+    if (back.length > 0) await stage.takeBack?.(back);
+  }
+}
+
+function keyOf({ eventId, functionId }: Pick<Decision, 'eventId' | 'functionId'>): string {
+  return `${eventId}/${functionId}`;
 }

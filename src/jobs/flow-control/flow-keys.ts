@@ -2,6 +2,7 @@
 import { type EventRecord, recordOf, type Source } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { compile, type Expression } from '../../model/expressions/expression.ts';
+import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
@@ -29,6 +30,28 @@ export class FlowKeys {
    *  @returns the empty text for what cannot be evaluated */
   textOf(key: string | undefined, candidate: Candidate): string {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
+  }
+
+  /** Of each candidate, the digest of its value of a key. undefined: the limit does not apply to the event, because the value is false or null, as
+   *  that of a missing field is, or cannot be evaluated; so it is in the published protocol.
+   *  @param keyOf the expression; undefined: there is none, and all runs share the limit */
+  async digestsOf(
+    candidates: readonly Candidate[],
+    keyOf: (candidate: Candidate) => string | undefined,
+  ): Promise<(string | undefined)[]> {
+    const digests: (string | undefined)[] = [];
+    this.#evaluator.startTurn();
+    for (const candidate of candidates) {
+      digests.push(this.#digestOf(candidate, keyOf(candidate)));
+      if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
+    }
+    return digests;
+  }
+
+  #digestOf(candidate: Candidate, key: string | undefined): string | undefined {
+    const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
+    if (value === undefined || value === null || value === false) return undefined;
+    return keyDigestOf(candidate.event.env, candidate.fn.id, key, keyTextOf(value));
   }
 
   /** undefined: it cannot be evaluated. */

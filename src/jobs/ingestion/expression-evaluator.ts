@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
-import type { Expression, Scope } from '../../model/expressions/expression.ts';
+import type { EvaluationResult, Expression, Scope } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets } from '../../model/expressions/fuel-budgets.ts';
 import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../store/apps/expression-problems.ts';
 
@@ -44,16 +44,25 @@ export class ExpressionEvaluator {
 
   /** @param nowMs the time that `now()` returns: that of the event, so that a job that runs twice has the same result */
   matches(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): boolean {
+    return this.evaluate(evaluated, scope, nowMs) === 'met';
+  }
+
+  /** Likewise. `too_costly`: it was stopped, which a later evaluation may not be. */
+  evaluate(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): EvaluationResult {
     const { env, functionId, source, expression } = evaluated;
     const now = Date.now();
-    if (!expression) return this.#skip(evaluated, 'refused', REJECTED, now);
+    if (!expression) {
+      this.#skip(evaluated, 'refused', REJECTED, now);
+      return 'not_met';
+    }
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
     const allowance = this.#allowances.budgetOf(owner, now);
     const result = expression.evaluate(scope, allowance.units, nowMs);
     this.#allowances.record(owner, result, allowance, now);
-    if (result.result !== 'too_costly') return result.result === 'met';
-    const reason = allowance.quarantine ? 'quarantined' : 'too_costly';
-    return this.#skip(evaluated, reason, messageOf(allowance), now);
+    if (result.result === 'too_costly') {
+      this.#skip(evaluated, allowance.quarantine ? 'quarantined' : 'too_costly', messageOf(allowance), now);
+    }
+    return result.result;
   }
 
   /** The value of an expression: undefined if it cannot be evaluated. An evaluation that exceeds its allowance is reported as one of `matches` is. */
@@ -107,13 +116,12 @@ export class ExpressionEvaluator {
     this.#log.warn({ env, function_id: functionId, events, reason, expression }, `events were skipped: ${message}`);
   }
 
-  #skip({ env, functionId, source }: ExpressionOfFunction, reason: ProblemReason, message: string, at: number): false {
+  #skip({ env, functionId, source }: ExpressionOfFunction, reason: ProblemReason, message: string, at: number): void {
     this.#recorder.expressionSkipped(reason);
     const key = `${env}\n${functionId}`;
     const events = (this.#skipped.get(key)?.events ?? 0) + 1;
     const expression = source.slice(0, SHOWN_LENGTH);
     this.#skipped.set(key, { env, functionId, reason, message, expression, at, events });
-    return false;
   }
 }
 

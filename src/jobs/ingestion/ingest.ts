@@ -1,17 +1,15 @@
 /** The ingest job: stores the events of a few requests once each and starts the runs of every function they trigger.
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
 import { PRODUCTION } from '../../model/environment.ts';
-import { type Envelope, recordOf } from '../../model/events/event.ts';
-import { triggerEventOf } from '../../model/events/expression-event.ts';
-import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
-import { runIdOf } from '../../model/runs/run.ts';
+import type { Envelope } from '../../model/events/event.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { Candidate } from '../flow-control/candidate.ts';
-import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { matchEvents } from './event-matcher.ts';
 import type { ExpressionEvaluator } from './expression-evaluator.ts';
 import type { FunctionTables } from './function-tables.ts';
 
@@ -23,6 +21,7 @@ export interface IngestDeps {
   waitMatcher: WaitMatcher;
   evaluator: ExpressionEvaluator;
   flowControl: Pick<FlowControl, 'decide'>;
+  decisions: DecisionLog;
   telemetry: Telemetry;
 }
 
@@ -30,9 +29,10 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
-  const notIngested = stored.filter(({ ingested }) => !ingested).map(({ event }) => event);
-  const triggered = await triggeredRuns(notIngested, tables, deps.evaluator);
-  await deps.starter.start(await deps.flowControl.decide(triggered), Date.now());
+  const notIngested = stored.filter(({ ingested }) => !ingested);
+  const { candidates, decisions } = await matchEvents(notIngested, tables, deps.evaluator);
+  if (decisions.length > 0) await deps.decisions.add(decisions);
+  await deps.starter.start(await deps.flowControl.decide(candidates), Date.now());
   await deps.events.markIngested(stored, Date.now());
   deps.telemetry.recordIngested(stored, Date.now());
   // Includes events that an earlier try marked as ingested: it may have died before it matched them.
@@ -62,25 +62,4 @@ async function tablesOf(events: readonly Envelope[], functions: FunctionTables):
   const envs = [...new Set(events.map(({ env }) => env))];
   const tables = await Promise.all(envs.map((env) => functions.of(env)));
   return new Map(envs.map((env, i) => [env, tables[i] as TriggerTable]));
-}
-
-async function triggeredRuns(
-  events: readonly Envelope[],
-  tables: ReadonlyMap<string, TriggerTable>,
-  evaluator: ExpressionEvaluator,
-): Promise<Candidate[]> {
-  const runs: Candidate[] = [];
-  evaluator.startTurn();
-  for (const event of events) {
-    const { env, internalId, name, ts, receivedAt } = event;
-    const read = () => triggerEventOf(recordOf(event), event.source);
-    const matches = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
-      evaluator.matches({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
-    for (const fn of tables.get(env)?.match(name, read, matches) ?? []) {
-      if (fn) runs.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts, cause: 'event' });
-      if (evaluator.shouldYield) await evaluator.yieldTurn();
-    }
-  }
-  await evaluator.reportSkipped();
-  return runs;
 }

@@ -57,7 +57,7 @@ export interface CallJob extends RunRef {
   admitted?: Admitted;
 }
 
-/** Partition of the limits of which a call holds places, and when they were asked for, Unix milliseconds. */
+/** Partition of the limits of which a call holds permits, and when they were asked for, Unix milliseconds. */
 export type Admitted = [home: number, at: number];
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */

@@ -1,5 +1,5 @@
 /** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
- *  admitted when it is due, or waits. After each call its places go to others. */
+ *  admitted when it is due, or waits. After each call its permits go to others. */
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -9,8 +9,8 @@ import { type CallJob, toRunRef } from '../queues/queues.ts';
 import { callJobId, entryOf } from './call-ref.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
-/** The places that a call holds. */
-export interface HeldPlaces {
+/** The permits that a call holds. */
+export interface HeldPermits {
   entry: string;
   home: number;
   /** Of the job: another execution may have taken over. undefined: the function has no limits any more. */
@@ -18,7 +18,7 @@ export interface HeldPlaces {
 }
 
 export interface AdmittedCallsDeps {
-  /** For so long an admission needs no check: longer ago, the job was late, and its places may be with another call. */
+  /** For so long an admission needs no check: longer ago, the job was late, and its permits may be with another call. */
   trustMs: number;
   admission: Admission;
   functions: FunctionTables;
@@ -35,7 +35,7 @@ export class AdmittedCalls {
 
   /** @param executions of the job, this one included
    *  @returns what the call holds; undefined: it has no limits; 'waits': it must not be made yet */
-  async admit(job: CallJob, executions: number): Promise<HeldPlaces | 'waits' | undefined> {
+  async admit(job: CallJob, executions: number): Promise<HeldPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
     const { functions, runs, admission, scheduler, trustMs } = this.#deps;
@@ -64,8 +64,8 @@ export class AdmittedCalls {
       await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
   }
 
-  /** The call has ended. If Redis refuses, the check of the admission gives its places back. */
-  async release({ entry, home, executions }: HeldPlaces): Promise<void> {
+  /** The call has ended. If Redis refuses, the check of the admission gives its permits back. */
+  async release({ entry, home, executions }: HeldPermits): Promise<void> {
     const { admission, scheduler } = this.#deps;
     await scheduler.start(await admission.release(home, entry, executions));
   }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../model/events/event.ts';
 import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import { metaOf } from '../../model/events/sessions.ts';
+import type { Decision } from '../../model/flow-control/decision.ts';
 import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { type Run, runIdOf } from '../../model/runs/run.ts';
@@ -16,12 +17,13 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type InvocationListeners, isListening } from './invocation-listeners.ts';
 import type { RunStarter } from './run-starter.ts';
+import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface InvocationsDeps {
   events: Events;
   functions: FunctionTables;
-  flowControl: Pick<FlowControl, 'decide'>;
+  flowControl: Pick<FlowControl, 'decideAndTell'>;
   starter: RunStarter;
   listeners: InvocationListeners;
   transitions: RunTransitions;
@@ -53,7 +55,7 @@ export class Invocations {
     this.#deps = deps;
   }
 
-  /** Starts the run that a step invokes; its result finishes the step. Idempotent: the IDs of run and event are derived
+  /** Starts the run that a step invokes; its result finishes the step, and so does the decision that it does not start. Idempotent: the IDs of run and event are derived
    *  from the step.
    *  @param cause the event that triggered the invoking run */
   async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
@@ -71,11 +73,12 @@ export class Invocations {
     const event = invocationEvent(invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
     const run = { id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
-    await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
+    const skipped = await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
+    if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }
 
   /** @returns undefined when there is no such function
-   *  @throws ServiceError function_archived */
+   *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS */
   async invokeFromApi({
     env,
     functionId,
@@ -93,7 +96,10 @@ export class Invocations {
     if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
-    await this.#start({ id: runId, fn, event, dueAt: nowMs, cause: 'invocation' }, event, nowMs);
+    const run = { id: runId, fn, event, dueAt: nowMs, cause: 'invocation' as const };
+    const skipped = await this.#start(run, event, nowMs);
+    // The claim is not confirmed: the same invocation may start its run later.
+    if (skipped) throw skippedApiError(skipped, Date.now());
     if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
@@ -107,14 +113,20 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<void> {
+  /** @returns why the run does not start, if it does not */
+  async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
     const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
     const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
-    await starter.start(await flowControl.decide([run, ...listening]), nowMs);
+    const repeated = stored.some(({ present }) => present) && { repeated: true };
+    const candidates = [run, ...listening].map((one) => ({ ...one, ...repeated }));
+    const { runs, decisions } = await flowControl.decideAndTell(candidates);
+    await starter.start(runs, nowMs);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
     await listeners.matchWaits(event);
+    if (runs.some(({ id }) => id === run.id)) return undefined;
+    return decisions.find(({ functionId }) => functionId === run.fn.id);
   }
 }
 

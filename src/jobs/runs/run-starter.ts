@@ -13,6 +13,8 @@ import type { TimeoutTimers } from './timeout-timers.ts';
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
+  /** flow-control/singletons.ts */
+  singletons: { confirm(runs: readonly RunToStart[]): Promise<void> };
   cancelTriggers: CancelTriggers;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
@@ -30,7 +32,8 @@ export class RunStarter {
   }
 
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } = this.#deps;
+    const { runs, singletons, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } =
+      this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
@@ -48,10 +51,11 @@ export class RunStarter {
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
       })),
     );
+    await singletons.confirm(toStart);
     await cancelTriggers.watch(toStart, nowMs);
     await timeoutTimers.watchQueued(toStart, nowMs);
     await scheduler.enqueueCalls(
-      toStart.map(({ id, fn, event, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, keys, dueAt, trace = activeSpan }) => ({
         ref: {
           env: event.env,
           runId: id,
@@ -59,6 +63,7 @@ export class RunStarter {
           requestId: event.requestId,
           functionId: fn.id,
           trace,
+          keys,
         },
         at: 0,
         retries: fn.retries,

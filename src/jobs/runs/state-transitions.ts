@@ -9,6 +9,7 @@ import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
+import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
@@ -26,6 +27,7 @@ export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
   requests: SealedRequests;
+  singletonHolders: SingletonHolders;
   functions: FunctionTables;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
@@ -122,6 +124,7 @@ export class RunTransitions {
 
   /** Repeats what follows the end of a run, in case the process died that ended it. */
   async repeatEnd(run: Run): Promise<void> {
+    await this.#releaseSingleton(run);
     await this.notifyInvoker(run);
     if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
   }
@@ -141,12 +144,19 @@ export class RunTransitions {
       leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
     }
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
+    await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run, ending, leftOver);
     if (leftOver) await this.#deps.timeoutTimers.remove(run);
     return { ended, leftOver };
+  }
+
+  /** The next run of its function may start. */
+  async #releaseSingleton({ env, id, keys }: Run): Promise<void> {
+    const digest = keys?.singleton;
+    if (digest !== undefined) await this.#deps.singletonHolders.release({ env, digest, runId: id });
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

@@ -30,7 +30,7 @@ type Wanted = Map<string, Schedule>;
 export class Schedules {
   readonly #deps: SchedulesDeps;
   /** Of each environment, at the version of its functions. */
-  readonly #known = new Map<string, { version: number; schedules: Schedule[] }>();
+  readonly #known = new Map<string, { version: number; wanted: Wanted }>();
 
   constructor(deps: SchedulesDeps) {
     this.#deps = deps;
@@ -39,10 +39,11 @@ export class Schedules {
   /** Call after the schedules of an environment may have changed.
    *  @param gone that were in force before */
   async follow(env: string, gone: readonly Schedule[] = []): Promise<void> {
-    const before = await this.#wantedIn(env);
-    await this.#remove(gone.filter((schedule) => !before.has(scheduleId(schedule))));
-    // Read again: whoever wants one back looks for it only after saying so.
-    await this.#addMissing(gone.length === 0 ? before : await this.#wantedIn(env));
+    const wanted = await this.#wantedIn(env);
+    const unwanted = gone.filter((schedule) => !wanted.has(scheduleId(schedule)));
+    await this.#remove(unwanted);
+    // Read again after a removal: whoever wants one back looks for it only after saying so.
+    await this.#addMissing(unwanted.length === 0 ? wanted : await this.#wantedIn(env));
   }
 
   /** Compares all of them.
@@ -76,11 +77,11 @@ export class Schedules {
           const known = this.#known.get(env);
           if (known && known.version === (await functions.version(env))) return;
           const { version, functions: all } = await functions.all(env);
-          this.#known.set(env, { version, schedules: all.flatMap((fn) => schedulesOf(env, fn)) });
+          this.#known.set(env, { version, wanted: byId(all.flatMap((fn) => schedulesOf(env, fn))) });
         }),
       );
     }
-    return byId([...this.#known.values()].flatMap(({ schedules }) => schedules));
+    return new Map([...this.#known.values()].flatMap(({ wanted }) => [...wanted]));
   }
 
   /** @returns how many were missing */

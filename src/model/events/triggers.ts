@@ -12,21 +12,27 @@ export interface TriggerExpression {
 
 type Rule = TriggerExpression | { fn: AppFunction; source: undefined };
 
+interface Index {
+  byName: Map<string, Rule[]>;
+  /** Keyed by the text before the star, including the separator. */
+  byPrefix: Map<string, Rule[]>;
+}
+
 const isMetAlone = ({ expression }: TriggerExpression, event: unknown) =>
   expression?.evaluate({ event }).result === 'met';
 
 export class TriggerTable {
   readonly #functions = new Map<string, AppFunction>();
   readonly #idsByApp = new Map<string, string[]>();
-  readonly #byName = new Map<string, Rule[]>();
-  /** Keyed by the text before the star, including the separator. */
-  readonly #byPrefix = new Map<string, Rule[]>();
+  readonly #live = newIndex();
+  /** Of functions that are paused. */
+  readonly #paused = newIndex();
 
   constructor(functions: Iterable<AppFunction>) {
     for (const fn of functions) {
       this.#functions.set(fn.id, fn);
       add(this.#idsByApp, fn.app, fn.id);
-      if (!fn.archived && fn.pausedAt === undefined) this.#index(fn);
+      if (!fn.archived) addTo(fn.pausedAt === undefined ? this.#live : this.#paused, fn);
     }
   }
 
@@ -42,54 +48,97 @@ export class TriggerTable {
 
   /** Whether events of this name trigger a function, if its expression is met. */
   isTrigger(name: string): boolean {
-    return !this.#candidates(name).next().done;
+    return !candidates(this.#live, name).next().done;
+  }
+
+  /** Functions that listen to events of this name, paused ones included, whatever their expressions say. */
+  listeners(name: string): Set<AppFunction> {
+    const rules = [...candidates(this.#live, name), ...candidates(this.#paused, name)];
+    return new Set(rules.flat().map(({ fn }) => fn));
+  }
+
+  /** All functions, archived ones included. */
+  all(): MapIterator<AppFunction> {
+    return this.#functions.values();
   }
 
   /** Yields every function that the event triggers, once; yields undefined after each expression that is not met, so that callers can
    *  pause.
    *  @param read returns the event; called only if an expression needs it */
-  *match(
+  match(
     name: string,
     read: () => unknown,
     isMet: (trigger: TriggerExpression, event: unknown) => boolean = isMetAlone,
   ): Generator<AppFunction | undefined> {
-    let event: unknown;
-    const matched = new Set<AppFunction>();
-    for (const rules of this.#candidates(name)) {
-      for (const rule of rules) {
-        if (matched.has(rule.fn)) continue;
-        if (rule.source !== undefined) {
-          event ??= read();
-          if (!isMet(rule, event)) {
-            yield undefined;
-            continue;
-          }
+    return match(this.#live, name, read, isMet);
+  }
+
+  /** Likewise, every function that the event would trigger if it were not paused. */
+  matchPaused(...args: Required<Parameters<TriggerTable['match']>>): Generator<AppFunction | undefined> {
+    return match(this.#paused, ...args);
+  }
+
+  get hasPaused(): boolean {
+    return this.#paused.byName.size > 0 || this.#paused.byPrefix.size > 0;
+  }
+}
+
+function newIndex(): Index {
+  return { byName: new Map(), byPrefix: new Map() };
+}
+
+function* match(
+  index: Index,
+  name: string,
+  read: () => unknown,
+  isMet: (trigger: TriggerExpression, event: unknown) => boolean,
+): Generator<AppFunction | undefined> {
+  let event: unknown;
+  const matched = new Set<AppFunction>();
+  for (const rules of candidates(index, name)) {
+    for (const rule of rules) {
+      if (matched.has(rule.fn)) continue;
+      if (rule.source !== undefined) {
+        event ??= read();
+        if (!isMet(rule, event)) {
+          yield undefined;
+          continue;
         }
-        matched.add(rule.fn);
-        yield rule.fn;
       }
+      matched.add(rule.fn);
+      yield rule.fn;
     }
   }
+}
 
-  *#candidates(name: string): Generator<Rule[]> {
-    const named = this.#byName.get(name);
-    if (named) yield named;
-    if (this.#byPrefix.size === 0) return;
-    for (let end = 1; end < name.length; end++) {
-      const separator = name[end - 1];
-      const rules = separator === '/' || separator === '.' ? this.#byPrefix.get(name.slice(0, end)) : undefined;
-      if (rules) yield rules;
-    }
+function* candidates({ byName, byPrefix }: Index, name: string): Generator<Rule[]> {
+  const named = byName.get(name);
+  if (named) yield named;
+  if (byPrefix.size === 0) return;
+  for (let end = 1; end < name.length; end++) {
+    const separator = name[end - 1];
+    const rules = separator === '/' || separator === '.' ? byPrefix.get(name.slice(0, end)) : undefined;
+    if (rules) yield rules;
   }
+}
 
-  #index(fn: AppFunction): void {
-    for (const { event, expression } of fn.triggers) {
-      if (event === undefined) continue;
-      const isWildcard = event.endsWith('/*') || event.endsWith('.*');
-      const [index, key] = isWildcard ? [this.#byPrefix, event.slice(0, -1)] : [this.#byName, event];
-      add(index, key, expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression));
-    }
+function addTo({ byName, byPrefix }: Index, fn: AppFunction): void {
+  for (const { event, expression } of fn.triggers) {
+    if (event === undefined) continue;
+    const [index, key] = isWildcard(event) ? [byPrefix, event.slice(0, -1)] : [byName, event];
+    add(index, key, expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression));
   }
+}
+
+function isWildcard(event: string): boolean {
+  return event.endsWith('/*') || event.endsWith('.*');
+}
+
+/** Whether a trigger is for events of this name. */
+export function listensTo(trigger: string, name: string): boolean {
+  if (!isWildcard(trigger)) return trigger === name;
+  const prefix = trigger.slice(0, -1);
+  return name.length > prefix.length && name.startsWith(prefix);
 }
 
 /** Compiles the expression at its first use, because an environment can have thousands. */

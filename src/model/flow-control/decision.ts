@@ -1,5 +1,6 @@
 /** Why an event did not simply start a run of a function that listens to it. A run that it did start needs no decision: its list of runs tells. */
 
+/** Stored by their position: append only. `expression_false` is not stored: event and function tell (jobs/flow-control/explained-decisions.ts). */
 export const DECISION_REASONS = [
   'expression_false',
   'not_evaluated',

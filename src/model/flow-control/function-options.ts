@@ -23,6 +23,7 @@ interface ReadFlow {
   problems: string[];
 }
 
+const NONE: ReadFlow = { options: undefined, problems: [] };
 const known = new WeakMap<Configured, ReadFlow>();
 
 /** undefined: it has none. Options that are not valid count as absent. */
@@ -60,7 +61,8 @@ function readFlow(config: Record<string, unknown>): ReadFlow {
     problems.push(ignored('batchEvents', conflict));
     delete valid.batchEvents;
   }
-  return { options: Object.keys(valid).length === 0 ? undefined : toOptions(valid as GivenFlow), problems };
+  const options = Object.keys(valid).length === 0 ? undefined : toOptions(valid as GivenFlow);
+  return options || problems.length > 0 ? { options, problems } : NONE;
 }
 
 function ignored(field: string, problem: string): string {

@@ -17,6 +17,8 @@ export interface Limit {
   key: string;
   /** The expression of its key. */
   source?: string;
+  /** Not of its configuration: the function is paused, or its runs are served by priority. */
+  implied?: 'capacity' | 'paused';
   /** Of a throttle, milliseconds: between two starts, and how much earlier than that a start may be. */
   intervalMs?: number;
   toleranceMs?: number;
@@ -52,7 +54,7 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
   if (isStart && fn.held) limits.unshift(held(env, fn.id));
   // Runs are served in the order of their priority only where they wait: as many are in the queue as can be called.
   if (options?.priority !== undefined && limits.every(({ kind }) => kind === 'throttle')) {
-    limits.push(limitOf('step', { limit: capacity, scope: 'fn' }, call, 'priority'));
+    limits.push({ ...limitOf('step', { limit: capacity, scope: 'fn' }, call, 'priority'), implied: 'capacity' });
   }
   if (limits.length === 0) return undefined;
   const isShared = options !== undefined && sharesLimits(options);
@@ -114,7 +116,7 @@ function throttleOf(
 }
 
 function held(env: string, functionId: string): Limit {
-  return { id: digestOf('held', env, functionId), kind: 'run', limit: 0, scope: 'fn', key: '' };
+  return { id: digestOf('held', env, functionId), kind: 'run', limit: 0, scope: 'fn', key: '', implied: 'paused' };
 }
 
 function sharesLimits({ runConcurrency, stepConcurrency }: FlowOptions): boolean {

@@ -67,4 +67,6 @@ export interface FrozenKeys {
   values: Record<string, string>;
   /** Seconds. */
   priority?: number;
+  /** Digest of the value of the singleton that the run holds while it is active. */
+  singleton?: string;
 }

@@ -13,7 +13,7 @@ export type CancelCause = (typeof CANCEL_CAUSES)[number];
 
 export interface CancelReason {
   cause: CancelCause;
-  /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, or of the run that took the place of a singleton. */
+  /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, or of the run that took over from a singleton. */
   id?: string;
 }
 

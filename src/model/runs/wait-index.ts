@@ -2,8 +2,8 @@
  *  (`async.data.orderId == event.data.orderId`). An event then only has to be checked against the waits for its own value. */
 import { createHash } from 'node:crypto';
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { partsOf } from '../expressions/bounds.ts';
 import { compileWait } from '../expressions/expression.ts';
+import { type Path, pathOf, pathsIn, valueAt } from '../expressions/paths.ts';
 import { isJsonObject } from '../values/json.ts';
 import { expressionOf, type Wait } from './wait.ts';
 
@@ -13,9 +13,6 @@ const MAX_CAUSED = 4_096;
 const MAX_INDEXED = 1_024;
 /** 132 bits. */
 const DIGEST_LENGTH = 22;
-
-/** Field names from `event` or `async` to a value. */
-export type Path = string[];
 
 /** A field of the received event, and the value that it must have. */
 export interface Equality {
@@ -65,16 +62,6 @@ function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return `${Number(value) + 0}`;
   if (typeof value === 'boolean' || value === null) return `${value}`;
   return undefined;
-}
-
-/** A missing field is `null`, as in expressions (missing-values.ts). */
-export function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const field of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, field)) return null;
-    value = value[field];
-  }
-  return value;
 }
 
 /** The part of `caused` that the expression can read. Stored with the wait, it saves reading the event again. */
@@ -129,27 +116,6 @@ function pathKnown(node: ASTNode, caused: unknown): unknown {
 
 function literalKnown(node: ASTNode): unknown {
   return node.op === 'value' ? node.args : undefined;
-}
-
-/** The path of fields that the node reads from the variable; undefined: the node has another shape. */
-function pathOf(node: ASTNode, variable: string): Path | undefined {
-  const fields: Path = [];
-  let at = node;
-  for (;;) {
-    if (at.op === 'id') return at.args === variable ? fields.reverse() : undefined;
-    if (at.op === '.') fields.push(at.args[1]);
-    else if (at.op === '[]' && at.args[1].op === 'value' && typeof at.args[1].args === 'string')
-      fields.push(at.args[1].args);
-    else return undefined;
-    at = at.args[0];
-  }
-}
-
-/** The longest paths that the expression reads from the variable. */
-function* pathsIn(node: ASTNode, variable: string): Generator<Path> {
-  const path = pathOf(node, variable);
-  if (path) yield path;
-  else for (const part of partsOf(node)) yield* pathsIn(part, variable);
 }
 
 function copyPath(from: unknown, to: Record<string, unknown>, path: Path): void {

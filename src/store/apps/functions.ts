@@ -6,6 +6,7 @@ import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { TriggerHistory } from './trigger-history.ts';
 
 export interface Replaced {
   registered: AppFunction[];
@@ -22,10 +23,12 @@ const HELD = ':held';
 export class Functions {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
+  readonly #history: TriggerHistory;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: Redis, keys: Keyspace, history: TriggerHistory) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#history = history;
   }
 
   /** Grows with every change: functions that were read at a version are valid while the version is the same. */
@@ -77,12 +80,15 @@ export class Functions {
     const replaced = { registered: functions, refused, modified: changed.length > 0, previous };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
+    const changes = changed.map((fn) => ({ known: known.get(fn.id), given: fn }));
+    const addHistory = await this.#history.changes(env, changes, Date.now());
     const writing = this.#redis.multi();
     if (removed.length > 0) {
       writing.hdel(this.#keys.functions(env), ...removed).hdel(this.#keys.pausedFunctions(env), ...removed);
+      this.#history.remove(writing, env, removed);
     }
     writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
-    replies(await this.#withNewVersion(writing, env).exec());
+    replies(await this.#withNewVersion(addHistory(writing), env).exec());
     return replaced;
   }
 
@@ -91,15 +97,14 @@ export class Functions {
    *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
   async put(env: string, fn: AppFunction, most: number): Promise<void> {
     const { functions: known } = await this.all(env);
-    const refused = ownerProblem(
-      known.find(({ id }) => id === fn.id),
-      fn.app,
-    );
+    const before = known.find(({ id }) => id === fn.id);
+    const refused = ownerProblem(before, fn.app);
     if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
     const others = known.filter(({ id, app, archived }) => app === fn.app && !archived && id !== fn.id);
     checkQuota(env, fn.app, [...others, fn], known, most);
+    const addHistory = await this.#history.changes(env, [{ known: before, given: fn }], Date.now());
     const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
-    replies(await this.#withNewVersion(writing, env).exec());
+    replies(await this.#withNewVersion(addHistory(writing), env).exec());
   }
 
   /** A version starts with the time, so it never equals one of a deleted environment of the same name. */

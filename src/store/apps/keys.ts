@@ -6,6 +6,7 @@ export const appKeys = (prefix: string) => ({
   functions: (env: string) => `${prefix}:functions:${env}`,
   pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
   functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
+  triggerHistory: (env: string) => `${prefix}:trigger-history:${env}`,
   expressionProblems: (env: string) => `${prefix}:expression-problems:${env}`,
   expressionSkips: (env: string) => `${prefix}:expression-skips:${env}`,
 });
@@ -42,6 +43,15 @@ export const APP_KEY_DECLARATIONS = {
     ttl: 'none',
     size: 'a number',
     description: 'Grows with every change to the functions.',
+  },
+  triggerHistory: {
+    pattern: 'trigger-history:<env>',
+    type: 'hash',
+    owner: 'apps/trigger-history.ts',
+    ttl: 'retention + 1 h, renewed',
+    size: '1 field per function whose triggers changed; 10 changes, 2 KiB each',
+    description:
+      'Function ID → what it listened to before its last changes, as JSON (`model/apps/trigger-history.ts`).',
   },
   expressionProblems: {
     pattern: 'expression-problems:<env>',

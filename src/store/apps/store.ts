@@ -3,17 +3,21 @@ import type { StoreContext } from '../store-context.ts';
 import { Apps } from './apps.ts';
 import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
+import { TriggerHistory } from './trigger-history.ts';
 
 export interface AppStore {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  triggerHistory: TriggerHistory;
 }
 
-export function createAppStore({ redis, keys }: StoreContext): AppStore {
+export function createAppStore({ redis, keys, config }: StoreContext): AppStore {
+  const triggerHistory = new TriggerHistory(redis, keys, config.retentionMs);
   return {
     apps: new Apps(redis, keys),
-    functions: new Functions(redis, keys),
+    functions: new Functions(redis, keys, triggerHistory),
     expressionProblems: new ExpressionProblems(redis, keys),
+    triggerHistory,
   };
 }

@@ -24,6 +24,8 @@ export interface Stored {
   event: Envelope;
   /** The envelope was sent after the stored event. */
   repeat: boolean;
+  /** An earlier try of the same job may have stored it. */
+  present?: true;
   /** Its runs are enqueued: nothing is left to do for it. */
   ingested: boolean;
 }
@@ -104,6 +106,11 @@ export class Events {
     present.forEach((one, i) => {
       one.ingested = scores[i] !== null;
     });
+  }
+
+  /** Whether its runs are enqueued. */
+  async isIngested(env: string, name: string, internalId: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
@@ -228,5 +235,5 @@ function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   const { internalId, env } = envelope;
   const event = { ...first, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? first.receivedAt };
   const repeat = first.requestId !== envelope.requestId || first.index !== envelope.index;
-  return { event, repeat, ingested: false };
+  return { event, repeat, present: true, ingested: false };
 }

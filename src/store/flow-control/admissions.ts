@@ -1,6 +1,6 @@
-/** Which calls hold a place of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
- *  limits wait in one backlog (lua/lib/admission.lua). A place is held as long as the call's job is alive: it is not bound to the worker, whose job
- *  another takes over when it dies. */
+/** Which calls hold permits of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
+ *  limits wait in one backlog (lua/lib/admission.lua). `heldBacklogs` has the limit that holds back each, `limitBacklogs` those of a limit, `throttle` when
+ *  the next run may start. A permit is held as long as the call's job is alive: it is not bound to the worker, whose job another takes over when it dies. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -49,7 +49,7 @@ export interface Progress {
   unfinished: string[];
 }
 
-/** Something to check: a call or run that holds places, a limit, or a function whose configuration has changed. */
+/** Something to check: a call or run that holds permits, a limit, or a function whose configuration has changed. */
 export type DueCheck = {
   /** No other worker gets it before, Unix milliseconds. A later change of what is checked sets another time. */
   claimedUntil: number;

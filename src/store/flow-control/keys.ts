@@ -1,10 +1,16 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decision-keys.ts';
 
 export const flowControlKeys = (prefix: string) => ({
+  rateLimit: (env: string, digest: string) => `${prefix}:rate-limit:${env}:${digest}`,
+  idempotency: (env: string, digest: string) => `${prefix}:idempotency:${env}:${digest}`,
+  singleton: (env: string, digest: string) => `${prefix}:singleton:${env}:${digest}`,
+  ...decisionKeys(prefix),
   admissions: `${prefix}:admissions`,
   admissionChecks: `${prefix}:admission-checks`,
   heldBacklogs: `${prefix}:held-backlogs`,
+  waitingCalls: `${prefix}:waiting-calls`,
   /** @param backlog `<env>:<digest>` */
   backlog: (env: string, backlog: string) => `${prefix}:backlog:${env}:${backlog}`,
   backlogInfo: (env: string, backlog: string) => `${prefix}:backlog-info:${env}:${backlog}`,
@@ -15,6 +21,33 @@ export const flowControlKeys = (prefix: string) => ({
 });
 
 export const FLOW_CONTROL_KEY_DECLARATIONS = {
+  rateLimit: {
+    pattern: 'rate-limit:<env>:<digest>',
+    type: 'zset',
+    owner: 'flow-control/rate-limit-logs.ts',
+    ttl: 'period of the limit, 60 s at least',
+    size: '1 entry per run admitted in this time',
+    description:
+      'IDs of the runs that a rate limit has admitted, by time (µs). `<digest>` stands for function, key and value (`model/flow-control/key-digest.ts`).',
+  },
+  idempotency: {
+    pattern: 'idempotency:<env>:<digest>',
+    type: 'string',
+    owner: 'flow-control/idempotency-claims.ts',
+    ttl: '24 h',
+    size: '26 bytes per value of an idempotency key',
+    description: 'ID of the first run with the value.',
+  },
+  singleton: {
+    pattern: 'singleton:<env>:<digest>',
+    type: 'string',
+    owner: 'flow-control/singleton-holders.ts',
+    ttl: 'none; deleted when the run ends',
+    size: '40 bytes per active run of a singleton',
+    description:
+      'ID of the active run, since when (ms), and IDs of the runs before it until they are certainly cancelled.',
+  },
+  ...DECISION_KEY_DECLARATIONS,
   admissions: {
     pattern: 'admissions',
     type: 'hash',
@@ -40,6 +73,14 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 field per backlog that is not empty',
     description: '`<env>:<backlog>` → the limit that holds back its first call.',
+  },
+  waitingCalls: {
+    pattern: 'waiting-calls',
+    type: 'hash',
+    owner: 'flow-control/limit-usage.ts',
+    ttl: 'none',
+    size: '1 field per function with calls that wait',
+    description: '`<env>/<function ID>` → number of calls that wait.',
   },
   backlog: {
     pattern: 'backlog:<env>:<backlog>',
@@ -72,7 +113,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: 'the limit',
-    description: 'Calls, or runs, that hold a place of a concurrency limit.',
+    description: 'Calls, or runs, that hold a permit of a concurrency limit.',
   },
   limitBacklogs: {
     pattern: 'limit-backlogs:<limit>',
@@ -88,6 +129,6 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
     size: '25 bytes',
-    description: 'Theoretical arrival time of a throttle (GCRA): seconds and milliseconds.',
+    description: 'TAT of a throttle (GCRA): when the next start is due at an even rate, seconds and milliseconds.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

@@ -1,14 +1,31 @@
-/** Flow control: what is counted, and what waits. */
+/** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
+import { Decisions } from './decisions.ts';
+import { IdempotencyClaims } from './idempotency-claims.ts';
+import { LimitUsage } from './limit-usage.ts';
+import { RateLimitLogs } from './rate-limit-logs.ts';
+import { SingletonHolders } from './singleton-holders.ts';
 
 export interface FlowControlStore {
+  rateLimitLogs: RateLimitLogs;
+  idempotencyClaims: IdempotencyClaims;
+  singletonHolders: SingletonHolders;
   admissions: Admissions;
+  decisions: Decisions;
+  limitUsage: LimitUsage;
 }
 
 /** A job that is lost for so long, in times of what a worker may be silent. */
 const CHECKED_AFTER = 2;
 
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
-  return { admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs) };
+  return {
+    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    decisions: new Decisions(redis, keys, config.retentionMs),
+    limitUsage: new LimitUsage(redis, keys),
+    rateLimitLogs: new RateLimitLogs(redis, keys),
+    idempotencyClaims: new IdempotencyClaims(redis, keys),
+    singletonHolders: new SingletonHolders(redis, keys),
+  };
 }

@@ -8,8 +8,10 @@
  *  script has one more key, which never exists: Redis then refuses the whole script (TRYAGAIN) until the hash slot has moved. */
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
+import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
+import { DECISION_PREFIX_LENGTHS } from '../flow-control/decision-keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
 import { PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
 import type { Redis } from './servers.ts';
@@ -42,6 +44,7 @@ const SCRIPTS = {
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
   readMetadata: { file: 'events/lua/read-metadata.lua', numberOfKeys: 1 },
   assignSourceNumber: { file: 'events/lua/assign-source-number.lua', numberOfKeys: 1 },
+  addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
   logRequests: { file: 'webhooks/lua/log-requests.lua', numberOfKeys: 3 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
@@ -49,6 +52,9 @@ const SCRIPTS = {
   startSession: { file: 'auth/lua/start-session.lua', numberOfKeys: 1 },
   appendAuditEntry: { file: 'auth/lua/append-audit-entry.lua', numberOfKeys: 1 },
   recordRejection: { file: 'auth/lua/record-rejection.lua', numberOfKeys: 2 },
+  admitToRateLimit: { file: 'flow-control/lua/admit-to-rate-limit.lua', numberOfKeys: 1 },
+  claimSingleton: { file: 'flow-control/lua/claim-singleton.lua', numberOfKeys: 1 },
+  settleSingleton: { file: 'flow-control/lua/settle-singleton.lua', numberOfKeys: 1 },
   newestAtOnce: { file: 'redis/lua/newest-at-once.lua' },
   renewConnection: { file: 'connect/lua/renew-connection.lua', numberOfKeys: 2 },
   closeConnection: { file: 'connect/lua/close-connection.lua', numberOfKeys: 2 },
@@ -98,6 +104,9 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   SEGMENT_LENGTHS_MS,
   MINUTE_MS,
   SLICE_LENGTH,
+  DECISION_DIGEST_BYTES: DIGEST_BYTES,
+  DECISION_ENTRY_BYTES: ENTRY_BYTES,
+  DECISION_PREFIX_LENGTHS,
 };
 
 const INCLUDE = /^-- @include (.+)$/gm;

@@ -84,6 +84,6 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/shared-keys.ts',
     ttl: '–',
     size: 'BullMQ',
-    description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`).',
+    description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).',
   },
 } as const satisfies Record<keyof (ReturnType<typeof sharedKeys> & ReturnType<typeof partitionKeys>), KeyDeclaration>;

@@ -8,6 +8,7 @@ import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RunLists } from './run-lists.ts';
 import { RunMetadata } from './run-metadata.ts';
+import { RunStatuses } from './run-statuses.ts';
 import { Runs } from './runs.ts';
 import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
@@ -17,6 +18,7 @@ import { Waits } from './waits.ts';
 export interface RunStore {
   runs: Runs;
   runMetadata: RunMetadata;
+  runStatuses: RunStatuses;
   runLists: RunLists;
   activeRuns: ActiveRuns;
   steps: Steps;
@@ -34,6 +36,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
   return {
     runs: new Runs({ redis, keys, waits, retentionMs }),
     runMetadata: new RunMetadata(redis, keys),
+    runStatuses: new RunStatuses(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),

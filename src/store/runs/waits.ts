@@ -2,8 +2,9 @@
  *  evaluated. A wait is stored only while its run is active, and is removed by whatever ends the run: `waitsOfRun` says which keys hold it. */
 
 import { LRUCache } from 'lru-cache';
+import { type Path, valueAt } from '../../model/expressions/paths.ts';
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
-import { digestOf, type Path, valueAt } from '../../model/runs/wait-index.ts';
+import { digestOf } from '../../model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
 import { inPipelines, replies } from '../redis/connection.ts';

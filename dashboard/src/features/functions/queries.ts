@@ -19,5 +19,16 @@ export function useFunction(id: string) {
   return useQuery({
     queryKey: ['function', env, id],
     queryFn: ({ signal }) => callApi<FunctionDetails>(`/v1/functions/${encodeURIComponent(id)}`, { env, signal }),
+    refetchInterval: ({ state }) => untilNextRunMs(state.data?.data.triggers ?? []),
   });
+}
+
+const REFETCH_LEAST_MS = 1_000;
+const REFETCH_MOST_MS = 3_600_000;
+
+/** Until the first of the schedules has another next run; false: there is none. */
+function untilNextRunMs(triggers: FunctionDetails['triggers']): number | false {
+  const times = triggers.flatMap(({ next_run_at: at }) => (at ? [Date.parse(at) - Date.now()] : []));
+  if (times.length === 0) return false;
+  return Math.min(Math.max(Math.min(...times), REFETCH_LEAST_MS), REFETCH_MOST_MS);
 }

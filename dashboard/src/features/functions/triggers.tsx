@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { FunctionSummary } from '../../api/types.ts';
+import type { FunctionDetails, FunctionSummary } from '../../api/types.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Time } from '../../ui/time.tsx';
 
 type Trigger = FunctionSummary['triggers'][number];
 
@@ -9,8 +10,8 @@ export function TriggerSummary({ triggers = [] }: { triggers?: readonly Trigger[
   return <p className="truncate font-mono text-xs text-muted">{triggers.map(labelOf).join(', ')}</p>;
 }
 
-/** Each trigger with its expression. */
-export function TriggerList({ triggers }: { triggers: readonly Trigger[] }) {
+/** Each trigger with its expression, or with its next run. */
+export function TriggerList({ triggers }: { triggers: FunctionDetails['triggers'] }) {
   return (
     <ul className="divide-y divide-line">
       {triggers.map((trigger) => (
@@ -19,6 +20,7 @@ export function TriggerList({ triggers }: { triggers: readonly Trigger[] }) {
           <div className="min-w-0">
             <TriggerName trigger={trigger} />
             {trigger.expression && <Condition expression={trigger.expression} />}
+            {trigger.cron && <NextRun nextRunAt={trigger.next_run_at} jitter={trigger.jitter} />}
           </div>
         </li>
       ))}
@@ -37,6 +39,21 @@ function TriggerName({ trigger: { event, cron } }: { trigger: Trigger }) {
     >
       {event}
     </Link>
+  );
+}
+
+function NextRun({ nextRunAt, jitter }: { nextRunAt: string | null | undefined; jitter: string | undefined }) {
+  return (
+    <p className="mt-1 text-sm text-muted">
+      {nextRunAt ? (
+        <>
+          Next run <Time at={nextRunAt} />
+        </>
+      ) : (
+        'No next run'
+      )}
+      {jitter && `, up to ${jitter} later`}
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Actions } from './detail/actions.tsx';
 import { CodeTab } from './detail/code-tab.tsx';
+import { DecisionsTab } from './detail/decisions-tab.tsx';
 import { EventDetails } from './detail/details.tsx';
 import { PayloadTab } from './detail/payload-tab.tsx';
 import { useEvent, useEventRuns } from './detail/queries.ts';
@@ -47,12 +48,14 @@ export default function EventPage() {
           ['payload', 'Payload'],
           ['source', 'Source'],
           ['runs', count === undefined ? 'Runs' : `Runs (${count})`],
+          ['decisions', 'Decisions'],
           ['code', 'Code'],
         ]}
       />
       {tab === 'payload' && <PayloadTab key={id} event={event} view={view} />}
       {tab === 'source' && <SourceTab env={env} event={event} />}
       {tab === 'runs' && <RunsTab runs={runs} name={event.name} />}
+      {tab === 'decisions' && <DecisionsTab env={env} id={event.internal_id} name={event.name} />}
       {tab === 'code' && <CodeTab env={env} event={event} language={language} />}
     </Page>
   );

@@ -19,7 +19,7 @@ if admission then
   end
   return { 1, {}, {}, {} }
 end
--- The first call of a run that has its places already was lost. It goes before those that wait for them.
+-- The first call of a run that has its permits already was lost. It goes before those that wait for them.
 if of_run and string.find(info_text, '"r"', 1, true) then
   score = score - GOES_BEFORE_MS
 end
@@ -36,7 +36,7 @@ if is_changed then
 end
 if redis.call('ZADD', key, 'NX', score, entry) == 1 then
   info = info or cjson.decode(info_text)
-  redis.call('ZINCRBY', function_backlogs_key(info), 1, backlog)
+  count_waiting(info, backlog, 1)
 end
 -- The others wait behind the first call.
 if is_changed or redis.call('ZRANGE', key, 0, 0)[1] == entry then

@@ -10,10 +10,7 @@ local backlog = ARGV[3]
 local text = redis.call('GET', info_key(backlog))
 local removed = text and redis.call('ZREM', backlog_key(backlog), unpack(ARGV, 4)) or 0
 if removed > 0 then
-  local key = function_backlogs_key(cjson.decode(text))
-  if tonumber(redis.call('ZINCRBY', key, -removed, backlog)) <= 0 then
-    redis.call('ZREM', key, backlog)
-  end
+  count_waiting(cjson.decode(text), backlog, -removed)
   -- Another call may be the first now.
   retry(backlog)
 end

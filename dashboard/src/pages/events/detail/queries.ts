@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, callApi } from '../../../api/client.ts';
 import { useLiveUpdates } from '../../../api/live-updates.ts';
-import type { EventProvenance, ListedRun, StoredEvent } from '../../../api/types.ts';
+import type { EventDecision, EventProvenance, ListedRun, StoredEvent } from '../../../api/types.ts';
 import type { EventToSend } from '../../../features/events/snippets/target.ts';
 
 const RETRY_MS = 300;
@@ -39,6 +39,32 @@ export function useEventRuns(env: string, id: string, enabled: boolean) {
     enabled,
     // Live updates may be lost.
     refetchInterval: ({ state }) => (state.data?.data.every(({ ended_at }) => ended_at) ? 15_000 : 2_000),
+  });
+}
+
+/** Refetched whenever the event is ingested, or one of its runs changes. */
+export function useEventDecisions(env: string, id: string) {
+  const queries = useQueryClient();
+  const queryKey = ['events', env, 'one', id, 'decisions'];
+  const refetch = () => void queries.invalidateQueries({ queryKey });
+  useLiveUpdates('runs', ({ runs }) => {
+    if (runs.some(({ event_id }) => event_id === id)) refetch();
+  });
+  useLiveUpdates('events', ({ events }) => {
+    if (events.some(({ internal_id }) => internal_id === id)) refetch();
+  });
+  useLiveUpdates('hello', refetch);
+  return useQuery({
+    queryKey,
+    queryFn: ({ signal }) =>
+      callApi<EventDecision[]>(`/v1/events/${encodeURIComponent(id)}/decisions`, {
+        env,
+        signal,
+        query: { limit: 100 },
+      }),
+    // Live updates may be lost, and runs of batches and debounces belong to other events.
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ outcome }) => outcome === 'pending' || outcome === 'merged') ? 2_000 : 15_000,
   });
 }
 

@@ -74,8 +74,12 @@ export function RunsTab({
         <EmptyState title="No runs">
           <p>
             When this event arrived, no function was triggered by <span className="font-mono text-xs">{name}</span>.{' '}
-            <Link to="/functions" className="text-accent underline">
-              Go to functions
+            <Link
+              to="."
+              search={(before) => ({ ...before, tab: 'decisions' as const })}
+              className="text-accent underline"
+            >
+              See why
             </Link>
           </p>
         </EmptyState>

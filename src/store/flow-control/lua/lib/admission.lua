@@ -18,11 +18,22 @@ local function function_backlogs_key(info)
   return prefix .. ':function-backlogs:' .. info.e .. ':' .. info.f
 end
 
+-- Counts calls that wait: of the backlog and of its function.
+local function count_waiting(info, backlog, by)
+  local counts, total = function_backlogs_key(info), prefix .. ':waiting-calls'
+  if tonumber(redis.call('ZINCRBY', counts, by, backlog)) <= 0 then
+    redis.call('ZREM', counts, backlog)
+  end
+  if redis.call('HINCRBY', total, info.e .. '/' .. info.f, by) <= 0 then
+    redis.call('HDEL', total, info.e .. '/' .. info.f)
+  end
+end
+
 local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- How far the theoretical arrival time of a throttle is ahead (ms). Stored as seconds and milliseconds: one number would not be exact enough for short
+-- How far the TAT of a throttle (GCRA: when the next start would be due at an even rate) is ahead (ms). It is stored as seconds and milliseconds: one number would not be exact enough for short
 -- intervals, whose rounding adds up.
 local function ahead_of(id)
   local s, ms = string.match(redis.call('GET', tat_key(id)) or '0 0', '^(%S+) (%S+)$')
@@ -56,8 +67,8 @@ local function is_behind(limit, backlog, score)
   return first ~= nil and first ~= backlog and tonumber(first_score) < score
 end
 
--- Whether the call's run has the place already: its first call was lost after its admission. Such a call waits for no other run.
-local function has_place(limit, entry)
+-- Whether the call's run has its permit already: its first call was lost after its admission. Such a call waits for no other run.
+local function has_permit(limit, entry)
   return limit[2] == 'r' and redis.call('SISMEMBER', limit_key(limit[1]), run_of(entry)) == 1
 end
 
@@ -93,7 +104,7 @@ end
 -- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
 local function held_back_by(entry, score, backlog, info)
   for _, limit in ipairs(info.l) do
-    if not has_place(limit, entry) then
+    if not has_permit(limit, entry) then
       if is_full(limit) then
         return limit[1], true
       end
@@ -137,9 +148,7 @@ local function admit_backlog(backlog)
     end
     budget = budget - 1
     redis.call('ZREM', backlog_key(backlog), entry)
-    if tonumber(redis.call('ZINCRBY', function_backlogs_key(info), -1, backlog)) <= 0 then
-      redis.call('ZREM', function_backlogs_key(info), backlog)
-    end
+    count_waiting(info, backlog, -1)
     if not is_admitted then
       take(entry, info, '1')
       for _, part in ipairs({ info.e, info.f, entry }) do

@@ -1,4 +1,4 @@
-/** Makes calls only while they hold places of their function's limits. A job that has to wait is put aside; its admission makes it due. */
+/** Makes calls only while they hold permits of their function's limits. A job that has to wait is put aside; its admission makes it due. */
 import { DelayedError, type Job } from 'bullmq';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
@@ -8,7 +8,7 @@ import type { Handler } from './job-middleware.ts';
 /** If nothing makes it due, it asks again. */
 const ASIDE_MS = 3_600_000;
 
-export function withPlaces(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {
+export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {
   return async (job) => {
     if (job.data.kind !== 'call') return handler(job);
     const held = await admittedCalls.admit(job.data, job.attemptsStarted);

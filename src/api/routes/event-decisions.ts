@@ -1,0 +1,109 @@
+/** `/v1/events/:id/decisions`: why each function that listens to an event did or did not run on it. */
+import { z } from 'zod';
+import {
+  type ExplainedDecision,
+  type ExplainedDecisions,
+  OUTCOMES,
+} from '../../jobs/flow-control/explained-decisions.ts';
+import { RESULTS } from '../../jobs/flow-control/expression-reader.ts';
+import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
+import type { Events } from '../../store/events/events.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { eventNotFound, eventParams } from '../views/event.ts';
+import { time } from '../views/time.ts';
+
+const readSchema = z.object({
+  path: z.string().meta({ description: 'As in an expression, such as event.data.total' }),
+  value: z.unknown().meta({ description: 'null also for a field that is missing, as in expressions' }),
+  shortened: z.boolean().meta({
+    description: 'true: the value is the beginning of a long text, or null for a large list or object',
+  }),
+});
+
+const expressionSchema = z.object({
+  expression: z.string().meta({ description: 'At most 500 characters' }),
+  result: z.enum(RESULTS).meta({
+    description: 'false: it is not met; failed: it cannot be evaluated on this event; refused: it is not valid',
+  }),
+  reads: z.array(readSchema).meta({ description: 'What it reads of the event; 10 fields at most' }),
+});
+
+export const eventDecisionSchema = z
+  .object({
+    function_id: z.string(),
+    outcome: z.enum(OUTCOMES).meta({
+      description:
+        'ran: the event started a run; skipped: it did not; merged: the run of a batch or a debounce stands for it; pending: the event is ' +
+        'being ingested; unknown: nothing is stored that tells',
+    }),
+    reason: z
+      .enum([...DECISION_REASONS, 'not_registered'])
+      .nullable()
+      .meta({
+        description: 'Of skipped and merged. not_registered: the function did not listen to the event when it came',
+      }),
+    run_ids: z.array(z.string()).meta({
+      description: 'The runs that the event started; of skipped and merged, the run that stands for them',
+    }),
+    until: z.iso.datetime().nullable().meta({ description: 'Until when events are rate-limited' }),
+    expressions: z.array(expressionSchema).nullable().meta({ description: 'Of triggers that were not met' }),
+    changed_since: z.boolean().meta({
+      description: 'true: these expressions were those of the function when the event came; it has others now',
+    }),
+    keys_not_evaluated: z.array(z.object({ option: z.string(), expression: z.string() })).meta({
+      description: "Keys of the function's flow control that cannot be evaluated on the event; they count as empty",
+    }),
+  })
+  .meta({ id: 'EventDecision' });
+
+export interface EventDecisionRouteDeps {
+  events: Events;
+  explainedDecisions: ExplainedDecisions;
+}
+
+export function eventDecisionRoutes({ events, explainedDecisions }: EventDecisionRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/events/:id/decisions',
+      tag: 'Events',
+      access: 'read',
+      scope: 'environment',
+      forApps: true,
+      summary: 'List why functions did or did not run on an event',
+      description:
+        'One entry for each function that listens to the name of the event now, or that has a run or a decision, in the order of their IDs. Of an ' +
+        'invocation: the function that it invokes, and those that ran.',
+      params: eventParams,
+      query: z.object(pageQuery(namePosition)),
+      data: z.array(eventDecisionSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { id }, query }) {
+        const [found, record] = await Promise.all([events.read(env, id), events.record(env, id)]);
+        if (!found || !record) throw eventNotFound(id);
+        const { decisions, next } = await explainedDecisions.of(env, record, found.source, query);
+        return listReply(decisions, { present, positionOf: ({ functionId }) => functionId, next });
+      },
+    }),
+  ];
+}
+
+function present({ functionId, outcome, reason, runIds, until, ...rest }: ExplainedDecision) {
+  const { expressions, changedSince = false, keysNotEvaluated = [] } = rest;
+  return {
+    function_id: functionId,
+    outcome,
+    reason: reason ?? null,
+    run_ids: runIds,
+    until: time(until),
+    expressions:
+      expressions?.map(({ reads, ...one }) => ({
+        ...one,
+        reads: reads.map(({ path, value, shortened = false }) => ({ path, value: value ?? null, shortened })),
+      })) ?? null,
+    changed_since: changedSince,
+    keys_not_evaluated: keysNotEvaluated,
+  };
+}

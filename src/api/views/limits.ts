@@ -1,0 +1,109 @@
+/** The API's representation of limits: what holds back a run, and what a function uses. */
+import { z } from 'zod';
+import type { FunctionLimits, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
+import type { Limit } from '../../model/flow-control/limits.ts';
+import { time } from './time.ts';
+
+const KINDS = ['concurrency', 'run_concurrency', 'throttle', 'capacity', 'paused'] as const;
+type Kind = (typeof KINDS)[number];
+
+const kind = z.enum(KINDS).meta({
+  description:
+    'concurrency: calls at the same time; run_concurrency: runs at the same time; throttle: starts in a period; capacity: calls that the ' +
+    'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
+});
+
+const limitSchema = z
+  .object({
+    kind,
+    scope: z.enum(['fn', 'env', 'account']),
+    key: z.string().nullable().meta({ description: 'Value of its key; null: it has none' }),
+    key_expression: z.string().nullable(),
+    limit: z.int(),
+    in_use: z.int().meta({ description: 'Calls, or runs, that hold a permit; of a throttle 0' }),
+    held_by: z.array(z.string()).meta({ description: 'IDs of up to 10 runs that hold a permit' }),
+    holds_back: z.boolean().meta({ description: 'Whether the first run in line waits for this limit' }),
+  })
+  .meta({ id: 'Limit' });
+
+export const waitingSchema = z
+  .object({
+    since: z.iso.datetime().meta({ description: 'Since when it waits, less its priority' }),
+    position: z.int().meta({ description: 'Place in line among the calls with the same limits, from 1' }),
+    earliest_start: z.iso.datetime().nullable().meta({ description: 'By its throttle; null: as soon as others end' }),
+    limits: z.array(limitSchema),
+  })
+  .meta({ id: 'Waiting' });
+
+export const functionLimitsSchema = z
+  .object({
+    waiting: z.int().meta({ description: 'Calls that wait for a limit' }),
+    limits: z.array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() })).meta({
+      description: 'The limits of its runs; `in_use` is null where each value of a key has a limit of its own',
+    }),
+    longest_backlogs: z.array(
+      z.object({
+        keys: z.record(z.string(), z.string()).meta({ description: 'Value of each key, by its expression' }),
+        waiting: z.int(),
+        since: z.iso.datetime().meta({ description: 'Since when the first waits, less its priority' }),
+        limits: z.array(
+          z.object({ kind, limit: z.int(), in_use: z.int(), held_by: z.array(z.string()), holds_back: z.boolean() }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'FunctionLimits' });
+
+export function presentWaiting({ since, ahead, limits, earliestStart }: WaitingCall): z.infer<typeof waitingSchema> {
+  return {
+    since: time(Math.floor(since)) as string,
+    position: ahead + 1,
+    earliest_start: time(earliestStart),
+    limits: limits.map(presentLimit),
+  };
+}
+
+export function presentFunctionLimits({
+  waiting,
+  limits,
+  longest,
+}: FunctionLimits): z.infer<typeof functionLimitsSchema> {
+  return {
+    waiting,
+    limits: limits.map((status) => {
+      const { key: _, holds_back: __, ...shown } = presentLimit(status);
+      return { ...shown, in_use: shown.key_expression === null ? shown.in_use : null };
+    }),
+    longest_backlogs: longest.map(({ keys, waiting, since, limits }) => ({
+      keys,
+      waiting,
+      since: time(Math.floor(since)) as string,
+      limits: limits.map(({ kind, limit, use, holdsBack }) => ({
+        kind: kindOf({ kind }),
+        limit,
+        in_use: use.inUse,
+        held_by: use.holders,
+        holds_back: holdsBack,
+      })),
+    })),
+  };
+}
+
+function presentLimit({ limit, use, holdsBack }: LimitStatus): z.infer<typeof limitSchema> {
+  const { scope, key, source, limit: size } = limit;
+  return {
+    kind: kindOf(limit),
+    scope,
+    key: source === undefined ? null : key,
+    key_expression: source ?? null,
+    limit: size,
+    in_use: use.inUse,
+    held_by: use.holders,
+    holds_back: holdsBack,
+  };
+}
+
+function kindOf({ kind, implied }: Pick<Limit, 'kind' | 'implied'>): Kind {
+  if (implied) return implied;
+  return ({ run: 'run_concurrency', step: 'concurrency', throttle: 'throttle' } as const)[kind];
+}

@@ -1,0 +1,100 @@
+/** Evaluates expressions over a stored event to say why they were not met. What it may cost is bounded: an expression beyond that counts as met. */
+import type { Trigger } from '../../model/apps/app.ts';
+import { listensTo } from '../../model/events/triggers.ts';
+import { compile, EVALUATION_UNITS, type EvaluatedValue, type Expression } from '../../model/expressions/expression.ts';
+import { type Read, readsOf } from '../../model/expressions/reads.ts';
+import type { FlowOptions } from '../../model/flow-control/options.ts';
+
+/** Fuel for one event: about 25 ms, at most 100 ms. */
+const UNITS_MAX = 5 * EVALUATION_UNITS;
+const SHOWN_LENGTH = 500;
+
+/** Why the expression was not met: it is false, fails on this event, or is not accepted by this version. */
+export const RESULTS = ['false', 'failed', 'refused'] as const;
+
+export interface ReadExpression {
+  expression: string;
+  result: (typeof RESULTS)[number];
+  reads: Read[];
+}
+
+/** A key of flow control that cannot be evaluated. */
+export interface UnreadKey {
+  /** Of the function: `concurrency`, `rateLimit`. */
+  option: string;
+  expression: string;
+}
+
+export class ExpressionReader {
+  readonly #event: unknown;
+  readonly #nowMs: number;
+  #unitsLeft = UNITS_MAX;
+
+  /** @param event as expressions see it
+   *  @param nowMs the time of `now()` */
+  constructor(event: unknown, nowMs: number) {
+    this.#event = event;
+    this.#nowMs = nowMs;
+  }
+
+  /** Of triggers none of which is met, the expressions for events of this name. */
+  triggers(triggers: readonly Trigger[], name: string): ReadExpression[] | 'met' | 'not_listening' {
+    const listening = triggers.filter(({ event }) => event !== undefined && listensTo(event, name));
+    if (listening.length === 0) return 'not_listening';
+    const found: ReadExpression[] = [];
+    for (const { expression: source } of listening) {
+      if (source === undefined) return 'met';
+      const result = this.#resultOf(source);
+      if (result === 'met') return 'met';
+      found.push(result);
+    }
+    return found;
+  }
+
+  keysNotEvaluated(options: FlowOptions): UnreadKey[] {
+    return [...keysOf(options)]
+      .filter(([, source]) => {
+        const expression = compiled(source);
+        return !expression || this.#valueOf(expression).result === 'not_evaluable';
+      })
+      .map(([option, source]) => ({ option, expression: source.slice(0, SHOWN_LENGTH) }));
+  }
+
+  #resultOf(source: string): ReadExpression | 'met' {
+    const shown = source.slice(0, SHOWN_LENGTH);
+    const expression = compiled(source);
+    if (!expression) return { expression: shown, result: 'refused', reads: [] };
+    const { value, result } = this.#valueOf(expression);
+    if (value === true || result === 'too_costly') return 'met';
+    const reads = readsOf(expression, this.#event);
+    return { expression: shown, result: result === 'evaluated' ? 'false' : 'failed', reads };
+  }
+
+  #valueOf(expression: Expression): EvaluatedValue {
+    const units = Math.min(EVALUATION_UNITS, this.#unitsLeft);
+    const evaluated = expression.valueOf({ event: this.#event }, units, this.#nowMs);
+    this.#unitsLeft -= evaluated.cost;
+    return evaluated;
+  }
+}
+
+/** undefined: this version rejects it. */
+function compiled(source: string): Expression | undefined {
+  try {
+    return compile(source);
+  } catch {
+    return undefined;
+  }
+}
+
+function* keysOf(options: FlowOptions): Generator<[option: string, source: string]> {
+  const { runConcurrency, stepConcurrency, throttle, rateLimit, debounce, batch, singleton } = options;
+  for (const { key } of [...runConcurrency, ...stepConcurrency]) if (key) yield ['concurrency', key];
+  if (throttle?.key) yield ['throttle', throttle.key];
+  if (rateLimit?.key) yield ['rateLimit', rateLimit.key];
+  if (debounce?.key) yield ['debounce', debounce.key];
+  if (batch?.key) yield ['batchEvents', batch.key];
+  if (singleton?.key) yield ['singleton', singleton.key];
+  if (options.priority) yield ['priority', options.priority];
+  if (options.idempotency) yield ['idempotency', options.idempotency];
+}

@@ -1,0 +1,140 @@
+/** Why a run does not start, and how much of its limits a function uses. */
+import type { AppFunction } from '../../model/apps/app.ts';
+import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { StoredLimit } from '../../store/flow-control/admissions.ts';
+import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { type CallRef, entryOf } from '../runs/call-ref.ts';
+
+const BACKLOGS_SHOWN = 10;
+
+export interface LimitStatus {
+  limit: Limit;
+  use: LimitUse;
+  /** Whether this is what the call waits for. */
+  holdsBack: boolean;
+}
+
+export interface WaitingCall {
+  /** Less its priority, Unix milliseconds. */
+  since: number;
+  /** Calls before it with the same limits. */
+  ahead: number;
+  limits: LimitStatus[];
+  /** When it may start at the soonest, Unix milliseconds; undefined: when others end. */
+  earliestStart?: number;
+}
+
+export interface BacklogStatus {
+  /** Values of the keys, by their expressions. */
+  keys: Record<string, string>;
+  waiting: number;
+  since: number;
+  limits: { id: string; kind: Limit['kind']; limit: number; use: LimitUse; holdsBack: boolean }[];
+}
+
+export interface FunctionLimits {
+  waiting: number;
+  /** Use of limits without a key. */
+  limits: LimitStatus[];
+  longest: BacklogStatus[];
+}
+
+export interface LimitStatusesDeps {
+  usage: LimitUsage;
+  functions: FunctionTables;
+  capacity: () => number;
+}
+
+export class LimitStatuses {
+  readonly #deps: LimitStatusesDeps;
+
+  constructor(deps: LimitStatusesDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param calls those that the run needs next
+   *  @returns undefined: none of them waits for a limit */
+  async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {
+    const { usage, functions, capacity } = this.#deps;
+    const { env, functionId, keys, startedAt } = run;
+    const fn = hasEnded(run) ? undefined : await functions.find(env, functionId);
+    if (!fn) return undefined;
+    const found = limitsOf({ env, fn, keys, isStart: startedAt === undefined, capacity: capacity() });
+    if (!found) return undefined;
+    const { limits, backlog, home } = found;
+    const position = await usage.positionOf(home, backlog, calls.map(entryOf));
+    if (!position) return undefined;
+    const uses = await usage.usesOf(
+      home,
+      limits.map(({ id }) => id),
+    );
+    const statuses = limits.map((limit, i) => {
+      return { limit, use: uses[i] as LimitUse, holdsBack: limit.id === position.heldBy };
+    });
+    const earliestStart = earliestStartOf(statuses, position.ahead);
+    return {
+      since: position.since,
+      ahead: position.ahead,
+      limits: statuses,
+      ...(earliestStart !== undefined && { earliestStart }),
+    };
+  }
+
+  async ofFunction(env: string, fn: AppFunction): Promise<FunctionLimits> {
+    const { usage, capacity } = this.#deps;
+    const all = await Promise.all(
+      usage.inDifferentPartitions(homesOf(env, fn.id)).map((home) => this.#backlogs(home, env, fn.id)),
+    );
+    const own = limitsOf({ env, fn, keys: undefined, isStart: true, capacity: capacity() });
+    const limits = own?.limits ?? [];
+    const uses = own
+      ? await usage.usesOf(
+          own.home,
+          limits.map(({ id }) => id),
+        )
+      : [];
+    return {
+      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+      limits: limits.map((limit, i) => ({ limit, use: uses[i] as LimitUse, holdsBack: false })),
+      longest: all
+        .flatMap(({ longest }) => longest)
+        .sort((a, b) => b.waiting - a.waiting)
+        .slice(0, BACKLOGS_SHOWN),
+    };
+  }
+
+  async #backlogs(
+    home: string,
+    env: string,
+    functionId: string,
+  ): Promise<{ waiting: number; longest: BacklogStatus[] }> {
+    const { usage } = this.#deps;
+    const { waiting, longest } = await usage.backlogsOf(home, env, functionId, BACKLOGS_SHOWN);
+    return { waiting, longest: await Promise.all(longest.map((one) => this.#backlogStatus(home, one))) };
+  }
+
+  async #backlogStatus(home: string, { waiting, since, heldBy, info }: BacklogUse): Promise<BacklogStatus> {
+    const uses = await this.#deps.usage.usesOf(
+      home,
+      info.l.map(([id]) => id),
+    );
+    const limits = info.l.map(([id, kind, limit], i) => {
+      return { id, kind: KINDS[kind], limit, use: uses[i] as LimitUse, holdsBack: id === heldBy };
+    });
+    return { keys: info.v ?? {}, waiting, since, limits };
+  }
+}
+
+const KINDS: Record<StoredLimit[1], Limit['kind']> = { r: 'run', s: 'step', t: 'throttle' };
+
+/** A throttle lets the calls ahead start first, one in each of its intervals. */
+function earliestStartOf(statuses: readonly LimitStatus[], ahead: number): number | undefined {
+  const times = statuses.flatMap(({ limit: { intervalMs, toleranceMs }, use: { tat } }) =>
+    intervalMs === undefined || toleranceMs === undefined || tat === undefined
+      ? []
+      : [tat - toleranceMs + ahead * intervalMs],
+  );
+  return times.length === 0 ? undefined : Math.ceil(Math.max(...times));
+}

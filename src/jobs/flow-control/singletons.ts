@@ -1,0 +1,166 @@
+/** Singletons: one active run for each value of the key. A new run is skipped while another is active, or takes over from it and cancels it.
+ *
+ *  A run is the holder of its key from before it is created until it has ended. Another takes over from a holder that has ended without a release,
+ *  or was never created, because its process died. It may yet be created, so every run looks once it is created whether it still is the holder. */
+import type { Decision } from '../../model/flow-control/decision.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import type { FlowOptions } from '../../model/flow-control/options.ts';
+import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
+import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
+import type { RunStatuses } from '../../store/runs/run-statuses.ts';
+import type { RunToStart } from '../runs/run-to-start.ts';
+import type { Candidate, FlowStage, StageResult } from './candidate.ts';
+import type { FlowKeys } from './flow-keys.ts';
+import { decisionOn, type Keyed, keyedBy } from './keyed-candidates.ts';
+
+/** A run is created within milliseconds of its claim. */
+const GONE_AFTER_MS = 60_000;
+/** In each one, another run has become the holder. */
+const ROUNDS_MAX = 20;
+
+export interface SingletonsDeps {
+  holders: SingletonHolders;
+  runStatuses: Pick<RunStatuses, 'of'>;
+  flowKeys: FlowKeys;
+  /** A run that has ended stays as it is.
+   *  @param holder the run that took over */
+  cancel(env: string, runId: string, holder: string): Promise<unknown>;
+}
+
+/** The holder of each candidate's key: its own run, or the one because of which it is skipped. */
+type Holders = Map<Keyed, string>;
+
+export class Singletons implements FlowStage {
+  readonly #deps: SingletonsDeps;
+  readonly seesCreated = true;
+
+  constructor(deps: SingletonsDeps) {
+    this.#deps = deps;
+  }
+
+  appliesTo({ singleton }: FlowOptions): boolean {
+    return singleton !== undefined;
+  }
+
+  async apply(candidates: readonly Candidate[]): Promise<StageResult> {
+    const { keyed, unlimited } = await keyedBy(candidates, this.#deps.flowKeys, ({ fn }) => {
+      return flowOptionsOf(fn)?.singleton?.key;
+    });
+    const [created, asking] = partition(keyed, ({ candidate }) => candidate.created !== undefined);
+    const decisions: Decision[] = [];
+    const admitted = [...unlimited, ...created.map(asCreated)];
+    const { first, superseded } = withoutSuperseded(asking);
+    const holders = await this.#claim(first);
+    for (const one of asking) {
+      const holder = holders.get(superseded.get(one) ?? one) as string;
+      if (holder === one.candidate.id) admitted.push(asHolder(one));
+      else decisions.push(skipped(one, holder));
+    }
+    return { admitted, decisions };
+  }
+
+  /** Call when runs are created. Cancels those that others have taken over from in the meantime. */
+  async confirm(runs: readonly RunToStart[]): Promise<void> {
+    const claims = runs.flatMap(({ id, event, keys, retryOf }): SingletonClaim[] => {
+      const digest = keys?.singleton;
+      return digest === undefined || retryOf !== undefined ? [] : [{ env: event.env, digest, runId: id }];
+    });
+    if (claims.length === 0) return;
+    const results = await this.#deps.holders.claim(claims);
+    const replaced = claims.flatMap((claim, i) => {
+      const result = results[i];
+      return result && !result.held ? [{ ...claim, holder: result.holder }] : [];
+    });
+    await this.#cancel(replaced);
+  }
+
+  async #claim(asking: readonly Keyed[]): Promise<Holders> {
+    const holders: Holders = new Map();
+    const takenOver: { claim: SingletonClaim; replaced: string[] }[] = [];
+    let open = asking.map((one) => ({ one, claim: claimOf(one) }));
+    for (let round = 0; open.length > 0; round++) {
+      if (round === ROUNDS_MAX) throw new Error('singletons have changed their holders too often; the job is repeated');
+      const results = await this.#deps.holders.claim(open.map(({ claim }) => claim));
+      const refused: ((typeof open)[number] & { holder: string; heldForMs: number })[] = [];
+      for (const [i, { one, claim }] of open.entries()) {
+        const result = results[i] as (typeof results)[number];
+        if (!result.held) {
+          refused.push({ one, claim, ...result });
+          continue;
+        }
+        holders.set(one, claim.runId);
+        if (result.replaced.length > 0) takenOver.push({ claim, replaced: result.replaced });
+      }
+      const statuses = await this.#statusesOf(refused);
+      open = [];
+      for (const { one, claim, holder, heldForMs } of refused) {
+        if (isGone(statuses.get(holder), heldForMs) || replaces(one.candidate, holder)) {
+          open.push({ one, claim: { ...claim, from: holder } });
+        } else holders.set(one, holder);
+      }
+    }
+    await this.#cancelReplaced(takenOver);
+    return holders;
+  }
+
+  async #statusesOf(refused: readonly { claim: SingletonClaim; holder: string }[]): Promise<Map<string, RunStatus>> {
+    const runs = new Map(refused.map(({ claim: { env }, holder }) => [holder, { env, id: holder }]));
+    return runs.size === 0 ? new Map() : this.#deps.runStatuses.of([...runs.values()]);
+  }
+
+  /** If the process dies before the end, the job is repeated, and the runs are cancelled again. */
+  async #cancelReplaced(takenOver: readonly { claim: SingletonClaim; replaced: readonly string[] }[]): Promise<void> {
+    if (takenOver.length === 0) return;
+    await this.#cancel(
+      takenOver.flatMap(({ claim, replaced }) => replaced.map((runId) => ({ ...claim, runId, holder: claim.runId }))),
+    );
+    await this.#deps.holders.forgetReplaced(takenOver.map(({ claim }) => claim));
+  }
+
+  async #cancel(runs: readonly { env: string; runId: string; holder: string }[]): Promise<void> {
+    await Promise.all(runs.map(({ env, runId, holder }) => this.#deps.cancel(env, runId, holder)));
+  }
+}
+
+/** With the mode cancel, only the last of those that ask together is created. */
+function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; superseded: Map<Keyed, Keyed> } {
+  const [cancelling, skipping] = partition(asking, ({ candidate }) => modeOf(candidate) === 'cancel');
+  const last = new Map(cancelling.map((one) => [one.digest, one]));
+  const superseded = new Map(cancelling.map((one) => [one, last.get(one.digest) as Keyed]));
+  return { first: [...skipping, ...last.values()], superseded };
+}
+
+/** Whether a run takes over from an active one. One that an earlier try has asked for may have been replaced since, by that very one. */
+function replaces(candidate: Candidate, holder: string): boolean {
+  return modeOf(candidate) === 'cancel' && !(candidate.repeated && candidate.id < holder);
+}
+
+function isGone(status: RunStatus | undefined, heldForMs: number): boolean {
+  return status === undefined ? heldForMs > GONE_AFTER_MS : hasEnded({ status });
+}
+
+function modeOf({ fn }: Candidate) {
+  return flowOptionsOf(fn)?.singleton?.mode;
+}
+
+function claimOf({ candidate, digest }: Keyed): SingletonClaim {
+  return { env: candidate.event.env, digest, runId: candidate.id };
+}
+
+function asHolder({ candidate, digest }: Keyed): Candidate {
+  return { ...candidate, keys: { values: {}, ...candidate.keys, singleton: digest } };
+}
+
+/** A run that has ended is no holder. */
+function asCreated(one: Keyed): Candidate {
+  const status = one.candidate.created as RunStatus;
+  return hasEnded({ status }) ? one.candidate : asHolder(one);
+}
+
+function skipped({ candidate }: Keyed, holder: string): Decision {
+  return decisionOn(candidate, 'singleton', { runId: holder });
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}

@@ -1,0 +1,62 @@
+/** Matches events with functions: the runs that they ask for, and decisions about functions that get none. Expressions that are false need no decision:
+ *  the event and the function's triggers at that time tell (flow-control/explained-decisions.ts). */
+import { recordOf } from '../../model/events/event.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
+import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
+import type { Decision } from '../../model/flow-control/decision.ts';
+import { runIdOf } from '../../model/runs/run.ts';
+import type { Stored } from '../../store/events/events.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
+import type { ExpressionEvaluator } from './expression-evaluator.ts';
+
+export interface Matches {
+  candidates: Candidate[];
+  decisions: Decision[];
+}
+
+/** @param tables by environment */
+export async function matchEvents(
+  events: readonly Pick<Stored, 'event' | 'present'>[],
+  tables: ReadonlyMap<string, TriggerTable>,
+  evaluator: ExpressionEvaluator,
+): Promise<Matches> {
+  const candidates: Candidate[] = [];
+  const decisions: Decision[] = [];
+  evaluator.startTurn();
+  for (const { event, present } of events) {
+    const table = tables.get(event.env);
+    if (!table) continue;
+    const { env, internalId, name, ts, receivedAt } = event;
+    const repeated = present && { repeated: true };
+    let stopped: Set<string> | undefined;
+    const read = () => triggerEventOf(recordOf(event), event.source);
+    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) => {
+      const result = evaluator.evaluate({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
+      if (result === 'too_costly') {
+        stopped ??= new Set();
+        stopped.add(fn.id);
+      }
+      return result === 'met';
+    };
+    for (const fn of table.match(name, read, isMet)) {
+      if (fn) {
+        candidates.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
+        stopped?.delete(fn.id);
+      }
+      if (evaluator.shouldYield) await evaluator.yieldTurn();
+    }
+    if (table.hasPaused) {
+      for (const fn of table.matchPaused(name, read, isMet)) {
+        if (fn) {
+          decisions.push({ env, eventId: internalId, functionId: fn.id, reason: 'paused' });
+          stopped?.delete(fn.id);
+        }
+        if (evaluator.shouldYield) await evaluator.yieldTurn();
+      }
+    }
+    for (const functionId of stopped ?? [])
+      decisions.push({ env, eventId: internalId, functionId, reason: 'not_evaluated' });
+  }
+  await evaluator.reportSkipped();
+  return { candidates, decisions };
+}

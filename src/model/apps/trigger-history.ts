@@ -1,0 +1,50 @@
+/** What a function listened to before its app registered it anew: it tells why an earlier event did not trigger it. */
+import type { AppFunction, Trigger } from './app.ts';
+
+/** Changes of a function that are kept. */
+const CHANGES_MAX = 10;
+const TRIGGERS_LENGTH_MAX = 2_048;
+
+export interface PastTriggers {
+  /** Time of the change, Unix milliseconds. */
+  until: number;
+  /** null: it was not registered, or archived; undefined: unknown. */
+  triggers?: Triggers | null | undefined;
+}
+
+type Triggers = Pick<Trigger, 'event' | 'expression'>[];
+
+/** What the function listens to. */
+export function triggersOf(fn: AppFunction | undefined): Triggers | null {
+  if (!fn || fn.archived) return null;
+  return fn.triggers.flatMap(({ event, expression }) =>
+    event === undefined ? [] : { event, ...(expression !== undefined && { expression }) },
+  );
+}
+
+/** @param history newest first
+ *  @returns undefined: the triggers are the same */
+export function nextHistory(
+  history: readonly PastTriggers[],
+  change: { known: AppFunction | undefined; given: AppFunction },
+  nowMs: number,
+): PastTriggers[] | undefined {
+  const [before, after] = [triggersOf(change.known), triggersOf(change.given)];
+  const text = JSON.stringify(before);
+  if (text === JSON.stringify(after)) return undefined;
+  const entries = [{ until: nowMs, ...(text.length <= TRIGGERS_LENGTH_MAX && { triggers: before }) }, ...history];
+  const kept = entries.slice(0, CHANGES_MAX);
+  const oldest = kept.at(-1);
+  // What comes before is forgotten.
+  return entries.length > CHANGES_MAX && oldest ? [...kept.slice(0, -1), { until: oldest.until }] : kept;
+}
+
+/** The triggers from a time on, oldest first; the last ones are those of today. */
+export function triggersSince(
+  history: readonly PastTriggers[],
+  fn: AppFunction | undefined,
+  timeMs: number,
+): PastTriggers['triggers'][] {
+  const past = history.filter(({ until }) => until > timeMs).map(({ triggers }) => triggers);
+  return [...past.reverse(), triggersOf(fn)];
+}

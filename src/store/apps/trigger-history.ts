@@ -1,0 +1,56 @@
+/** What functions listened to before the changes of the last days (the key `triggerHistory`). */
+import type { ChainableCommander } from 'ioredis';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** Events stay an hour longer than the retention. */
+const SLACK_MS = 3_600_000;
+
+interface Change {
+  known: AppFunction | undefined;
+  given: AppFunction;
+}
+
+export class TriggerHistory {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #ttlMs: number;
+
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#ttlMs = retentionMs + SLACK_MS;
+  }
+
+  /** Of each function, newest first. */
+  async read(env: string, functionIds: readonly string[]): Promise<PastTriggers[][]> {
+    if (functionIds.length === 0) return [];
+    const texts = await this.#redis.hmget(this.#keys.triggerHistory(env), ...functionIds);
+    return texts.map((text) => (text ? (JSON.parse(text) as PastTriggers[]) : []));
+  }
+
+  /** @returns adds what changes to a transaction */
+  async changes(
+    env: string,
+    changes: readonly Change[],
+    nowMs: number,
+  ): Promise<(writing: ChainableCommander) => ChainableCommander> {
+    const changed = changes.filter(
+      ({ known, given }) => JSON.stringify(triggersOf(known)) !== JSON.stringify(triggersOf(given)),
+    );
+    const ids = changed.map(({ given }) => given.id);
+    const histories = await this.read(env, ids);
+    const fields = changed.flatMap((change, i) => {
+      const recent = (histories[i] ?? []).filter(({ until }) => until > nowMs - this.#ttlMs);
+      return [change.given.id, JSON.stringify(nextHistory(recent, change, nowMs) ?? recent)];
+    });
+    const key = this.#keys.triggerHistory(env);
+    return (writing) => (fields.length === 0 ? writing : writing.hset(key, ...fields).pexpire(key, this.#ttlMs));
+  }
+
+  remove(writing: ChainableCommander, env: string, functionIds: readonly string[]): void {
+    if (functionIds.length > 0) writing.hdel(this.#keys.triggerHistory(env), ...functionIds);
+  }
+}

@@ -1,0 +1,31 @@
+/** Keys of decisions. They are in the partition of their event. */
+import type { KeyDeclaration } from '../redis/key-declaration.ts';
+
+/** Lengths of the beginnings of event IDs by which decisions share a hash: 9 hours, 17 minutes, 33 s, 1 s, 32 ms, 1 ms, and parts of that.
+ *  Decisions of an event are in the first one that has room. */
+export const DECISION_PREFIX_LENGTHS = [5, 6, 7, 8, 9, 10, 11, 12] as const;
+
+export const decisionKeys = (prefix: string) => ({
+  decisions: (env: string, idPrefix: string) => `${prefix}:decisions:${env}:${idPrefix}`,
+  overflowDecisions: (env: string, eventId: string) => `${prefix}:overflow-decisions:${env}:${eventId}`,
+});
+
+export const DECISION_KEY_DECLARATIONS = {
+  decisions: {
+    pattern: 'decisions:<env>:<ID prefix>',
+    type: 'hash',
+    owner: 'flow-control/decisions.ts',
+    ttl: 'retention, renewed with each decision',
+    size: '256 fields, 64 bytes each; any number under the longest prefixes',
+    description:
+      'Event ID without its first 2 bytes → decisions about the event (`model/flow-control/decision-encoding.ts`). `<ID prefix>`: the first characters of the event IDs, as few as have room.',
+  },
+  overflowDecisions: {
+    pattern: 'overflow-decisions:<env>:<event ID>',
+    type: 'string',
+    owner: 'flow-control/decisions.ts',
+    ttl: 'retention, renewed with each decision',
+    size: '8 KiB',
+    description: 'Decisions about an event that has many, or whose ID is of another day.',
+  },
+} as const satisfies Record<keyof ReturnType<typeof decisionKeys>, KeyDeclaration>;

@@ -1,0 +1,87 @@
+/** Why events did not start runs. A decision takes less than 60 bytes: those of several events share a hash (the key `decisions`), which stays so small
+ *  that Redis stores it compactly; where there are many, hashes of shorter times have the rest. */
+import type { Decision } from '../../model/flow-control/decision.ts';
+import { decodeDecisions, encodeDecision, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
+import { hexOf, timeOf } from '../../model/ids.ts';
+import { replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { DECISION_PREFIX_LENGTHS } from './decision-keys.ts';
+
+/** Events and decisions of one script: Redis does nothing else for a millisecond or two. */
+const EVENTS_AT_ONCE = 100;
+const DECISIONS_AT_ONCE = 500;
+/** A decision about an event of another day would keep old ones. */
+const OVERFLOW_MS = 86_400_000;
+
+export class Decisions {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #retentionMs: number;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** Repeating it changes nothing. Of several decisions about one event and function, the last one counts. */
+  async add(decisions: readonly Decision[], nowMs: number): Promise<void> {
+    const byPartition = Map.groupBy(decisions, ({ eventId }) => this.#keys.of(eventId));
+    for (const [keys, ofPartition] of byPartition) {
+      const pipeline = this.#redis.pipeline();
+      for (const [env, ofEnv] of Map.groupBy(ofPartition, (decision) => decision.env)) {
+        for (const portion of portionsOf(ofEnv)) {
+          const events = portion.flatMap(([id, decisions]) => [
+            id,
+            fieldOf(id),
+            Math.abs(nowMs - timeOf(id)) > OVERFLOW_MS ? 1 : 0,
+            Buffer.concat(decisions.map(encodeDecision)),
+          ]);
+          pipeline.addDecisions(keys.decisions(env, ''), keys.overflowDecisions(env, ''), this.#retentionMs, ...events);
+        }
+      }
+      replies(await pipeline.exec());
+    }
+  }
+
+  /** One for each function. */
+  async of(env: string, eventId: string): Promise<StoredDecision[]> {
+    const keys = this.#keys.of(eventId);
+    const pipeline = this.#redis.pipeline();
+    for (const length of DECISION_PREFIX_LENGTHS) {
+      pipeline.hgetBuffer(keys.decisions(env, eventId.slice(0, length)), fieldOf(eventId));
+    }
+    pipeline.getBuffer(keys.overflowDecisions(env, eventId));
+    const found = replies<Buffer | null>(await pipeline.exec());
+    const all = found.flatMap((bytes) => (bytes ? decodeDecisions(bytes) : []));
+    // In the order in which add-decisions.lua fills them: later ones count.
+    return [...new Map(all.map((decision) => [decision.digest, decision])).values()];
+  }
+}
+
+/** The ID without the first 16 bits, which every prefix has. */
+function fieldOf(eventId: string): Buffer {
+  return Buffer.from(hexOf(eventId), 'hex').subarray(2);
+}
+
+/** Decisions by event, for one script each. */
+function* portionsOf(decisions: readonly Decision[]): Generator<[eventId: string, Decision[]][]> {
+  let portion: [string, Decision[]][] = [];
+  let count = 0;
+  for (const [eventId, ofEvent] of Map.groupBy(decisions, ({ eventId }) => eventId)) {
+    // One for each function.
+    const latest = [...new Map(ofEvent.map((decision) => [decision.functionId, decision])).values()];
+    for (let start = 0; start < latest.length; start += DECISIONS_AT_ONCE) {
+      const some = latest.slice(start, start + DECISIONS_AT_ONCE);
+      if (portion.length === EVENTS_AT_ONCE || count + some.length > DECISIONS_AT_ONCE) {
+        yield portion;
+        portion = [];
+        count = 0;
+      }
+      portion.push([eventId, some]);
+      count += some.length;
+    }
+  }
+  if (portion.length > 0) yield portion;
+}

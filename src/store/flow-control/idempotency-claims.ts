@@ -1,0 +1,47 @@
+/** Claims of runs on values of an idempotency key: the first run with a value holds it for a day. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** From the first run with the value. */
+export const IDEMPOTENCY_WINDOW_MS = 86_400_000;
+
+export interface IdempotencyClaim {
+  env: string;
+  /** Digest of the key's value. */
+  digest: string;
+  runId: string;
+}
+
+export class IdempotencyClaims {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** @returns for each claim, in order, the run that holds the value: its own, or an earlier one */
+  async claim(claims: readonly IdempotencyClaim[]): Promise<string[]> {
+    const holders = await inPipelines<string | null>(
+      this.#redis,
+      claims.map(({ env, digest, runId }) => {
+        return ['set', this.#keyOf(env, digest), runId, 'NX', 'GET', 'PX', IDEMPOTENCY_WINDOW_MS];
+      }),
+    );
+    return claims.map(({ runId }, i) => holders[i] ?? runId);
+  }
+
+  /** Releases values that these runs hold. */
+  async release(claims: readonly IdempotencyClaim[]): Promise<void> {
+    await inPipelines(
+      this.#redis,
+      claims.map(({ env, digest, runId }) => ['renewLock', this.#keyOf(env, digest), runId, 0]),
+    );
+  }
+
+  #keyOf(env: string, digest: string): string {
+    return this.#keys.homeOf(digest).idempotency(env, digest);
+  }
+}

@@ -1,0 +1,135 @@
+/** Who holds permits of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { type BacklogInfo, partsOf } from './admissions.ts';
+
+const HOLDERS_SHOWN = 10;
+/** Backlogs of a function that are counted. */
+const BACKLOGS_MAX = 10_000;
+
+export interface LimitUse {
+  /** Calls, or runs, that hold a position. */
+  inUse: number;
+  /** IDs of some of their runs. */
+  holders: string[];
+  /** TAT of a throttle (GCRA), Unix milliseconds; undefined: it lets the next start at once. */
+  tat?: number;
+}
+
+/** Where a call is in its backlog. */
+export interface Position {
+  /** Calls before it. */
+  ahead: number;
+  /** Since when it waits, less its priority; Unix milliseconds. */
+  since: number;
+  /** The limit that holds back the first call of the backlog. */
+  heldBy: string | undefined;
+}
+
+export interface BacklogUse {
+  backlog: string;
+  waiting: number;
+  /** As `Position.since`, of its first call. */
+  since: number;
+  heldBy: string | undefined;
+  info: BacklogInfo;
+}
+
+export class LimitUsage {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** One of each partition. */
+  inDifferentPartitions(homes: readonly string[]): string[] {
+    return [...new Map(homes.map((home) => [this.#keys.homeOf(home).number, home])).values()];
+  }
+
+  /** The first of the calls that waits in the backlog; undefined: none does. */
+  async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<Position | undefined> {
+    const keys = this.#keys.homeOf(home);
+    const key = keys.backlog(...partsOf(backlog));
+    const commands = entries.flatMap((entry) => [
+      ['zrank', key, entry],
+      ['zscore', key, entry],
+    ]);
+    const found = await inPipelines<number | string | null>(this.#redis, commands);
+    const at = entries.findIndex((_, i) => found[2 * i] !== null);
+    if (at === -1) return undefined;
+    const heldBy = (await this.#redis.hget(keys.heldBacklogs, backlog)) ?? undefined;
+    return { ahead: Number(found[2 * at]), since: Number(found[2 * at + 1]), heldBy };
+  }
+
+  /** In the order of the limits. */
+  async usesOf(home: string, limits: readonly string[]): Promise<LimitUse[]> {
+    const keys = this.#keys.homeOf(home);
+    const commands = limits.flatMap((id) => [
+      ['scard', keys.limit(id)],
+      ['srandmember', keys.limit(id), HOLDERS_SHOWN],
+      ['get', keys.throttle(id)],
+    ]);
+    const found = await inPipelines<unknown>(this.#redis, commands);
+    return limits.map((_, i) => {
+      const [inUse, members, tat] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
+      const holders = [...new Set(members.map((member) => member.split('/')[0] as string))].sort();
+      return { inUse, holders, ...(tat !== null && { tat: tatOf(tat) }) };
+    });
+  }
+
+  /** The longest backlogs of a function, and the number of all its calls that wait.
+   *  @param most backlogs that are read */
+  async backlogsOf(
+    home: string,
+    env: string,
+    functionId: string,
+    most: number,
+  ): Promise<{ waiting: number; longest: BacklogUse[] }> {
+    const keys = this.#keys.homeOf(home);
+    const flat = await this.#redis.zrange(
+      keys.functionBacklogs(env, functionId),
+      0,
+      String(BACKLOGS_MAX - 1),
+      'REV',
+      'WITHSCORES',
+    );
+    const counts = Array.from({ length: flat.length / 2 }, (_, i) => Number(flat[2 * i + 1]));
+    const ids = counts.slice(0, most).map((_, i) => flat[2 * i] as string);
+    const commands = ids.flatMap((backlog) => [
+      ['get', keys.backlogInfo(...partsOf(backlog))],
+      ['zrange', keys.backlog(...partsOf(backlog)), 0, 0, 'WITHSCORES'],
+      ['hget', keys.heldBacklogs, backlog],
+    ]);
+    const found = await inPipelines<unknown>(this.#redis, commands);
+    const longest = ids.flatMap((backlog, i) => {
+      const [info, [, since] = [], heldBy] = found.slice(3 * i, 3 * i + 3) as [string | null, string[], string | null];
+      if (info === null || since === undefined) return [];
+      const use = { backlog, waiting: counts[i] as number, since: Number(since), heldBy: heldBy ?? undefined };
+      return [{ ...use, info: JSON.parse(info) as BacklogInfo }];
+    });
+    return { waiting: counts.reduce((sum, one) => sum + one, 0), longest };
+  }
+
+  /** Calls that wait, by function, of all environments. */
+  async waitingCalls(): Promise<{ env: string; functionId: string; waiting: number }[]> {
+    const all = this.#keys.all().map(({ waitingCalls }) => ['hgetall', waitingCalls]);
+    const sums = new Map<string, number>();
+    for (const counts of await inPipelines<Record<string, string>>(this.#redis, all)) {
+      for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + Number(count));
+    }
+    return [...sums].map(([name, waiting]) => {
+      const slash = name.indexOf('/');
+      return { env: name.slice(0, slash), functionId: name.slice(slash + 1), waiting };
+    });
+  }
+}
+
+/** As lua/lib/admission.lua stores it. */
+function tatOf(text: string): number {
+  const [seconds, ms] = text.split(' ').map(Number);
+  return (seconds ?? 0) * 1_000 + (ms ?? 0);
+}

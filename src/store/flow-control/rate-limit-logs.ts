@@ -1,0 +1,66 @@
+/** Which runs a rate limit has admitted, and when: a log for each value of its key. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** Runs that ask for admission to one limit. */
+export interface AdmissionRequest {
+  env: string;
+  /** Digest of the key's value. */
+  digest: string;
+  limit: number;
+  periodMs: number;
+  runIds: readonly string[];
+}
+
+/** Redis does nothing else for less than a millisecond. */
+const ADMITTED_AT_ONCE = 100;
+/** An admitted run is known for so long, or for the period if that is longer: an ingest job whose worker has died is repeated sooner. */
+const KNOWN_MS = 60_000;
+
+export class RateLimitLogs {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** @returns by run ID, for those that are not admitted, the time from which the next one may be, Unix milliseconds */
+  async admit(requests: readonly AdmissionRequest[]): Promise<Map<string, number>> {
+    const portions = requests.flatMap(portionsOf);
+    const commands = portions.map(({ env, digest, limit, periodMs, runIds }) => {
+      const keptMs = Math.max(periodMs, KNOWN_MS);
+      return ['admitToRateLimit', this.#logOf(env, digest), limit, periodMs, keptMs, ...runIds];
+    });
+    const results = await inPipelines<number[]>(this.#redis, commands);
+    const refused = new Map<string, number>();
+    for (const [n, { runIds }] of portions.entries()) {
+      for (const [i, runId] of runIds.entries()) {
+        const until = results[n]?.[i] ?? 0;
+        if (until > 0) refused.set(runId, until);
+      }
+    }
+    return refused;
+  }
+
+  /** Runs that are admitted and will not be. */
+  async giveBack(runs: readonly { env: string; digest: string; runId: string }[]): Promise<void> {
+    await inPipelines(
+      this.#redis,
+      runs.map(({ env, digest, runId }) => ['zrem', this.#logOf(env, digest), runId]),
+    );
+  }
+
+  #logOf(env: string, digest: string): string {
+    return this.#keys.homeOf(digest).rateLimit(env, digest);
+  }
+}
+
+function portionsOf(request: AdmissionRequest): AdmissionRequest[] {
+  return Array.from({ length: Math.ceil(request.runIds.length / ADMITTED_AT_ONCE) }, (_, n) => ({
+    ...request,
+    runIds: request.runIds.slice(n * ADMITTED_AT_ONCE, (n + 1) * ADMITTED_AT_ONCE),
+  }));
+}

@@ -1,0 +1,59 @@
+/** The run that is active for each value of a singleton's key, its holder. The holder may be in another partition than its run. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+export interface SingletonClaim {
+  env: string;
+  /** Digest of the key's value. */
+  digest: string;
+  runId: string;
+  /** The holder to take over from; undefined: only if there is none. */
+  from?: string | undefined;
+}
+
+/** `held`: by this run, now or before; `replaced`: runs that held it before and are not certainly cancelled. */
+export type SingletonResult = { held: true; replaced: string[] } | { held: false; holder: string; heldForMs: number };
+
+export class SingletonHolders {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Those on the same key one after another, in their order. */
+  async claim(claims: readonly SingletonClaim[]): Promise<SingletonResult[]> {
+    const commands = claims.map(({ env, digest, runId, from }) => {
+      return ['claimSingleton', this.#keyOf(env, digest), runId, from ?? ''];
+    });
+    const results = await inPipelines<[held: number, ...rest: (string | number)[]]>(this.#redis, commands);
+    return results.map(([held, ...rest]) => {
+      if (held === 1) return { held: true, replaced: rest.map(String) };
+      return { held: false, holder: String(rest[0]), heldForMs: Number(rest[1]) };
+    });
+  }
+
+  /** The runs that these replaced are cancelled. */
+  async forgetReplaced(claims: readonly SingletonClaim[]): Promise<void> {
+    await this.#settle(claims, 0);
+  }
+
+  /** The run has ended. Does nothing when another run holds the singleton. */
+  async release(claim: SingletonClaim): Promise<void> {
+    await this.#settle([claim], 1);
+  }
+
+  async #settle(claims: readonly SingletonClaim[], hasEnded: 0 | 1): Promise<void> {
+    await inPipelines(
+      this.#redis,
+      claims.map(({ env, digest, runId }) => ['settleSingleton', this.#keyOf(env, digest), runId, hasEnded]),
+    );
+  }
+
+  #keyOf(env: string, digest: string): string {
+    return this.#keys.homeOf(digest).singleton(env, digest);
+  }
+}

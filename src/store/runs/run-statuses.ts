@@ -1,0 +1,23 @@
+/** The statuses of runs, without the rest. */
+import type { RunStatus } from '../../model/runs/run.ts';
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { RUN_FIELDS } from './run-fields.ts';
+
+export class RunStatuses {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** By run ID; runs that are not stored are left out. */
+  async of(runs: readonly { env: string; id: string }[]): Promise<Map<string, RunStatus>> {
+    const commands = runs.map(({ env, id }) => ['hget', this.#keys.of(id).run(env, id), RUN_FIELDS.status]);
+    const statuses = await inPipelines<RunStatus | null>(this.#redis, commands);
+    return new Map(statuses.flatMap((status, i) => (status ? [[(runs[i] as { id: string }).id, status]] : [])));
+  }
+}

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { candidateOf, closeProcesses, functionWith, openProcesses } from '../support/flow-stages.ts';
+import { findKeys, itOnSingleRedis } from '../support/redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { ingested, runsOf, sendAll } from './events.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('An idempotency key', () => {
+  itOnSingleRedis(
+    'has one run for each value, whatever jobs are repeated, and each of 10,000 events has a run or a decision',
+    async function () {
+      this.timeout(120_000);
+      const scenario = fc.record({
+        partitions: fc.constantFrom(1, 4),
+        values: fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1_000, maxLength: 1_000 }),
+        jobs: fc.integer({ min: 1, max: 20 }),
+        repeats: fc.func(fc.boolean()),
+      });
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ partitions, values, jobs, repeats }) => {
+          const processes = await openProcesses(2, partitions);
+          try {
+            const fn = functionWith({ idempotency: 'event.data.value' });
+            const candidates = values.map((value) => candidateOf(fn, { value }));
+            const ran = new Map<string, Set<string>>();
+            const size = Math.ceil(candidates.length / jobs);
+            await Promise.all(
+              Array.from({ length: jobs }, async (_, n) => {
+                const job = candidates.slice(n * size, (n + 1) * size);
+                for (let i = 0; i < (repeats(n) ? 2 : 1); i++) {
+                  const process = processes[(n + i) % 2] as (typeof processes)[number];
+                  await process.start(job.map((one) => ({ ...one, ...(i > 0 && { repeated: true }) })));
+                }
+              }),
+            );
+            const [first] = processes as [(typeof processes)[number]];
+            const statuses = await first.store.runStatuses.of(candidates.map(({ id }) => ({ env: 'production', id })));
+            const holders = new Map(
+              processes.flatMap(({ decisions }) => decisions.map(({ eventId, runId }) => [eventId, runId as string])),
+            );
+            for (const [i, { id, event }] of candidates.entries()) {
+              expect(statuses.has(id)).to.equal(!holders.has(event.internalId));
+              const runs = ran.get(String(values[i])) ?? new Set();
+              ran.set(String(values[i]), runs.add(holders.get(event.internalId) ?? id));
+            }
+            // Every decision names the one run of its value.
+            for (const runs of ran.values()) expect(runs.size).to.equal(1);
+            expect(statuses.size).to.equal(new Set(values).size);
+          } finally {
+            await closeProcesses(processes);
+          }
+        }),
+        { numRuns: 10 },
+      );
+    },
+  );
+
+  itOnSingleRedis('is kept for 24 hours, as a digest, and does not apply to events without a value', async () => {
+    const processes = await openProcesses(1);
+    try {
+      const [process] = processes as [(typeof processes)[number]];
+      const fn = functionWith({ idempotency: 'event.data.value' });
+      const values = ['secret', 'secret', undefined, undefined, null, false, false];
+      const candidates = values.map((value) => candidateOf(fn, { value }));
+      const runs = await process.start(candidates);
+      expect(runs.map(({ id }) => id).sort()).to.deep.equal(
+        candidates
+          .filter((_, i) => i !== 1)
+          .map(({ id }) => id)
+          .sort(),
+      );
+      const keys = await findKeys(process.store.redis, process.store.prefix, /^:idempotency:/);
+      expect(keys).to.have.length(1);
+      expect(keys[0]).not.to.include('secret');
+      expect(await process.store.redis.pttl(keys[0] as string)).to.be.within(DAY_MS - 60_000, DAY_MS);
+    } finally {
+      await closeProcesses(processes);
+    }
+  });
+
+  itOnSingleRedis(
+    'is free again when its run was not created, because another run of the singleton is active',
+    async () => {
+      const processes = await openProcesses(1);
+      try {
+        const [process] = processes as [(typeof processes)[number]];
+        const fn = functionWith({
+          idempotency: 'event.data.value',
+          singleton: { mode: 'skip' },
+          rateLimit: { limit: 2, period: '1h' },
+        });
+        const [active, skipped, again] = ['a', 'b', 'b'].map((value) => candidateOf(fn, { value }));
+        if (!active || !skipped || !again) throw new Error('unreachable');
+        await process.start([active]);
+        expect(await process.start([skipped])).to.deep.equal([]);
+        await process.complete(active.id);
+        expect((await process.start([again])).map(({ id }) => id)).to.deep.equal([again.id]);
+        expect(process.decisions.map(({ reason, runId }) => [reason, runId])).to.deep.equal([['singleton', active.id]]);
+      } finally {
+        await closeProcesses(processes);
+      }
+    },
+  );
+});
+
+describe('A function with an idempotency key', () => {
+  let host: AppHost;
+  let service: Service;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  it('runs once for each value of 10,000 events, with two workers of which one is killed', async function () {
+    this.timeout(90_000);
+    service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    const [VALUES, EVENTS] = [1_000, 10_000];
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'once/x' }], idempotency: 'event.data.order' }]);
+    const sent = sendAll(service, EVENTS, (n) => ({ name: 'once/x', data: { order: n % VALUES } }));
+    await until(() => host.calls('f').length > 0, { describe: 'the first run is on its way' });
+    await service.killWorker(0);
+    const ids = new Set(await sent);
+    await until(async () => (await ingested(service, 'once/x')) === EVENTS, {
+      describe: 'all events are ingested',
+      timeoutMs: 60_000,
+    });
+    const runs = await runsOf(service, 'test-app-f');
+    for (const id of runs.keys()) expect(ids.has(id)).to.equal(true);
+    expect(runs.size).to.equal(VALUES);
+    const values = () => new Map(host.calls('f').map(({ body }) => [body.ctx.run_id, body.event.data.order]));
+    await until(() => values().size === VALUES, { describe: 'all runs are called', timeoutMs: 30_000 });
+    expect(new Set(values().values()).size).to.equal(VALUES);
+  });
+
+  it('answers an invocation with the run of the same value', async () => {
+    service = await startService();
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'once/y' }], idempotency: 'event.data.order' }]);
+    const invoke = (order: string) =>
+      service.post('/v1/functions/test-app-f/invoke', { data: { order } }, service.apiHeaders);
+    const first = await invoke('a');
+    expect(first.status).to.equal(201);
+    const repeat = await invoke('a');
+    expect([repeat.status, repeat.body.code, repeat.body.run_id]).to.deep.equal([
+      409,
+      'function_idempotent',
+      first.body.data.run_id,
+    ]);
+    expect((await invoke('b')).status).to.equal(201);
+  });
+});
