@@ -151,6 +151,7 @@ describe('OpenAPI document', () => {
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
+      await call('GET /v1/functions/:id/limits', { id: 'shop-works' });
       await call('POST /v1/functions/:id/pause', { id: 'shop-works' });
       await call('POST /v1/functions/:id/resume', { id: 'shop-works' });
       await call('GET /v1/apps');

@@ -168,8 +168,9 @@ describe('functions', () => {
         error: null,
       });
       expect(run.output).to.deep.equal({ receipt: 'r1' });
-      const { history, next_try_at, metadata, ...same } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
-      expect(next_try_at).to.equal(null);
+      const { history, next_try_at, waiting, metadata, ...same } = (await service.get(`/v1/runs/${run.run_id}`)).body
+        .data;
+      expect([next_try_at, waiting]).to.deep.equal([null, null]);
       expect(metadata).to.deep.equal([]);
       expect(same).to.deep.equal(run);
       expect(history.map((entry: { kind: string; status: string }) => [entry.kind, entry.status])).to.deep.equal([

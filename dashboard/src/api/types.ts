@@ -24,6 +24,7 @@ import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
+import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
@@ -78,6 +79,10 @@ export type FunctionSummary = z.output<typeof functionSchema>;
 /** `GET /v1/functions` */
 export type ListedFunction = z.output<typeof listedFunctionSchema>;
 export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
+/** `GET /v1/functions/:id/limits` */
+export type FunctionLimits = z.output<typeof functionLimitsSchema>;
+/** What a run waits for */
+export type Waiting = z.output<typeof waitingSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;

@@ -29,3 +29,10 @@ export function formatMilliseconds(ms: number): string {
   if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${ms < 10 && ms > 0 ? ms.toFixed(1).replace(/\.0$/, '') : ms.toFixed(0)} ms`;
 }
+
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+const ENDINGS: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
+
+export function formatOrdinal(value: number): string {
+  return `${whole.format(value)}${ENDINGS[ordinals.select(value)] ?? 'th'}`;
+}

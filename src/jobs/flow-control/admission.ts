@@ -34,8 +34,14 @@ export interface AdmittedCallToSchedule extends CallToSchedule {
   hasWaited?: boolean;
 }
 
+/** Between calls of the same millisecond, which come in this order. */
+const STEP_MS = 0.001;
+const STARTS = 1_000;
+
 /** Moves in one round when a configuration has changed. */
 const MOVED_AT_ONCE = 500;
+
+type StartCalls = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
 
 export interface AdmissionDeps {
   admissions: Admissions;
@@ -59,6 +65,7 @@ export class Admission {
   readonly #deps: AdmissionDeps;
   /** Unix milliseconds, with three decimals. */
   #lastScore = 0;
+  #starts = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -130,20 +137,16 @@ export class Admission {
     for (const id of functionIds) await this.#deps.admissions.noteChange(homesOf(env, id), env, [id], Date.now());
   }
 
-  /** Adapts backlogs to the present configuration of their function. */
-  async adapt(partition: number, env: string, functionId: string): Promise<AdmittedCallToSchedule[]> {
+  /** Adapts backlogs to the present configuration of their function.
+   *  @param start gives calls their jobs */
+  async adapt(partition: number, env: string, functionId: string, start: StartCalls): Promise<void> {
     const { admissions, functions } = this.#deps;
     const fn = (await functions.of(env)).find(functionId);
-    const ready: AdmittedCallToSchedule[] = [];
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
       const changed = fn && this.#sameBacklog(fn, backlog, info);
-      ready.push(
-        ...(changed
-          ? await this.#follow(await admissions.change(partition, backlog, changed))
-          : await this.#move(partition, backlog)),
-      );
+      if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
+      else await this.#move(partition, backlog, start);
     }
-    return ready;
   }
 
   isAdmitted(home: number, entry: string): Promise<boolean> {
@@ -217,20 +220,26 @@ export class Admission {
   }
 
   async #limitsOf(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
-    const { env, functionId, started } = call.ref;
+    const { env, functionId, started, queuedAt } = call.ref;
     const fn = known ?? (await this.#deps.functions.find(env, functionId));
     if (!fn || !hasLimits(fn)) return undefined;
     const keys = await this.#keysOf(call, flowOptionsOf(fn));
-    const isStart = call.stepId === undefined && (call.at ?? 0) === 0 && !started;
+    const isStart = !started;
     const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
-    const score = this.#scoreNow() - (keys?.priority ?? 0) * 1_000;
+    const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
+    const score = since - (keys?.priority ?? 0) * 1_000;
     return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
+  }
+
+  /** When the run was queued; starts of the same millisecond keep their order. */
+  #scoreAt(queuedAt: number): number {
+    return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
   }
 
   /** Now; calls that come together keep their order. */
   #scoreNow(): number {
-    this.#lastScore = Math.max(Date.now(), this.#lastScore + 0.001);
+    this.#lastScore = Math.max(Date.now(), this.#lastScore + STEP_MS);
     return this.#lastScore;
   }
 
@@ -259,22 +268,22 @@ export class Admission {
   }
 
   /** Admits the calls of a backlog by the present configuration. Those that are left there twice for a moment are admitted once. */
-  async #move(partition: number, backlog: string): Promise<AdmittedCallToSchedule[]> {
+  async #move(partition: number, backlog: string, start: StartCalls): Promise<void> {
     const { admissions } = this.#deps;
-    const ready: AdmittedCallToSchedule[] = [];
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
-      if (waiting.length === 0) return ready;
+      if (waiting.length === 0) return;
       const env = backlog.slice(0, backlog.lastIndexOf(':'));
       const moved = waiting.map(({ entry }) => ({ env, functionId: '', entry }));
       const calls = await this.#waitingCalls(env, moved);
-      ready.push(...(await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
+      // First: if this process dies in between, they are moved again. What has no limits any more is in no other place.
+      await start((await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
       const progress = await admissions.withdraw(
         partition,
         backlog,
         waiting.map(({ entry }) => entry),
       );
-      ready.push(...(await this.#follow(progress)));
+      await start(await this.#follow(progress));
     }
   }
 

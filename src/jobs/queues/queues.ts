@@ -40,10 +40,22 @@ export interface TracedRunRef extends RunRef {
   keys?: FrozenKeys | undefined;
   /** Whether it has had a call. */
   started?: boolean;
+  /** Its place in line for its start, Unix milliseconds. */
+  queuedAt?: number;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
+export function toRunRef({
+  env,
+  id,
+  eventId,
+  requestId,
+  functionId,
+  trace,
+  keys,
+  startedAt,
+  queuedAt,
+}: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
@@ -96,23 +108,20 @@ export interface ThrottleTimer {
   home: number;
 }
 
-/** A debounce may be over. */
+/** Debounces of a function in a partition may be over. */
 export interface DebounceTimer {
   kind: 'debounce';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
+  partition: number;
 }
 
-/** A batch may have waited long enough. */
+/** Batches of a function in a partition may be full or due. */
 export interface BatchTimer {
   kind: 'batch';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
-  batchId: string;
+  partition: number;
 }
 
 /** A run may have reached one of its timeouts. */

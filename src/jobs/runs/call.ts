@@ -3,8 +3,11 @@
 import { UnrecoverableError } from 'bullmq';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
+import type { EventRecord } from '../../model/events/event.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
+import type { Events } from '../../store/events/events.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -21,6 +24,7 @@ import { isTooLate, watchStart } from './timeouts.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
+  events: Events;
   functionClient: FunctionClient;
   timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
@@ -73,10 +77,10 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-/** For the first call of a run. A re-run is due since it was created, any other run since its event. */
+/** For the first call of a run. A re-run and the run of a batch are due since they were created, any other run since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) return;
-  const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  const dueAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 
@@ -136,9 +140,11 @@ async function callFunction(
   { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
-  const { run, event, stack, memos, planOnly } = loaded;
+  const { run, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
+  const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
+  const event = events ? events[0] : loaded.event;
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
   // Only the official SDKs defer functions; they defer again what they are not told of.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
@@ -146,6 +152,7 @@ async function callFunction(
   const outcome = await deps.functionClient.call(fn, {
     run: { ...run, attempt: attempts.made },
     event,
+    events,
     maxAttempts: attempts.max,
     at,
     executions: attempts.executions,
@@ -153,12 +160,18 @@ async function callFunction(
     startedAt,
     stepId,
     stack,
-    memos,
+    memos: withStepInput(memos, run.fromStep),
     planOnly: planOnly && stepId === undefined,
     defers,
   });
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
+}
+
+/** The events of a batch that are still stored; they stay as long as the run needs them. */
+async function batchOf(env: string, ids: readonly string[], events: Events): Promise<EventRecord[]> {
+  await Promise.all(ids.map((id) => events.extendRetention(env, id)));
+  return (await events.records(env, ids)).filter((event) => event !== undefined);
 }
 
 /** Idempotent.

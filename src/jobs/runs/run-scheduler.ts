@@ -75,12 +75,22 @@ export class RunScheduler {
   /** Gives calls that are admitted their jobs. */
   async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const [waited, others] = [calls.filter(({ hasWaited }) => hasWaited), calls.filter(({ hasWaited }) => !hasWaited)];
+    const waited = calls.filter(({ hasWaited }) => hasWaited);
     // The job of a retry waits too.
     const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(refOf)) : new Map();
-    const isDelayed = (call: AdmittedCallToSchedule) => delayed.has(jobIdOf(refOf(call)));
-    await this.#add([...others, ...waited.filter((call) => !isDelayed(call))]);
-    for (const call of waited) if (isDelayed(call)) await this.promoteDeferred(jobIdOf(refOf(call)));
+    let added: AdmittedCallToSchedule[] = [];
+    // In their order, whether they have jobs or not.
+    for (const call of calls) {
+      const jobId = jobIdOf(refOf(call));
+      if (!call.hasWaited || !delayed.has(jobId)) {
+        added.push(call);
+        continue;
+      }
+      await this.#add(added);
+      added = [];
+      await this.promoteDeferred(jobId);
+    }
+    await this.#add(added);
   }
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {

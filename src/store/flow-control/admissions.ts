@@ -1,6 +1,8 @@
 /** Which calls hold permits of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
- *  limits wait in one backlog (lua/lib/admission.lua). `heldBacklogs` has the limit that holds back each, `limitBacklogs` those of a limit, `throttle` when
- *  the next run may start. A permit is held as long as the call's job is alive: it is not bound to the worker, whose job another takes over when it dies. */
+ *  limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to the worker, whose job
+ *  another takes over when it dies.
+ *
+ *  The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`, `limitBacklogs`, `throttle`. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';

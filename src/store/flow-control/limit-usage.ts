@@ -77,7 +77,7 @@ export class LimitUsage {
     return limits.map((_, i) => {
       const [inUse, members, tat] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
       const holders = [...new Set(members.map((member) => member.split('/')[0] as string))].sort();
-      return { inUse, holders, ...(tat !== null && { tat: tatOf(tat) }) };
+      return { inUse, holders, ...(tat !== null && { tat: readTat(tat) }) };
     });
   }
 
@@ -128,8 +128,8 @@ export class LimitUsage {
   }
 }
 
-/** As lua/lib/admission.lua stores it. */
-function tatOf(text: string): number {
+/** Seconds and milliseconds. */
+function readTat(text: string): number {
   const [seconds, ms] = text.split(' ').map(Number);
   return (seconds ?? 0) * 1_000 + (ms ?? 0);
 }

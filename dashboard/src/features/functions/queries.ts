@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
-import type { FunctionDetails, ListedFunction } from '../../api/types.ts';
+import type { FunctionDetails, FunctionLimits, ListedFunction } from '../../api/types.ts';
 
 /** @param archived functions that their apps no longer register, instead of active ones */
 export function useFunctions(archived = false) {
@@ -21,6 +21,23 @@ export function useFunction(id: string) {
     queryFn: ({ signal }) => callApi<FunctionDetails>(`/v1/functions/${encodeURIComponent(id)}`, { env, signal }),
     refetchInterval: ({ state }) => untilNextRunMs(state.data?.data.triggers ?? []),
   });
+}
+
+const LIMITS_POLL_MS = 2_000;
+const NO_LIMITS_POLL_MS = 15_000;
+
+/** The use of the function's limits, and what waits for them; while the page is visible. */
+export function useFunctionLimits(id: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['function', env, id, 'limits'],
+    queryFn: ({ signal }) => callApi<FunctionLimits>(`/v1/functions/${encodeURIComponent(id)}/limits`, { env, signal }),
+    refetchInterval: ({ state }) => (hasLimits(state.data?.data) ? LIMITS_POLL_MS : NO_LIMITS_POLL_MS),
+  });
+}
+
+export function hasLimits(all: FunctionLimits | undefined): boolean {
+  return all !== undefined && (all.limits.length > 0 || all.waiting > 0);
 }
 
 const REFETCH_LEAST_MS = 1_000;

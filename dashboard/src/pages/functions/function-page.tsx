@@ -19,7 +19,9 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ExpressionError } from './expression-error.tsx';
+import { FlowControl } from './flow-control.tsx';
 import { Last24Hours } from './last-24-hours.tsx';
+import { Limits } from './limits.tsx';
 import { PauseButton } from './pause-button.tsx';
 import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
@@ -63,12 +65,14 @@ function Known({ fn }: { fn: FunctionDetails }) {
           <FunctionFacts fn={fn} />
         </Card>
         <Last24Hours functionId={fn.id} />
+        <Limits functionId={fn.id} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <RecentRuns functionId={fn.id} list={list} />
           <div className="space-y-6">
             <Card title="Triggers">
               <TriggerList triggers={fn.triggers} />
             </Card>
+            <FlowControl configuration={fn.configuration} />
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
             <Card title="Configuration">
               <JsonTree value={fn.configuration} label="Configuration registered by the app" />

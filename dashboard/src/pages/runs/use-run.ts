@@ -8,6 +8,8 @@ import { useThrottled } from '../../lib/use-throttled.ts';
 
 /** In case live updates are lost. */
 const POLL_MS = 5_000;
+/** Other runs decide how long it waits. */
+const LIMITED_POLL_MS = 2_000;
 
 /** A run, updated live until it has ended. */
 export function useRun(id: string) {
@@ -28,10 +30,15 @@ export function useRun(id: string) {
   const result = useQuery({
     queryKey: ['run', env, id],
     queryFn: ({ signal }) => callApi<RunWithHistory>(`/v1/runs/${encodeURIComponent(id)}`, { env, signal }),
-    refetchInterval: ({ state }) => (state.data && !hasEnded(state.data.data) ? POLL_MS : false),
+    refetchInterval: ({ state }) => pollMs(state.data?.data),
   });
   const eventId = result.data?.data.event_id;
   return result;
+}
+
+function pollMs(run: RunWithHistory | undefined): number | false {
+  if (!run || hasEnded(run)) return false;
+  return run.waiting ? LIMITED_POLL_MS : POLL_MS;
 }
 
 /** The event that triggered the run; error `not_found` once it is deleted. */

@@ -3,12 +3,19 @@ import type { RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { relative, Time, useNow } from '../../ui/time.tsx';
+import { LimitStatus } from './limit-status.tsx';
 
 const SHOWN = 3;
 
 /** What a run waits for, and until when. */
 export function WaitStatus({ run, maxAttempts }: { run: RunWithHistory; maxAttempts: number | undefined }) {
   if (hasEnded(run)) return null;
+  if (run.waiting)
+    return (
+      <Banner className="bg-warn-soft">
+        <LimitStatus waiting={run.waiting} />
+      </Banner>
+    );
   if (run.next_try_at)
     return (
       <NextAttempt

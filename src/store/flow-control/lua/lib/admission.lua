@@ -33,7 +33,8 @@ local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- How far the TAT of a throttle (GCRA: when the next start would be due at an even rate) is ahead (ms). It is stored as seconds and milliseconds: one number would not be exact enough for short
+-- How far the TAT of a throttle (GCRA), when the next start is due at an even rate, is ahead (ms). Stored as seconds and milliseconds: one number
+-- would not be exact enough for short
 -- intervals, whose rounding adds up.
 local function ahead_of(id)
   local s, ms = string.match(redis.call('GET', tat_key(id)) or '0 0', '^(%S+) (%S+)$')

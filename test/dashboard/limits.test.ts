@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AxeResults } from 'axe-core';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const PHONE = { width: 390, height: 844 };
+const KEY = 'event.data.customer';
+
+describe('dashboard limits', function () {
+  this.timeout(60_000);
+  const withPage = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  let runs: string[];
+  let answer: () => void;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    host.on('pay', async () => {
+      await answered;
+      return {};
+    });
+    const triggers = [{ event: 'order/paid' }];
+    const pay = { id: 'pay', triggers, concurrency: [{ limit: 1, key: KEY }, { limit: 4 }] };
+    const ship = { id: 'ship', triggers: [{ event: 'order/shipped' }], throttle: { limit: 1, period: '1h' } };
+    const rest = {
+      id: 'rest',
+      triggers: [{ event: 'never/sent' }],
+      rateLimit: { limit: 3, period: '10m', key: KEY },
+      debounce: { period: '30s', timeout: '5m' },
+      singleton: { mode: 'skip' },
+      priority: { run: 'event.data.urgent ? 60 : 0' },
+      timeouts: { start: '1h' },
+    };
+    await host.register(service, [pay, ship, rest], { appName: 'shop' });
+    const customer = `a${'-long'.repeat(20)}`;
+    runs = [];
+    // One after the other: their order decides who waits.
+    for (let n = 0; n < 3; n++) runs.push(await runOf({ name: 'order/paid', data: { customer } }));
+    await host.nextCall('pay');
+  });
+  after(async () => {
+    answer();
+    await host.close();
+    await service.stop();
+  });
+
+  async function runOf(event: object): Promise<string> {
+    const { body } = await service.post(service.eventPath, event);
+    const path = `/v1/events/${body.ids[0]}/runs`;
+    const found = await service.waitFor(path, (answer) => answer.body.data?.length === 1);
+    return found.body.data[0].run_id;
+  }
+
+  const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+  async function expectAccessible(page: Page): Promise<void> {
+    await page.evaluate(AXE);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+      const { violations } = await page.evaluate<AxeResults>(`axe.run(document, { resultTypes: ['violations'] })`);
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      expect(found, colorScheme).to.deep.equal([]);
+    }
+  }
+
+  it('run page says which limit holds back the run, who holds it, and its position', () =>
+    withPage(
+      async (page) => {
+        await open(page, `${service.url}/runs/${runs[2]}`);
+        await page.getByText(/Waits for the concurrency limit of 1 for event\.data\.customer = "a-long/).waitFor();
+        await page.getByText('2nd in line').waitFor();
+        expect(await overflow(page)).to.equal(0);
+        await expectAccessible(page);
+        await page.getByRole('link', { name: (runs[0] as string).slice(0, 6) }).click();
+        await page.waitForURL(`**/runs/${runs[0]}`);
+      },
+      { viewport: PHONE },
+    ));
+
+  it('run page says when a throttled run may start', () =>
+    withPage(async (page) => {
+      await runOf({ name: 'order/shipped', data: {} });
+      const second = await runOf({ name: 'order/shipped', data: {} });
+      await open(page, `${service.url}/runs/${second}`);
+      await page.getByText(/Waits for the throttle; 1st in line; may start in 59 min\./).waitFor();
+    }));
+
+  it('function page describes its flow control', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-rest`);
+      for (const text of [
+        'At most 3 runs in 10m; other events are skipped; for each event.data.customer',
+        'Runs on the last event once none has come for 30s, at most 5m after the first',
+        'One run at a time; meanwhile other events are skipped',
+        'Seconds by which a run starts earlier: event.data.urgent ? 60 : 0',
+        'A run that has not started after 1h is cancelled',
+      ]) {
+        await page.getByText(text).first().waitFor();
+      }
+    }));
+
+  it('function page shows the use of each limit and the longest backlogs, and follows them', () =>
+    withPage(
+      async (page) => {
+        await open(page, `${service.url}/functions/shop-pay`);
+        const limits = page.getByRole('list', { name: 'Limits' });
+        await limits.getByText('1 of 4').waitFor();
+        await limits.getByText('up to 1').waitFor();
+        await page.getByText('2 calls wait').waitFor();
+        const backlog = page.getByRole('table', { name: 'Longest backlogs' }).getByRole('row').nth(1);
+        await backlog.getByText(/event\.data\.customer = "a-long/).waitFor();
+        await backlog.getByRole('cell', { name: '2', exact: true }).waitFor();
+        expect(await overflow(page)).to.equal(0);
+        await expectAccessible(page);
+        answer();
+        await page.getByText('No calls wait').waitFor();
+        await limits.getByText('0 of 4').waitFor();
+      },
+      { viewport: PHONE },
+    ));
+});
