@@ -1,11 +1,11 @@
 /** A minimal function host: answers every call at once, counts the calls, and measures the delay of each event. The function `bench-ten`
  *  has ten steps in a call each; `bench-checkpoint-<n>` has ten steps in one call, and stores them with checkpoints of n steps. Every other
  *  function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
- *  since the last report; `hold` delays responses until `release`. */
+ *  since the last report; `hold` delays responses until `release`, `hold-waiting` those to events of the key "waiting". */
 import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type HostCommand = 'report' | 'hold' | 'release';
+export type HostCommand = 'report' | 'hold' | 'hold-waiting' | 'release';
 
 export interface HostReport {
   calls: number;
@@ -44,6 +44,8 @@ async function storeSteps(call: string, size: number): Promise<void> {
 
 let seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
 let held: (() => void)[] | undefined;
+let holdsAll = false;
+const WAITING = '"key":"waiting"';
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -64,14 +66,17 @@ const server = createServer((request, response) => {
     };
     const size = CHECKPOINTED.exec(request.url ?? '')?.[1];
     if (size) void storeSteps(Buffer.concat(chunks).toString('utf8'), Number(size)).then(answer);
-    else if (held) held.push(answer);
+    else if (held && (holdsAll || body.includes(WAITING))) held.push(answer);
     else answer();
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ ready: true, port: (server.address() as AddressInfo).port }));
 
 process.on('message', (order: HostCommand) => {
-  if (order === 'hold') held ??= [];
+  if (order === 'hold' || order === 'hold-waiting') {
+    held ??= [];
+    holdsAll = order === 'hold';
+  }
   if (order === 'release') {
     for (const answer of held ?? []) answer();
     held = undefined;

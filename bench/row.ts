@@ -31,6 +31,7 @@ export const GROUPS = [
   'acknowledgement',
   'ingest',
   'runs',
+  'flow-control',
   'schedules',
   'memory',
   'soak',

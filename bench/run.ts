@@ -10,6 +10,7 @@ import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
 import { atWork } from './rows/at-work.ts';
 import { cluster } from './rows/cluster.ts';
+import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
 import { ingestPaced, ingestQueued } from './rows/ingest.ts';
@@ -56,6 +57,9 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): M
     ingestPaced,
     runs,
     latency,
+    flowControl,
+    isolation,
+    waitingMemory,
     schedules,
     memory,
     ...(soakMinutes > 0 ? [soak] : []),

@@ -25,6 +25,8 @@ export interface BenchFunction {
   expression?: string;
   /** A second trigger. */
   also?: string;
+  /** Fields of flow control: concurrency, throttle, … */
+  options?: object;
 }
 
 export interface QueuedJobs {
@@ -69,14 +71,20 @@ export class Service {
 
   /** Registers functions of the function host. */
   async register(app: string, functions: readonly BenchFunction[]): Promise<void> {
-    const onTheWire = functions.map(({ id, event, expression, also, crons = [] }) => {
+    const onTheWire = functions.map(({ id, event, expression, also, crons = [], options }) => {
       const runtime = { type: 'http', url: `${this.#hostUrl}/?fnId=${app}-${id}&stepId=step` };
       const triggers = [
         ...(event ? [{ event, ...(expression && { expression }) }] : []),
         ...(also ? [{ event: also }] : []),
         ...crons.map((cron) => ({ cron })),
       ];
-      return { id: `${app}-${id}`, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };
+      return {
+        id: `${app}-${id}`,
+        name: id,
+        triggers,
+        ...options,
+        steps: { step: { id: 'step', name: 'step', runtime } },
+      };
     });
     const response = await fetch(`${this.url}/fn/register`, {
       method: 'POST',
@@ -100,6 +108,19 @@ export class Service {
         sent += size;
         await this.#post(size === BATCH ? full : JSON.stringify(Array.from({ length: size }, () => event)));
         onProgress(sent);
+      }
+    };
+    await Promise.all(Array.from({ length: SENDS_AT_ONCE }, work));
+  }
+
+  /** Sends events that differ, in concurrent batches. @param eventOf by their number */
+  async sendEach(eventOf: (n: number) => object, count: number): Promise<void> {
+    let sent = 0;
+    const work = async () => {
+      while (sent < count) {
+        const first = sent;
+        sent += Math.min(BATCH, count - sent);
+        await this.#post(JSON.stringify(Array.from({ length: sent - first }, (_, n) => eventOf(first + n))));
       }
     };
     await Promise.all(Array.from({ length: SENDS_AT_ONCE }, work));

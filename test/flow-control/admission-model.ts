@@ -8,7 +8,8 @@ import type {
   StoredLimit,
 } from '../../src/store/flow-control/admissions.ts';
 
-type State = 'waits' | 'holds' | 'lost' | 'done';
+/** `lost`: its client died before it made a job; `returned`: a check gave its permits back. */
+type State = 'waits' | 'holds' | 'lost' | 'returned' | 'done';
 
 interface ModelCall {
   entry: string;
@@ -104,7 +105,7 @@ export class AdmissionModel {
     else await this.#goOn();
   }
 
-  /** Ends all: what holds places gives them back, and what is left undone is found by checks. */
+  /** Ends all: what holds permits gives them back, and what is left undone is found by checks. */
   async drain(): Promise<void> {
     for (let round = 0; round < 20_000 && !this.isDone; round++) {
       const at = this.#random();
@@ -112,7 +113,7 @@ export class AdmissionModel {
       else if (at < 0.8) await this.#goOn();
       else if (at < 0.9) await this.endRun();
       else if (at < 0.92) await this.#check();
-      else await this.#admitAgain('lost');
+      else await this.#admitAgain('returned');
     }
     expect([...this.calls.values()].filter(({ state }) => state !== 'done')).to.deep.equal([], 'calls are stuck');
     while (await this.endRun());
@@ -132,12 +133,10 @@ export class AdmissionModel {
   }
 
   /** A client repeats what it did, or a lost call is found. */
-  async #admitAgain(state: State = this.#random() < 0.5 ? 'lost' : 'waits'): Promise<void> {
+  async #admitAgain(state: State = this.#random() < 0.5 ? 'returned' : 'waits'): Promise<void> {
     const call = this.#some(state);
     if (!call) return;
-    if (call.state === 'lost') {
-      // Its places were given back by a check.
-      if ((this.#holdersOf(call) ?? []).length > 0) return;
+    if (call.state === 'returned') {
       call.state = 'waits';
       call.score = ++this.#score;
     }
@@ -175,7 +174,7 @@ export class AdmissionModel {
     this.#follow(await admissions.release(partition, call.entry, { executions }));
     if (this.#random() < 0.1) {
       this.#before = now();
-      // The execution that has the call gives its places back, no other.
+      // The execution that has the call gives its permits back, no other.
       this.#follow(await admissions.release(partition, call.entry, { executions: 2 }));
     }
     this.#runs.get(call.run)?.open.delete(call.entry);
@@ -265,6 +264,7 @@ export class AdmissionModel {
     const isLive = call ? call.state === 'holds' : this.#runs.has(entry);
     if (isLive) return admissions.keep(partition, [entry], Date.now());
     this.#drop(entry);
+    if (call?.state === 'lost') call.state = 'returned';
     this.#before = now();
     this.#follow(await admissions.release(partition, entry, { claimedUntil }));
   }
@@ -313,7 +313,7 @@ export class AdmissionModel {
       if (holders.has(run)) return;
     }
     holders.add(kind === 'r' ? run : entry);
-    expect(holders.size, `places of ${id}`).to.be.at.most(size);
+    expect(holders.size, `permits of ${id}`).to.be.at.most(size);
   }
 
   #start(id: string, interval: number, tolerance: number): void {
@@ -330,10 +330,6 @@ export class AdmissionModel {
 
   #drop(holder: string): void {
     for (const holders of this.#holders.values()) holders.delete(holder);
-  }
-
-  #holdersOf({ entry }: ModelCall): string[] {
-    return [...this.#holders].filter(([, holders]) => holders.has(entry)).map(([id]) => id);
   }
 
   #backlogOf({ backlog }: ModelCall): ModelBacklog {

@@ -56,6 +56,6 @@ describe('admission of 10,000 calls', function () {
     return (await store.redis.scard(keys.limit(id))) >= size;
   }
 
-  const KEYS = /^:(backlog|limit|admission|held-backlogs|function-backlogs)/;
+  const KEYS = /^:(backlog|limit|admission|held-backlogs|function-backlogs|waiting-calls)/;
   const leftovers = () => findKeys(store.redis, store.prefix, KEYS);
 });

@@ -82,7 +82,7 @@ describe('admission', () => {
     expect(again).to.be.below(RUNS / 10);
   });
 
-  it('gives the places of a call whose job is lost to the next, and the call itself comes later', async () => {
+  it('gives the permits of a call whose job is lost to the next, and the call itself comes later', async () => {
     service = await startService({ env: { ...SOON, RUN_CONCURRENCY: '1', PARTITIONS: '1' } });
     const held = Promise.withResolvers<void>();
     host.on('busy', async () => {

@@ -15,6 +15,7 @@ import type {
   AdmittedCall,
   BacklogInfo,
   CallToAdmit,
+  EndedCall,
   Progress,
   StoredLimit,
 } from '../../store/flow-control/admissions.ts';
@@ -92,8 +93,12 @@ export class Admission {
   }
 
   /** A call has ended, or a run: what waits for its permits goes on. */
-  async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(home, entry, { executions }));
+  async release(home: number, entry: string): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(home, entry));
+  }
+
+  async releaseAll(home: number, ended: readonly EndedCall[]): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.releaseAll(home, ended));
   }
 
   /** No job was found for what was admitted. */

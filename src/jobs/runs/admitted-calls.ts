@@ -1,7 +1,9 @@
 /** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
  *  admitted when it is due, or waits. After each call its permits go to others. */
+import { setImmediate } from 'node:timers/promises';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { hasEnded } from '../../model/runs/run.ts';
+import type { EndedCall } from '../../store/flow-control/admissions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Admission } from '../flow-control/admission.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -18,7 +20,7 @@ export interface HeldPermits {
 }
 
 export interface AdmittedCallsDeps {
-  /** For so long an admission needs no check: longer ago, the job was late, and its places may be with another call. */
+  /** For so long an admission needs no check: longer ago, the job was late, and its permits may be with another call. */
   trustMs: number;
   admission: Admission;
   functions: FunctionTables;
@@ -28,6 +30,8 @@ export interface AdmittedCallsDeps {
 
 export class AdmittedCalls {
   readonly #deps: AdmittedCallsDeps;
+  /** By partition. */
+  readonly #ending = new Map<number, { ended: EndedCall[]; done: Promise<void> }>();
 
   constructor(deps: AdmittedCallsDeps) {
     this.#deps = deps;
@@ -64,9 +68,24 @@ export class AdmittedCalls {
       await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
   }
 
-  /** The call has ended. If Redis refuses, the check of the admission gives its permits back. */
-  async release({ entry, home, executions }: HeldPermits): Promise<void> {
+  /** The call has ended. If Redis refuses, the check of the admission gives its permits back. Calls that end together are one round trip. */
+  release({ entry, home, executions }: HeldPermits): Promise<void> {
+    const call = { entry, ...(executions !== undefined && { executions }) };
+    const batch = this.#ending.get(home);
+    if (batch) {
+      batch.ended.push(call);
+      return batch.done;
+    }
+    const ended = [call];
+    const done = this.#releaseAll(home, ended);
+    this.#ending.set(home, { ended, done });
+    return done;
+  }
+
+  async #releaseAll(home: number, ended: readonly EndedCall[]): Promise<void> {
+    await setImmediate();
+    this.#ending.delete(home);
     const { admission, scheduler } = this.#deps;
-    await scheduler.start(await admission.release(home, entry, executions));
+    await scheduler.start(await admission.releaseAll(home, ended));
   }
 }

@@ -33,6 +33,12 @@ export interface CallToAdmit {
   info: BacklogInfo;
 }
 
+export interface EndedCall {
+  entry: string;
+  /** Of its job; undefined: whoever has the call. */
+  executions?: number;
+}
+
 export interface AdmittedCall {
   env: string;
   functionId: string;
@@ -124,6 +130,21 @@ export class Admissions {
     const keys = this.#keys.partition(partition);
     const args = [...this.#args(keys), entry, executions ?? '', ...(claimedUntil ? [claimedUntil] : [])] as const;
     return progressOf(partition, this.#redis.releaseAdmission(...args));
+  }
+
+  /** Of several calls that have ended. */
+  async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<Progress> {
+    const keys = this.#keys.partition(partition);
+    const askedAt = Date.now();
+    const pipeline = this.#redis.pipeline();
+    for (const { entry, executions } of ended) {
+      pipeline.releaseAdmission(...this.#args(keys), entry, executions ?? '');
+    }
+    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply as Reply;
+    });
+    return together(partition, askedAt, replies);
   }
 
   async advance(partition: number, limit: string): Promise<Progress> {

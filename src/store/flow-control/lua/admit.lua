@@ -19,7 +19,7 @@ if admission then
   end
   return { 1, {}, {}, {} }
 end
--- The first call of a run that has its places already was lost. It goes before those that wait for them.
+-- The first call of a run that has its permits already was lost. It goes before those that wait for them.
 if of_run and string.find(info_text, '"r"', 1, true) then
   score = score - GOES_BEFORE_MS
 end

@@ -33,7 +33,8 @@ local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- How far the TAT of a throttle (GCRA), when the next start is due at an even rate, is ahead (ms). Stored as seconds and milliseconds: one number would not be exact enough for short
+-- How far the TAT of a throttle (GCRA), when the next start is due at an even rate, is ahead (ms). Stored as seconds and milliseconds: one number
+-- would not be exact enough for short
 -- intervals, whose rounding adds up.
 local function ahead_of(id)
   local s, ms = string.match(redis.call('GET', tat_key(id)) or '0 0', '^(%S+) (%S+)$')
@@ -67,8 +68,8 @@ local function is_behind(limit, backlog, score)
   return first ~= nil and first ~= backlog and tonumber(first_score) < score
 end
 
--- Whether the call's run has the place already: its first call was lost after its admission. Such a call waits for no other run.
-local function has_place(limit, entry)
+-- Whether the call's run has its permit already: its first call was lost after its admission. Such a call waits for no other run.
+local function has_permit(limit, entry)
   return limit[2] == 'r' and redis.call('SISMEMBER', limit_key(limit[1]), run_of(entry)) == 1
 end
 
@@ -104,7 +105,7 @@ end
 -- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
 local function held_back_by(entry, score, backlog, info)
   for _, limit in ipairs(info.l) do
-    if not has_place(limit, entry) then
+    if not has_permit(limit, entry) then
       if is_full(limit) then
         return limit[1], true
       end

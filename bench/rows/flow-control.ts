@@ -1,0 +1,175 @@
+/** Functions with flow control beside plain ones: runs per second where the limit does not bound them, whether a backlog delays others, and what a run
+ *  that waits takes in Redis. */
+import { setTimeout } from 'node:timers/promises';
+import type { Measurement } from '../bench.ts';
+import { countCalls, now } from '../count-calls.ts';
+import type { Row } from '../row.ts';
+import { median, medians, quantile } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
+
+/** Units per second of a round, close to the throughput. */
+const RUNS = 4_000;
+const KEYS = 10_000;
+/** More than any worker calls at the same time. */
+const UNBOUND = 100_000;
+const SHARE_OF_PLAIN = 0.7;
+const PLAIN = 'plain runs';
+const group = 'flow-control';
+
+const KEYED = { concurrency: [{ limit: UNBOUND, key: 'event.data.key' }] };
+const LIMITED = {
+  'a function with concurrency, one key': { options: KEYED, keyOf: () => 'k' },
+  'a function with concurrency, 10,000 keys': { options: KEYED, keyOf: (n: number) => `k${n % KEYS}` },
+  'a function with a throttle': { options: { throttle: { limit: 1_000_000, period: '1s' } }, keyOf: () => 'k' },
+  'a function with priorities': { options: { priority: { run: 'event.data.total > 100 ? 60 : 0' } }, keyOf: () => 'k' },
+};
+type Limited = keyof typeof LIMITED;
+const NAMES = Object.keys(LIMITED) as Limited[];
+
+export const flowControl: Measurement = {
+  group,
+  names: NAMES,
+  measure: (bench) =>
+    bench.withTestBed({}, async (testBed) => {
+      const { rounds, seconds } = bench.options;
+      const functions = NAMES.map((name, n) => ({ id: `f${n}`, event: `bench/f${n}`, ...LIMITED[name] }));
+      await testBed.service.register('bench', [
+        { id: 'run', event: 'bench/run' },
+        ...functions.map(({ id, event, options }) => ({ id, event, options })),
+      ]);
+      await testBed.startWorker();
+      const perSecond = async (name: string, keyOf: (n: number) => string) => {
+        const count = RUNS * seconds;
+        const eventOf = (n: number) => ({ name, data: { total: 1, key: keyOf(n) } });
+        const counted = await countCalls(testBed, count, () => testBed.service.sendEach(eventOf, count));
+        await testBed.service.untilDrained();
+        return counted.perSecond;
+      };
+      const reached = await medians(rounds, {
+        [PLAIN]: () => perSecond('bench/run', () => 'k'),
+        ...Object.fromEntries(NAMES.map((name, n) => [name, () => perSecond(`bench/f${n}`, LIMITED[name].keyOf)])),
+      } as Record<Limited | typeof PLAIN, () => Promise<number>>);
+      const references = [{ what: PLAIN, value: reached[PLAIN] }];
+      const rows: Row[] = NAMES.map((name) => ({
+        group,
+        work: name,
+        value: reached[name],
+        unit: 'runs/s',
+        references,
+        targets: [{ share: SHARE_OF_PLAIN, of: PLAIN }],
+      }));
+      return { rows, costs: [], series: [] };
+    }),
+};
+
+const BACKLOG = 100_000;
+const INTERVAL_MS = 10;
+const ISOLATED = 'event received to function called, 100 events/s, p99';
+const WITHOUT = 'without the backlog';
+const TIMES = 2;
+const HOLD = { concurrency: [{ limit: 1, key: 'event.data.key' }] };
+
+export const isolation: Measurement = {
+  group,
+  names: [ISOLATED],
+  measure: (bench) =>
+    bench.withTestBed({}, async (testBed) => {
+      await testBed.service.register('bench', [
+        { id: 'run', event: 'bench/run' },
+        { id: 'hold', event: 'bench/hold', options: HOLD },
+      ]);
+      await testBed.startWorker();
+      await delays(testBed, 'bench/run', 200);
+      await delays(testBed, 'bench/hold', 200);
+      const measure = async () => {
+        const [others, keys]: number[][] = [[], []];
+        for (let round = 0; round < bench.options.rounds; round++) {
+          const events = (bench.options.seconds * 1_000) / INTERVAL_MS;
+          others?.push(quantile(await delays(testBed, 'bench/run', events), 0.99));
+          keys?.push(quantile(await delays(testBed, 'bench/hold', events), 0.99));
+        }
+        return { functions: median(others ?? []), keys: median(keys ?? []) };
+      };
+      const before = await measure();
+      await backlog(testBed, BACKLOG);
+      const after = await measure();
+      await testBed.host('release');
+      const row = (what: string, value: number, reference: number): Row => ({
+        group,
+        work: `${ISOLATED}, other ${what} while 100,000 runs wait behind a key`,
+        value,
+        unit: 'ms',
+        references: [{ what: WITHOUT, value: reference }],
+        targets: [{ times: TIMES, of: WITHOUT }],
+      });
+      const rows = [row('functions', after.functions, before.functions), row('keys', after.keys, before.keys)];
+      return { rows, costs: [], series: [] };
+    }),
+};
+
+const WAITING = 'a run that waits for a limit in Redis';
+const WAITING_RUNS = 40_000;
+
+export const waitingMemory: Measurement = {
+  group,
+  names: [WAITING],
+  measure: (bench) =>
+    bench.withTestBed({}, async (testBed) => {
+      await testBed.service.register('bench', [{ id: 'hold', event: 'bench/hold', options: HOLD }]);
+      await testBed.startWorker();
+      // Create the data whose size does not depend on the number of events first.
+      await stored(testBed, 'bench/nothing', WAITING_RUNS / 10);
+      await backlog(testBed, WAITING_RUNS / 10);
+      const event = await stored(testBed, 'bench/nothing', WAITING_RUNS);
+      const both = await stored(testBed, 'bench/hold', WAITING_RUNS);
+      await testBed.host('release');
+      const rows: Row[] = [
+        { group, work: WAITING, value: both - event, unit: 'bytes', references: [], targets: [{ most: 700 }] },
+      ];
+      return { rows, costs: [], series: [] };
+    }),
+};
+
+/** Runs that wait behind the call of one that has no answer. */
+async function backlog(testBed: TestBed, count: number): Promise<void> {
+  await testBed.host('hold-waiting');
+  await testBed.service.sendMany({ name: 'bench/hold', data: { key: 'waiting' } }, count);
+  await testBed.service.untilIngested();
+}
+
+/** Bytes of each event and what it starts. */
+async function stored(testBed: TestBed, name: string, count: number): Promise<number> {
+  const before = await usedMemory(testBed);
+  await testBed.service.sendMany({ name, data: { key: 'waiting' } }, count);
+  return ((await usedMemory(testBed)) - before) / count;
+}
+
+/** After Redis has resized its tables and buffers. */
+async function usedMemory(testBed: TestBed): Promise<number> {
+  await testBed.service.untilIngested();
+  await setTimeout(3_000);
+  return Number(/used_memory:(\d+)/.exec(await testBed.redis.info('memory'))?.[1]);
+}
+
+/** Milliseconds from when each event was due to the call of its function. */
+async function delays(testBed: TestBed, name: string, events: number): Promise<number[]> {
+  await testBed.host();
+  const startedAt = now();
+  const sends: Promise<void>[] = [];
+  const ages: number[] = [];
+  for (let n = 0; n < events; n++) {
+    const send = testBed.service.send({ name, data: { sentAt: now(), key: `k${n % KEYS}` } });
+    // A rejection is thrown below; an unhandled one would end the process.
+    send.catch(() => {});
+    sends.push(send);
+    // Relative to the start, so that a late timer does not lower the rate.
+    await setTimeout(Math.max(0, startedAt + (n + 1) * INTERVAL_MS - now()));
+  }
+  await Promise.all(sends);
+  while (ages.length < events) {
+    testBed.bench.signal.throwIfAborted();
+    await setTimeout(50);
+    ages.push(...(await testBed.host()).ages);
+  }
+  return ages;
+}
