@@ -1,8 +1,11 @@
 /** The call job: calls a function for its run and applies the outcome to the run. Each failed call is an attempt of the
  *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
+import type { CallContext } from '../../functions/call-request.ts';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
@@ -143,7 +146,7 @@ async function callFunction(
   // Only the official SDKs defer functions; they defer again what they are not told of.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
-  const outcome = await deps.functionClient.call(fn, {
+  const request: CallContext = {
     run: { ...run, attempt: attempts.made },
     event,
     maxAttempts: attempts.max,
@@ -156,9 +159,22 @@ async function callFunction(
     memos,
     planOnly: planOnly && stepId === undefined,
     defers,
-  });
+  };
+  const outcome = flowOptionsOf(fn)
+    ? await countedCall(fn, request, deps)
+    : await deps.functionClient.call(fn, request);
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
+}
+
+async function countedCall(fn: AppFunction, request: CallContext, deps: CallDeps): Promise<Outcome> {
+  const { env } = request.run;
+  deps.telemetry.recordCallInFlight(env, fn.id, 1);
+  try {
+    return await deps.functionClient.call(fn, request);
+  } finally {
+    deps.telemetry.recordCallInFlight(env, fn.id, -1);
+  }
 }
 
 /** Idempotent.
