@@ -44,6 +44,18 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Bulk cancellations in progress',
   },
   {
+    kind: '`batches:*`, `batch-times:*`, `closed-batches:*`, `closed-batch-times:*`, `closed-batch-events:*`',
+    pattern: /^(closed-)?batch(es|-times|-events):[\w-]+:.+$/,
+    most: 20,
+    why: 'Open batches of functions with `batchEvents`, and those whose runs are created now',
+  },
+  {
+    kind: '`debounces:*`, `debounce-times:*`, `debounce-starts:*`, `fired-debounces:*`, `fired-debounce-times:*`',
+    pattern: /^(fired-)?debounce(s|-times|-starts):[\w-]+:.+$/,
+    most: 20,
+    why: 'Open debounces of functions with `debounce`, and those whose runs are created now',
+  },
+  {
     kind: '`singleton:*`',
     pattern: /^singleton:[\w-]+:[\w-]{22}$/,
     most: 20,

@@ -83,6 +83,9 @@ func (c *flowCheck) cancelOn(events []CancelOn) {
 		if on.Event == "" {
 			c.refuse(fmt.Sprintf("CancelOn[%d].Event", i), "the name of an event", `""`)
 		}
+		if on.Timeout < 0 {
+			c.refuse(fmt.Sprintf("CancelOn[%d].Timeout", i), `a duration such as "30s" or "7d"`, shownLength(on.Timeout))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 /** The REST API: every route of `/v1`, and its documentation. */
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
@@ -79,6 +80,7 @@ export interface ApiDeps {
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   registrar: Registrar;
+  admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;
   queues: PartitionQueues;
   log: Logger;
@@ -159,6 +161,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,
+      admission: deps.admission,
       expressionProblems,
       schedules,
       environments,

@@ -1,10 +1,13 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import { Admission } from '../jobs/flow-control/admission.ts';
+import { BatchStage } from '../jobs/flow-control/batches.ts';
+import { DebounceStage } from '../jobs/flow-control/debounces.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
+import { Looks } from '../jobs/flow-control/looks.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
@@ -23,7 +26,10 @@ import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
+import { BatchTimers } from '../jobs/timers/batches.ts';
 import { CronTicks } from '../jobs/timers/cron.ts';
+import { DebounceTimers } from '../jobs/timers/debounces.ts';
+import { HeldRuns } from '../jobs/timers/held-runs.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
@@ -42,6 +48,8 @@ export interface RunServices {
   endpoints: Endpoints;
   signalSender: SignalSender;
   flowControl: FlowControl;
+  /** For registrations, which may change what waits. */
+  looks: Looks;
   decisions: DecisionLog;
   admission: Admission;
   limitStatuses: LimitStatuses;
@@ -53,8 +61,9 @@ export interface RunServices {
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
+  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
   {
+    apps,
     redis,
     keys,
     environments,
@@ -72,6 +81,8 @@ export function createRunServices(
     defers,
     environmentKinds,
     deduplication,
+    batches,
+    debounces,
     rateLimitLogs,
     idempotencyClaims,
     singletonHolders,
@@ -131,9 +142,18 @@ export function createRunServices(
     tracing,
   });
   const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const stages = [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), singletons];
   const decisions = new CountedDecisions(storedDecisions, recorder);
+  const looks = new Looks(queues, { batch: batches, debounce: debounces });
+  const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
+  const debounceStage = new DebounceStage({ debounces, events, runLists, flowKeys, looks });
+  const rateLimits = new RateLimits(rateLimitLogs, flowKeys);
+  const idempotency = new Idempotency(idempotencyClaims, flowKeys);
+  const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
   const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
+  const heldRuns = new HeldRuns({ environments, flowControl, starter });
+  const held = { events, functions, looks, heldRuns };
+  const batchTimers = new BatchTimers({ ...held, batches, runLists, stage: batchStage });
+  const debounceTimers = new DebounceTimers({ ...held, debounces, decisions, stage: debounceStage });
   const invocations = new Invocations({
     events,
     functions,
@@ -164,7 +184,7 @@ export function createRunServices(
     waitMatcher,
     starter,
     invocations,
-    retries: new RunRetries({ runs, steps, events, functions, starter, scheduler }),
+    retries: new RunRetries({ runs, steps, apps, events, functions, starter, scheduler }),
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,
@@ -178,13 +198,16 @@ export function createRunServices(
     }),
     signalSender: new SignalSender({ signals, transitions }),
     flowControl,
+    looks,
     decisions,
     admission,
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
-    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler }),
+    admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {
+      batch: (timer) => batchTimers.handle(timer),
+      debounce: (timer) => debounceTimers.handle(timer),
       throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
       timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
       'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),

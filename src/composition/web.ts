@@ -99,6 +99,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     admission,
     timeoutTimers,
     schedules,
+    looks,
   } = createRunServices(core, store, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
@@ -115,6 +116,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
+    looks,
     admission,
     timeoutTimers,
     schedules,
@@ -163,6 +165,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     callCheckpoints,
     endpoints,
     signalSender,
+    admission,
     httpAgent,
     queues,
     liveStreams,

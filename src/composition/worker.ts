@@ -111,6 +111,7 @@ export async function createWorker(
         requests,
         defers,
         functions,
+        events,
         functionClient,
         timeoutTimers,
         connectCaller,

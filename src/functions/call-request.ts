@@ -7,7 +7,10 @@ import { canonical } from './canonical-json.ts';
 
 export interface CallContext {
   run: Run;
+  /** Of a batch, the first. */
   event: EventRecord;
+  /** All events of a batch, in order. */
+  events?: readonly EventRecord[] | undefined;
   maxAttempts: number;
   /** Number of finished steps that the call is for; undefined: it is for one planned step. */
   at?: number | undefined;
@@ -29,10 +32,11 @@ export interface CallContext {
 }
 
 export function callRequestBody(context: CallContext): string {
-  const { run, event, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
+  const { run, event, events: batch, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(receivedEventOf(event));
+  const payloads = batch ? payloadsOf(batch) : payload;
   const steps = canonical(memos);
-  const trimmed = 2 * payload.length + steps.length > MAX_CALL_BYTES;
+  const trimmed = payloads === undefined || payload.length + payloads.length + steps.length > MAX_CALL_BYTES;
   const ctx = canonical({
     attempt: run.attempt,
     disable_immediate_execution: planOnly,
@@ -45,9 +49,19 @@ export function callRequestBody(context: CallContext): string {
     step_id: stepId ?? 'step',
     use_api: trimmed,
   });
-  const [events, known] = trimmed ? ['[]', '{}'] : [`[${payload}]`, steps];
+  const [events, known] = trimmed ? ['[]', '{}'] : [`[${payloads}]`, steps];
   const deferred = defers
     ? `"defers":${canonical(Object.fromEntries(defers.map((id) => [id, { abortable: true }])))},`
     : '';
   return `{"ctx":${ctx},${deferred}"event":${payload},"events":${events},"steps":${known},"use_api":${trimmed},"version":-1}`;
+}
+
+/** undefined: larger than a call may be, which is known before all are written. */
+function payloadsOf(batch: readonly EventRecord[]): string | undefined {
+  let text = '';
+  for (const event of batch) {
+    text += `${text && ','}${canonical(receivedEventOf(event))}`;
+    if (text.length > MAX_CALL_BYTES) return undefined;
+  }
+  return text;
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -60,6 +61,21 @@ describe('dashboard operations', () => {
       await dialog(page, 'Pause pack?').getByRole('button', { name: 'Pause', exact: true }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       expect(await paused()).to.equal(true);
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    }));
+
+  it('function page pauses a function and holds its queued runs', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/depot-pack`);
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      const pause = dialog(page, 'Pause pack?');
+      expect(await pause.getByLabel('Let them run').isChecked()).to.equal(true);
+      await pause.getByLabel('Hold them').check();
+      expect(await violations(page)).to.deep.equal([]);
+      await pause.getByRole('button', { name: 'Pause', exact: true }).click();
+      await page.getByText('its queued runs are held').waitFor();
+      expect((await service.get('/v1/functions/depot-pack')).body.data.queued_runs).to.equal('hold');
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     }));

@@ -1,4 +1,6 @@
+import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -30,6 +32,34 @@ describe('dashboard run page', () => {
       await page.getByText('inngest.score').waitFor();
       await page.getByText('0.75').waitFor();
       await page.getByText(/Step \w{8}, attempt 2/).waitFor();
+    }));
+
+  it('re-runs a run from one of its steps, and says why a run was cancelled', () =>
+    withPage(async (page) => {
+      const stepId = 'a'.repeat(40);
+      host.on('two', ({ body }) =>
+        body.ctx.stack.stack.length > 0
+          ? { body: 'done' }
+          : { status: 206, body: [{ id: stepId, op: 'StepRun', name: 'pick', displayName: 'pick', data: 1 }] },
+      );
+      await host.register(service, [{ id: 'two', triggers: [{ event: 'chat/two' }] }], { appName: 'steps' });
+      const [eventId] = (await service.post('/e/key', { name: 'chat/two', data: {} })).body.ids;
+      const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
+      await open(page, `${service.url}/runs/${body.data[0].run_id}`);
+      await page.getByRole('button', { name: /pick/ }).first().click();
+      await page.getByRole('button', { name: 'Re-run from here' }).click();
+      const rerun = page.getByRole('dialog', { name: 'Re-run from pick' });
+      await rerun.getByRole('textbox', { name: 'Arguments (JSON)' }).fill('{}');
+      await rerun.getByText('Arguments must be a JSON array').waitFor();
+      expect(await violations(page)).to.deep.equal([]);
+      host.on('two', () => ({ status: 206, body: [{ id: 'b'.repeat(40), op: 'Sleep', opts: { duration: '1h' } }] }));
+      await rerun.getByRole('textbox', { name: 'Arguments (JSON)' }).fill('');
+      await rerun.getByRole('button', { name: 'Re-run', exact: true }).click();
+      await page.getByText('from step').waitFor();
+      const runId = new URL(page.url()).pathname.split('/').at(-1) as string;
+      expect((await service.get(`/v1/runs/${runId}`)).body.data.from_step).to.equal(stepId);
+      await service.request('DELETE', `/v1/runs/${runId}`);
+      await page.getByText('Somebody, here or through the API').waitFor();
     }));
 
   it('shows the code, the data and the cause of an error', () =>

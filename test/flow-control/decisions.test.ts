@@ -204,6 +204,22 @@ describe('GET /v1/events/:id/decisions', () => {
     });
   }
 
+  it('has of a function with a rate limit until when the limit holds, and of an idempotent one the run of the first', async () => {
+    await register([
+      { id: 'limited', triggers: [{ event: `${app}/x` }], rateLimit: { limit: 1, period: '1h' } },
+      { id: 'once', triggers: [{ event: `${app}/x` }], idempotency: 'event.data.order' },
+    ]);
+    const first = await decisionsOf(await send({ order: 1 }));
+    const second = await decisionsOf(await send({ order: 1 }));
+    const reasons = [first, second].map((found) => [...found.values()].map(({ reason }) => reason));
+    expect(reasons).to.deep.equal([
+      [null, null],
+      ['rate_limited', 'idempotent'],
+    ]);
+    expect(Date.parse(second.get('limited')?.until ?? '')).to.be.within(Date.now() + 3_500_000, Date.now() + 3_600_000);
+    expect(second.get('once')?.run_ids).to.deep.equal(first.get('once')?.run_ids);
+  });
+
   it('a run of the event counts more than a decision about it', async () => {
     await register([{ id: 'f', triggers: [{ event: `${app}/x` }] }]);
     const id = await send();

@@ -1,6 +1,7 @@
 /** Many events, and what has happened for them. */
 
 import { RUN_FIELDS } from '../../src/store/runs/run-fields.ts';
+import { openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import type { Service } from '../support/service.ts';
 
@@ -36,4 +37,23 @@ export async function runsOf(service: Service, functionId: string): Promise<Map<
     if (found === functionId && eventId) runs.set(eventId, key.slice(-26));
   }
   return runs;
+}
+
+/** Each event has a run of the function or a decision about it: those that have neither, or both. */
+export async function undecided(
+  service: Service,
+  runs: ReadonlyMap<string, string>,
+  eventIds: Iterable<string>,
+): Promise<string[]> {
+  const { decisions, redis } = await openStore(service.prefix);
+  try {
+    const found: string[] = [];
+    for (const id of eventIds) {
+      const isDecided = (await decisions.of('production', id)).length > 0;
+      if (isDecided === runs.has(id)) found.push(id);
+    }
+    return found;
+  } finally {
+    redis.disconnect();
+  }
 }

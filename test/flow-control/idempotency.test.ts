@@ -5,7 +5,7 @@ import { candidateOf, closeProcesses, functionWith, openProcesses } from '../sup
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { ingested, runsOf, sendAll } from './events.ts';
+import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -119,7 +119,7 @@ describe('A function with an idempotency key', () => {
   });
 
   it('runs once for each value of 10,000 events, with two workers of which one is killed', async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [VALUES, EVENTS] = [1_000, 10_000];
     await host.register(service, [{ id: 'f', triggers: [{ event: 'once/x' }], idempotency: 'event.data.order' }]);
@@ -133,6 +133,7 @@ describe('A function with an idempotency key', () => {
     });
     const runs = await runsOf(service, 'test-app-f');
     for (const id of runs.keys()) expect(ids.has(id)).to.equal(true);
+    expect(await undecided(service, runs, ids)).to.deep.equal([]);
     expect(runs.size).to.equal(VALUES);
     const values = () => new Map(host.calls('f').map(({ body }) => [body.ctx.run_id, body.event.data.order]));
     await until(() => values().size === VALUES, { describe: 'all runs are called', timeoutMs: 30_000 });

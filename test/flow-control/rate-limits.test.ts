@@ -6,7 +6,7 @@ import { candidateOf, closeProcesses, functionWith, openProcesses } from '../sup
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { ingested, runsOf, sendAll } from './events.ts';
+import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
 const MICROSECONDS = 1_000;
 
@@ -126,7 +126,7 @@ describe('A function with a rate limit', () => {
   });
 
   it('runs as often as it may, and no more, for 10,000 events and two workers of which one is killed', async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [LIMIT, KEYS, EVENTS] = [150, 10, 10_000];
     const rateLimit = { limit: LIMIT, period: '24h', key: 'event.data.key' };
@@ -141,6 +141,7 @@ describe('A function with a rate limit', () => {
     });
     const runs = await runsOf(service, 'test-app-f');
     for (const id of runs.keys()) expect(ids.has(id)).to.equal(true);
+    expect(await undecided(service, runs, ids)).to.deep.equal([]);
     expect(runs.size).to.equal(LIMIT * KEYS);
     const called = () => new Set(host.calls('f').map(({ body }) => body.ctx.run_id as string));
     await until(() => called().size === LIMIT * KEYS, { describe: 'all runs are called', timeoutMs: 30_000 });

@@ -7,7 +7,7 @@ import { candidateOf, closeProcesses, type FlowProcess, functionWith, openProces
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { ingested, runsOf, sendAll } from './events.ts';
+import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
 async function withProcesses(count: number, work: (...processes: FlowProcess[]) => Promise<void>, partitions = 1) {
   const processes = await openProcesses(count, partitions);
@@ -195,7 +195,7 @@ describe('A function that is a singleton', () => {
   });
 
   it('runs once at a time for each key for 10,000 events, with two workers of which one is killed', async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [KEYS, EVENTS] = [20, 10_000];
     const active = new Map<string, Set<string>>();
@@ -221,6 +221,7 @@ describe('A function that is a singleton', () => {
     });
     const runs = await runsOf(service, 'test-app-f');
     for (const id of runs.keys()) expect(ids.has(id)).to.equal(true);
+    expect(await undecided(service, runs, ids)).to.deep.equal([]);
     expect(most).to.equal(1);
     expect(runs.size).to.be.at.least(KEYS);
     await service.waitFor('/v1/runs?status=Completed&limit=1', ({ body }) => body.data.length === 1);

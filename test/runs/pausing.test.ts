@@ -31,6 +31,12 @@ class BusyApp {
     await until(() => this.host.calls('busy').length >= before + workers, { describe: 'the workers are busy' });
   }
 
+  /** From here on nothing is busy. */
+  end(): void {
+    this.host.on('busy', () => ({ body: null }));
+    this.free();
+  }
+
   free(): void {
     for (const answer of this.#answers.splice(0)) answer();
   }
@@ -107,6 +113,41 @@ describe('pausing a function', () => {
     expect(new Set(called)).to.deep.equal(new Set([started]));
   });
 
+  it('holds its queued runs until it is resumed, and starts them in their order', async () => {
+    await app.register('held');
+    await app.occupy('held');
+    const queued = await app.queue('held', 30);
+    await app.pause('held', { queued_runs: 'hold' });
+    const invoked = await service.post('/v1/functions/held-held/invoke', { data: { n: 30 } });
+    app.free();
+    await app.register('other');
+    const [other] = (await service.post('/e/key', { name: 'other/x', data: {} })).body.ids;
+    await service.waitFor(`/v1/events/${other}/runs`, (answer) => answer.body.data?.[0]?.status === 'Completed');
+    expect(app.host.calls('held')).to.have.length(0);
+    expect(await app.queued('held', 31)).to.include.members([...queued, invoked.body.data.run_id]);
+    await service.post('/v1/functions/held-held/resume');
+    await until(() => app.host.calls('held').length === 31, { describe: 'all runs start', timeoutMs: 20_000 });
+    const order = app.host.calls('held').map(({ body }) => body.event.data.n);
+    expect(order).to.deep.equal(Array.from({ length: 31 }, (_, n) => n));
+  });
+
+  it('lets held runs go on, or cancels them, when it is paused again with another choice', async () => {
+    await app.register('again');
+    await app.occupy('again');
+    const [first = ''] = await app.queue('again', 1);
+    await app.pause('again', { queued_runs: 'hold' });
+    app.free();
+    await app.pause('again', { queued_runs: 'run' });
+    await service.waitFor(`/v1/runs/${first}`, (answer) => answer.body.data.status === 'Completed', 15_000);
+    await app.pause('again', { queued_runs: 'hold' });
+    const { body } = await service.post('/v1/functions/again-again/invoke', { data: {} });
+    const path = `/v1/runs/${body.data.run_id}`;
+    await app.pause('again', { queued_runs: 'cancel' });
+    const run = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled', 15_000);
+    expect(run.body.data.cancel_reason.cause).to.equal('pause');
+    await service.post('/v1/functions/again-again/resume');
+  });
+
   it('says what its queued runs do, and names a choice that there is not', async () => {
     await app.register('chosen');
     const shown = async () => (await service.get('/v1/functions/chosen-chosen')).body.data.queued_runs;
@@ -121,5 +162,51 @@ describe('pausing a function', () => {
     expect([unknown.status, unknown.body.field]).to.deep.equal([400, 'queued']);
     await service.post('/v1/functions/chosen-chosen/resume');
     expect(await shown()).to.equal(null);
+  });
+});
+
+describe('pausing a function when processes die', function () {
+  this.timeout(90_000);
+  let host: AppHost;
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
+    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '1' } });
+    const app = new BusyApp(host, service);
+    try {
+      const RUNS = 200;
+      await app.register('held');
+      await app.occupy('held', 2);
+      const events = Array.from({ length: RUNS }, (_, n) => ({ name: 'held/x', data: { n } }));
+      await service.post('/e/key', events);
+      const index = service.keys.all()[0]?.runIndex('production', 'active', 'held-held') ?? '';
+      const active = (count: number) => async () => (await service.redis.zcard(index)) === count;
+      await until(active(RUNS), { describe: 'the runs are queued' });
+      await app.pause('held', { queued_runs: 'hold' });
+      app.end();
+      await service.killWorker(0);
+      await service.startWorker();
+      const waiting = async () =>
+        (await service.redis.zcard(`${service.prefix}:queue:runs:delayed`)) >= RUNS &&
+        (await service.redis.llen(`${service.prefix}:queue:runs:active`)) === 0;
+      await until(waiting, { describe: 'the workers have put all jobs aside', timeoutMs: 20_000 });
+      expect(host.calls('held')).to.have.length(0);
+      const before = host.calls().length;
+      await service.post('/v1/functions/held-held/resume');
+      await until(() => host.calls('held').length > 20, { describe: 'the runs start', timeoutMs: 20_000 });
+      await service.killWorker(1);
+      await until(active(0), { describe: 'all runs have ended', timeoutMs: 60_000 });
+      const ids = host.calls('held').map(({ body }) => body.ctx.run_id);
+      expect(new Set(ids).size).to.equal(RUNS);
+      // Only calls in flight when the worker was killed may be repeated.
+      expect(ids.length - RUNS).to.be.at.most(2);
+      expect(host.calls().length).to.be.greaterThan(before);
+    } finally {
+      app.end();
+      await service.stop();
+    }
   });
 });

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tidegate import Context, Event, NonRetriableError, StepError, SyncContext, Tidegate
+from tidegate import BatchEvents, Context, Event, NonRetriableError, StepError, SyncContext, Tidegate
 from tidegate.testing import run_function, run_function_async
 
 client = Tidegate("shop", is_dev=True)
@@ -31,6 +31,15 @@ def thank_plain(ctx: SyncContext) -> Any:
     ctx.step.sleep("rest", "1d")
     back = ctx.step.wait_for_event("back", event="order/returned", timeout="14d")
     return [price, ids, back.data if back else None]
+
+
+def test_a_function_that_batches_events_gets_all_of_them() -> None:
+    @client.create_function(id="batch", trigger="order/paid", batch_events=BatchEvents(max_size=10, timeout=5))
+    def total(ctx: SyncContext) -> list[Any]:
+        return [ctx.event.data["total"], *(event.data["total"] for event in ctx.events), ctx.events[1].name]
+
+    run = run_function(total, events=[{"data": {"total": 3}}, Event(name="order/paid", data={"total": 4})])
+    assert run.result == [3, 3, 4, "order/paid"]
 
 
 @pytest.mark.parametrize("fn", [thank, thank_plain])

@@ -2,11 +2,14 @@
 import type { AnyData, IncomingEvent, OutgoingEvent } from './events.ts';
 import type { Logger } from './logger.ts';
 
+/** Absent fields are those of an event of the function's first trigger. */
+export type TestEvent<Data = AnyData> = { name?: string; data: Data } & Partial<Omit<IncomingEvent, 'name' | 'data'>>;
+
 export interface TestOptions<Data = AnyData> {
   /** The triggering event. Default: an event of the function's first trigger, without data. */
-  event?: { name?: string; data: Data } & Partial<Omit<IncomingEvent, 'name' | 'data'>>;
+  event?: TestEvent<Data>;
   /** For functions that batch events. Default: the single event. */
-  events?: readonly IncomingEvent[];
+  events?: readonly TestEvent<Data>[];
   /** Stubs by step ID (`id`, `id:1`, …): the step does not run; its result is this value or the return value of this function.
    *  An Error, returned or thrown, fails it permanently. For `waitForEvent` and
    *  `waitForSignal`: an event or signal, or null for its timeout. */

@@ -8,9 +8,9 @@ import type { Op } from './steps/op.ts';
 import type { Progress } from './steps/replay.ts';
 import { RunInMemory } from './test-run.ts';
 import { applyStub, type Ending } from './test-stubs.ts';
-import type { TestedStep, TestOptions, TestRun } from './test-types.ts';
+import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
 
-export type { TestedStep, TestOptions, TestRun };
+export type { TestEvent, TestedStep, TestOptions, TestRun };
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -69,9 +69,8 @@ async function runStep({ id, displayName }: Op, call: CallFunction, retries: num
   }
 }
 
-function eventsOf<Data>(fn: TidegateFunction, options: TestOptions<Data>, nowMs: number): IncomingEvent[] {
-  if (options.events) return [...options.events];
+function eventsOf<Data>(fn: TidegateFunction, { event, events }: TestOptions<Data>, nowMs: number): IncomingEvent[] {
   const named = fn.triggers.find((trigger) => 'event' in trigger);
-  const event = { name: named?.event ?? 'test/scheduled', data: {}, id: 'test-event', ts: nowMs, ...options.event };
-  return [event as IncomingEvent];
+  const absent = { name: named?.event ?? 'test/scheduled', data: {}, id: 'test-event', ts: nowMs };
+  return (events ?? [event]).map((given) => ({ ...absent, ...given }) as IncomingEvent);
 }

@@ -31,6 +31,17 @@ describe('testFunction', () => {
     });
   });
 
+  it('runs a function that batches events with all of them', async () => {
+    const batchEvents = { maxSize: 10, timeout: '5s' };
+    const fn = client.createFunction({ id: 'fn', triggers, batchEvents }, ({ event, events }) => ({
+      names: events.map(({ name }) => name),
+      first: event.data.total,
+      sum: events.reduce((sum, { data }) => sum + data.total, 0),
+    }));
+    const { result } = await testFunction(fn, { events: [event, { data: { total: 4 }, id: 'evt-2' }] });
+    expect(result).to.deep.equal({ names: ['order/paid', 'order/paid'], first: 3, sum: 7 });
+  });
+
   it('accepts stubs: values, functions, errors, events', async () => {
     const fn = client.createFunction({ id: 'fn', triggers }, async ({ step }) => {
       const charged = await step.run('charge', (): string => {

@@ -292,6 +292,9 @@ export function schemas() {
     step.sendEvent('b', { name: 'order/paid', data: { total: 3 } });
     return 7;
   });
+  testFunction(fn, { events: [{ data: { total: 3, currency: 'EUR' } }, { data: { total: 4, currency: 'USD' } }] });
+  // @ts-expect-error: total is a number in each of the events
+  testFunction(fn, { events: [{ data: { total: '3', currency: 'EUR' } }] });
   testFunction(fn, { event: { data: { total: 3, currency: 'EUR' } } }).then(({ result, error }) => {
     same<typeof result, number | undefined>(true);
     same<typeof error, unknown>(true);

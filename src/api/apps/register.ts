@@ -4,6 +4,7 @@ import type { FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
+import type { Looks } from '../../jobs/flow-control/looks.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
@@ -24,7 +25,7 @@ import { PRODUCTION } from '../../model/environment.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
@@ -44,6 +45,7 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   expressionProblems: ExpressionProblems;
+  looks: Pick<Looks, 'lookNow'>;
   /** Limits that a registration changes act on what waits. */
   admission: Pick<Admission, 'noteChange'>;
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
@@ -115,6 +117,8 @@ export class Registrar {
     const saved = await this.#queue.run(env, () => this.#save(env, parsed));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    // Nor may batches and debounces wait as long as before.
+    await this.#deps.looks.lookNow(env, saved.changed);
     if (saved.modified) this.#logProblems(env, parsed.registration.appName, problemsOf(saved.registered));
     return saved;
   }
@@ -129,7 +133,7 @@ export class Registrar {
   async #save(
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
-  ): Promise<CheckedFunctions & { modified: boolean }> {
+  ): Promise<CheckedFunctions & Pick<Replaced, 'modified' | 'changed'>> {
     const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     await apps.checkQuota(env, appName, quotas.apps);

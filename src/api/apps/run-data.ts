@@ -1,6 +1,7 @@
 /** `/v0/runs/:id/…`: the event and the steps of a run, for an app whose call request was too large to carry them (docs/protocol.md). */
 import { ServiceError } from '../../errors.ts';
 import { receivedEventOf } from '../../model/events/event.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -22,16 +23,18 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
     const { id } = ctx.params;
     const env = await envOf(ctx);
     const run = await runs.read(env, id);
-    const event = run && (await events.record(env, run.eventId));
-    if (!event) throw notFound(id);
-    ctx.body = [receivedEventOf(event)];
+    const stored = run ? await events.records(env, run.batch ?? [run.eventId]) : [];
+    const batch = stored.filter((event) => event !== undefined);
+    if (batch.length === 0) throw notFound(id);
+    ctx.body = batch.map(receivedEventOf);
   });
 
   router.get('/v0/runs/:id/actions', guard, async (ctx) => {
     const { id } = ctx.params;
     const env = await envOf(ctx);
-    if (!(await runs.read(env, id))) throw notFound(id);
-    ctx.body = await steps.memos(env, id);
+    const run = await runs.read(env, id);
+    if (!run) throw notFound(id);
+    ctx.body = withStepInput(await steps.memos(env, id), run.fromStep);
   });
 }
 

@@ -1,9 +1,13 @@
 /** `/v1/functions`: lists, pauses and resumes registered functions. */
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
+import { RECENT_MS } from '../../jobs/ingestion/function-tables.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
+
 import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -29,11 +33,15 @@ const params = z.object({
 interface FunctionRouteDeps {
   functions: Functions;
   cancellations: Cancellations;
+  admission: Pick<Admission, 'noteChange'>;
   expressionProblems: ExpressionProblems;
   schedules: Pick<Schedules, 'follow'>;
   environments: Pick<Environments, 'find'>;
   limitStatuses: LimitStatuses;
 }
+
+/** Once a pause that holds queued runs is answered, none starts any more: every worker knows of it. */
+const MARGIN_MS = 100;
 
 const pauseSchema = z
   .strictObject({
@@ -42,15 +50,22 @@ const pauseSchema = z
       .optional()
       .meta({
         description:
-          'run: they start as usual, the default; hold: they start when the function is resumed; cancel: they are cancelled in the ' +
+          'run: they start as usual, the default; hold: they start when the function is resumed, and the answer comes a second later, when every worker knows; cancel: they are cancelled in the ' +
           'background, as `GET /v1/cancellations` shows. Absent for a paused function: as before',
       }),
   })
   .default({});
 
 export function functionRoutes(deps: FunctionRouteDeps): Route[] {
-  const { functions, cancellations, expressionProblems, schedules, environments, limitStatuses } = deps;
+  const { functions, cancellations, admission, expressionProblems, schedules, environments, limitStatuses } = deps;
   const tag = 'Functions';
+
+  /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
+  async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
+    await admission.noteChange(env, [functionId]);
+    await change();
+    await admission.noteChange(env, [functionId]);
+  }
 
   async function cancelQueued(env: string, app: string, functionId: string): Promise<void> {
     const now = Date.now();
@@ -155,8 +170,9 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       async handle({ env, params: { id }, body: { queued_runs } }) {
         const [fn] = await existing(env, id);
         const held = queued_runs === undefined ? undefined : queued_runs === 'hold';
-        await functions.pause(env, id, Date.now(), held);
+        await changing(env, id, () => functions.pause(env, id, Date.now(), held));
         await followSchedules(env, fn);
+        if (held) await setTimeout(RECENT_MS + MARGIN_MS);
         if (queued_runs === 'cancel') await cancelQueued(env, fn.app, id);
         return { data: presentFunction(...(await existing(env, id))) };
       },
@@ -176,7 +192,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const [fn] = await existing(env, id);
-        await functions.resume(env, id);
+        await changing(env, id, () => functions.resume(env, id));
         await followSchedules(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },

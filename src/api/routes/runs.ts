@@ -39,6 +39,21 @@ export const detailedRunSchema = runSchema
   })
   .meta({ id: 'RunWithHistory' });
 
+const STEP_ARGUMENTS_MAX = 100;
+const rerunSchema = z
+  .strictObject({
+    from_step: z
+      .strictObject({
+        step_id: z.string().min(1).max(256).meta({ description: 'Hashed ID of the step, as in the history' }),
+        input: z.array(z.unknown()).max(STEP_ARGUMENTS_MAX).optional().meta({
+          description:
+            'Other arguments for the step, in apps with the official TypeScript SDK: those of `step.run` after its function',
+        }),
+      })
+      .optional(),
+  })
+  .default({});
+
 const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
@@ -186,14 +201,17 @@ export function runRoutes({
       forApps: true,
       summary: 'Re-run a finished run',
       description:
-        'Creates a new run of the same function on the same event, without finished steps. While that run is active, repeating the request ' +
-        'returns it.',
+        'Creates a new run of the same function on the same event, without finished steps, or with `from_step` from that step on: the run ' +
+        'has the results of the steps that finished before it. While that run is active, repeating the request returns it.',
       params,
+      body: rerunSchema,
       status: 201,
       data: runSchema,
       errors: ['not_found', 'run_active', 'function_archived', 'event_gone'],
-      async handle({ env, params: { id } }) {
-        const run = await retries.rerun(env, id, Date.now());
+      async handle({ env, params: { id }, body: { from_step } }) {
+        const { step_id, input } = from_step ?? {};
+        const fromStep = step_id === undefined ? undefined : { id: step_id, ...(input && { input }) };
+        const run = await retries.rerun(env, id, Date.now(), fromStep);
         if (!run) throw notFound(id);
         return { data: presentRun(run) };
       },

@@ -21,7 +21,7 @@ const cancelReasonSchema = z
     cause: z.enum(CANCEL_CAUSES).meta({
       description:
         'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
-        'its queued runs cancelled; singleton: another run of the same key took its place',
+        'its queued runs cancelled; singleton: another run of the same key replaced it',
     }),
     id: z.string().nullable().meta({ description: 'Of the event, the bulk cancellation, or the other run' }),
   })
@@ -32,7 +32,7 @@ const officialFields = {
   function_version: z.int().meta({ description: 'Always 1' }),
   environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
   original_run_id: z.string().nullable().meta({ description: 'As retry_of' }),
-  batch_id: z.string().nullable().meta({ description: 'Always null' }),
+  batch_id: z.string().nullable().meta({ description: 'Of the run of a batch, the ID of its first event' }),
   cron: z.string().nullable().meta({ description: 'Always null' }),
 };
 
@@ -40,7 +40,12 @@ export const runSchema = z
   .object({
     run_id: z.string(),
     function_id: z.string(),
-    event_id: z.string().meta({ description: 'Internal ID of the event that triggered the run' }),
+    event_id: z
+      .string()
+      .meta({ description: 'Internal ID of the event that triggered the run; of a batch, the first' }),
+    event_ids: z
+      .array(z.string())
+      .meta({ description: 'Internal IDs of all events that the run is for: of a batch, in order' }),
     status: z.enum(RUN_STATUSES),
     attempt: z.int().meta({ description: 'Number of attempts before the current or last one' }),
     queued_at: z.iso.datetime(),
@@ -55,6 +60,9 @@ export const runSchema = z
     request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
     cancel_reason: cancelReasonSchema.nullable().meta({ description: 'null: not cancelled, or by an earlier version' }),
     retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
+    from_step: z.string().nullable().meta({
+      description: 'The step that a re-run began with: hashed ID; null: it began at the start',
+    }),
     ...officialFields,
   })
   .meta({ id: 'Run' });
@@ -86,6 +94,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     run_id: id,
     function_id: functionId,
     event_id: eventId,
+    event_ids: run.batch ?? [eventId],
     status: dialect === 'inngest' && status === 'Queued' ? 'Running' : status,
     attempt,
     queued_at: queued,
@@ -97,10 +106,11 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     request_id: requestId,
     cancel_reason: run.cancelReason ? { cause: run.cancelReason.cause, id: run.cancelReason.id ?? null } : null,
     retry_of: run.retryOf ?? null,
+    from_step: run.fromStep?.id ?? null,
     function_version: 1,
     environment_id: uuidOf(env),
     original_run_id: run.retryOf ?? null,
-    batch_id: null,
+    batch_id: run.batch ? eventId : null,
     cron: null,
   };
 }

@@ -38,7 +38,7 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
     case 'limit':
       return scheduler.start(await admission.advance(partition, check.limit));
     case 'function':
-      return scheduler.start(await admission.adapt(partition, check.env, check.functionId));
+      return admission.adapt(partition, check.env, check.functionId, (calls) => scheduler.start(calls));
     case 'admission':
       return checkAdmission(partition, check, deps);
   }
@@ -46,7 +46,7 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
 
 async function checkAdmission(
   partition: number,
-  { entry, env }: { entry: string; env: string },
+  { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
   { admissions, admission, scheduler, runs, activeRuns, checkMs }: AdmissionChecksDeps,
 ): Promise<void> {
   const call = callOfEntry(entry);
@@ -55,7 +55,7 @@ async function checkAdmission(
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);
   if (!call && isActive) return admissions.keep(partition, [entry], Date.now() + RUN_CHECK_MS);
-  await scheduler.start(await admission.release(partition, entry));
+  await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
   // Its call may be due all the same.
   if (isActive) await activeRuns.postpone(env, runId, Date.now());
 }

@@ -22,20 +22,26 @@ import type {
 import type { Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import { toRunRef } from '../queues/queues.ts';
+import { type Admitted, toRunRef } from '../queues/queues.ts';
 import { type CallToSchedule, callOfEntry, entryOf } from '../runs/call-ref.ts';
 import type { FlowKeys } from './flow-keys.ts';
 
 /** A call that may have its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
-  /** The partition of its limits; undefined: it has none. */
-  home?: number;
+  /** The partition of its limits, and when it was admitted, Unix milliseconds; undefined: it has none. */
+  admitted?: Admitted;
   /** It has waited: its job may exist, delayed for long. */
   hasWaited?: boolean;
 }
 
+/** Between calls of the same millisecond, which come in this order. */
+const STEP_MS = 0.001;
+const STARTS = 1_000;
+
 /** Moves in one round when a configuration has changed. */
 const MOVED_AT_ONCE = 500;
+
+type StartCalls = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
 
 export interface AdmissionDeps {
   admissions: Admissions;
@@ -60,6 +66,7 @@ export class Admission {
   readonly #deps: AdmissionDeps;
   /** Unix milliseconds, with three decimals. */
   #lastScore = 0;
+  #starts = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -88,11 +95,17 @@ export class Admission {
 
   /** A call has ended, or a run: what waits for its permits goes on. */
   async release(home: number, entry: string, executions?: number): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(home, entry, executions));
+    return this.#follow(await this.#deps.admissions.release(home, entry, { executions }));
   }
 
+  /** No job was found for what was admitted. */
+  async giveBack(home: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(home, entry, { claimedUntil }));
+  }
+
+  /** What waits for the limit goes on. A timer may be early by the clock of Redis: the next one is not the same. */
   async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.advance(home, limit));
+    return this.#follow(await this.#deps.admissions.advance(home, limit), `-${Date.now()}`);
   }
 
   /** The run has ended: it gives back what it holds as a whole, and its calls no longer wait. */
@@ -121,20 +134,16 @@ export class Admission {
     for (const id of functionIds) await this.#deps.admissions.noteChange(homesOf(env, id), env, [id], Date.now());
   }
 
-  /** Adapts backlogs to the present configuration of their function. */
-  async adapt(partition: number, env: string, functionId: string): Promise<AdmittedCallToSchedule[]> {
+  /** Adapts backlogs to the present configuration of their function.
+   *  @param start gives calls their jobs */
+  async adapt(partition: number, env: string, functionId: string, start: StartCalls): Promise<void> {
     const { admissions, functions } = this.#deps;
     const fn = (await functions.of(env)).find(functionId);
-    const ready: AdmittedCallToSchedule[] = [];
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
       const changed = fn && this.#sameBacklog(fn, backlog, info);
-      ready.push(
-        ...(changed
-          ? await this.#follow(await admissions.change(partition, backlog, changed))
-          : await this.#move(partition, backlog)),
-      );
+      if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
+      else await this.#move(partition, backlog, start);
     }
-    return ready;
   }
 
   isAdmitted(home: number, entry: string): Promise<boolean> {
@@ -154,7 +163,8 @@ export class Admission {
           home,
           some.map((one) => toAdmit(one, executions)),
         );
-        const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, home }] : []));
+        const admitted: Admitted = [home, progress.askedAt];
+        const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, admitted }] : []));
         const entries = new Set(own.map((call) => entryOf(refOf(call))));
         const others = progress.admitted.filter(({ entry }) => !entries.has(entry));
         return [...own, ...(await this.#follow({ ...progress, admitted: others }))];
@@ -163,15 +173,16 @@ export class Admission {
     return found.flat();
   }
 
-  /** The calls that a script has admitted, and what follows from it. */
-  async #follow(progress: Progress): Promise<AdmittedCallToSchedule[]> {
+  /** The calls that a script has admitted, and what follows from it.
+   *  @param suffix of the IDs of timers */
+  async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
     const { admissions, queues } = this.#deps;
     const { partition, throttles, unfinished } = progress;
     const ready = await this.#callsOf(progress);
     const timers = throttles.map(({ limit, at }) => ({
       name: 'throttle',
       data: { kind: 'throttle' as const, limit, home: partition },
-      opts: { jobId: `throttle-${limit}-${at}`, delay: Math.max(0, at - Date.now()) },
+      opts: { jobId: `throttle-${limit}-${at}${suffix}`, delay: Math.max(0, at - Date.now()) },
     }));
     if (timers.length > 0) await queues.partition(partition).timers.addBulk(timers);
     for (const limit of new Set(unfinished)) {
@@ -180,49 +191,55 @@ export class Admission {
     return ready;
   }
 
-  async #callsOf({ partition, admitted }: Progress): Promise<AdmittedCallToSchedule[]> {
+  async #callsOf({ partition, askedAt, admitted }: Progress): Promise<AdmittedCallToSchedule[]> {
     const ready: AdmittedCallToSchedule[] = [];
     for (const [env, some] of Map.groupBy(admitted, (call) => call.env)) {
       const ids = [...new Set(some.map(({ entry }) => callOfEntry(entry)?.runId ?? entry))];
       const runs = new Map((await this.#deps.runs.readMany(env, ids)).map((run) => [run.id, run]));
-      for (const call of some) ready.push(...(await this.#callOf(partition, call, runs)));
+      for (const call of some) ready.push(...(await this.#callOf([partition, askedAt], call, runs)));
     }
     return ready;
   }
 
   async #callOf(
-    home: number,
+    admitted: Admitted,
     { env, functionId, entry }: AdmittedCall,
     runs: ReadonlyMap<string, Run>,
   ): Promise<AdmittedCallToSchedule[]> {
     const call = callOfEntry(entry);
     const run = call && runs.get(call.runId);
     // It has ended while it waited, or its environment is deleted.
-    if (!call || !run || hasEnded(run)) return this.release(home, entry);
+    if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
     const { at, stepId } = call;
     const fn = await this.#deps.functions.find(env, functionId);
     const retries = fn?.retries ?? DEFAULT_RETRIES;
     if (run.startedAt === undefined && stepId === undefined && fn && flowOptionsOf(fn)?.throttle)
       this.#deps.recorder.startThrottled(env, functionId);
     const which = stepId === undefined ? { at: at ?? 0 } : { stepId };
-    return [{ ref: toRunRef(run), ...which, retries, home, hasWaited: true }];
+    return [{ ref: toRunRef(run), ...which, retries, admitted, hasWaited: true }];
   }
 
   async #limitsOf(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
-    const { env, functionId, started } = call.ref;
+    const { env, functionId, started, queuedAt } = call.ref;
     const fn = known ?? (await this.#deps.functions.find(env, functionId));
     if (!fn || !hasLimits(fn)) return undefined;
     const keys = await this.#keysOf(call, flowOptionsOf(fn));
-    const isStart = call.stepId === undefined && (call.at ?? 0) === 0 && !started;
+    const isStart = !started;
     const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
-    const score = this.#scoreNow() - (keys?.priority ?? 0) * 1_000;
+    const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
+    const score = since - (keys?.priority ?? 0) * 1_000;
     return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
+  }
+
+  /** When the run was queued; starts of the same millisecond keep their order. */
+  #scoreAt(queuedAt: number): number {
+    return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
   }
 
   /** Now; calls that come together keep their order. */
   #scoreNow(): number {
-    this.#lastScore = Math.max(Date.now(), this.#lastScore + 0.001);
+    this.#lastScore = Math.max(Date.now(), this.#lastScore + STEP_MS);
     return this.#lastScore;
   }
 
@@ -251,22 +268,22 @@ export class Admission {
   }
 
   /** Admits the calls of a backlog by the present configuration. Those that are left there twice for a moment are admitted once. */
-  async #move(partition: number, backlog: string): Promise<AdmittedCallToSchedule[]> {
+  async #move(partition: number, backlog: string, start: StartCalls): Promise<void> {
     const { admissions } = this.#deps;
-    const ready: AdmittedCallToSchedule[] = [];
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
-      if (waiting.length === 0) return ready;
+      if (waiting.length === 0) return;
       const env = backlog.slice(0, backlog.lastIndexOf(':'));
       const moved = waiting.map(({ entry }) => ({ env, functionId: '', entry }));
       const calls = await this.#waitingCalls(env, moved);
-      ready.push(...(await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
+      // First: if this process dies in between, they are moved again. What has no limits any more is in no other place.
+      await start((await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
       const progress = await admissions.withdraw(
         partition,
         backlog,
         waiting.map(({ entry }) => entry),
       );
-      ready.push(...(await this.#follow(progress)));
+      await start(await this.#follow(progress));
     }
   }
 

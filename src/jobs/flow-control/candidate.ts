@@ -12,6 +12,8 @@ export interface Candidate extends RunToStart {
   cause: 'event' | 'invocation' | 'schedule';
   /** The event was stored by an earlier try of the same job, which may have decided already. */
   repeated?: boolean;
+  /** When the work on the event began, Unix milliseconds: another try may have decided since. */
+  beganAt?: number;
   /** Of the run, if the earlier try created it. */
   created?: RunStatus;
 }

@@ -41,7 +41,17 @@ export class FlowControl {
   /** For those who are told why a run does not start. */
   async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
     if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
-    const { stages, decisions } = this.#deps;
+    return this.#pass(candidates, this.#deps.stages);
+  }
+
+  /** The same for runs that a stage has held back until now: what the stages after it say. */
+  async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
+    const { stages } = this.#deps;
+    return (await this.#pass(candidates, stages.slice(stages.indexOf(after) + 1))).runs;
+  }
+
+  async #pass(candidates: readonly Candidate[], stages: readonly FlowStage[]): Promise<Decided> {
+    const { decisions } = this.#deps;
     let rest: readonly Candidate[] = await this.#withCreated(candidates);
     const made: Decision[] = [];
     const passed: { stage: FlowStage; admitted: Candidate[] }[] = [];
@@ -54,7 +64,7 @@ export class FlowControl {
       passed.push({ stage, admitted: result.admitted });
       rest = [...others, ...result.admitted];
     }
-    if (made.length > 0) await decisions.add(made);
+    if (made.length > 0) await decisions.add(withBatches(made, candidates));
     return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: made };
   }
 
@@ -76,6 +86,18 @@ export class FlowControl {
       return created ? { ...candidate, created } : candidate;
     });
   }
+}
+
+/** What is decided about the run of a batch concerns all its events. */
+function withBatches(made: readonly Decision[], candidates: readonly Candidate[]): readonly Decision[] {
+  const batches = new Map(
+    candidates.flatMap(({ fn, event, batch }) => (batch ? [[`${event.internalId}/${fn.id}`, batch] as const] : [])),
+  );
+  if (batches.size === 0) return made;
+  return made.flatMap((decision) => {
+    const batch = batches.get(`${decision.eventId}/${decision.functionId}`);
+    return batch ? batch.map((eventId) => ({ ...decision, eventId })) : [decision];
+  });
 }
 
 function divided(candidates: readonly Candidate[], stage: FlowStage): [others: Candidate[], concerned: Candidate[]] {

@@ -6,7 +6,8 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 
-const RECENT_MS = 1_000;
+/** After so long every process knows of a change. */
+export const RECENT_MS = 1_000;
 /** Environments whose tables are in memory: branches come and go, and each may have thousands of functions. */
 const TABLES_MAX = 1_000;
 

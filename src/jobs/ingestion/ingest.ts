@@ -26,11 +26,13 @@ export interface IngestDeps {
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
+  const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
   const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
   const { candidates, decisions } = await matchEvents(notIngested, tables, deps.evaluator);
+  for (const candidate of candidates) candidate.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
   await deps.starter.start(await deps.flowControl.decide(candidates), Date.now());
   await deps.events.markIngested(stored, Date.now());

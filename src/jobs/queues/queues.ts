@@ -40,10 +40,22 @@ export interface TracedRunRef extends RunRef {
   keys?: FrozenKeys | undefined;
   /** Whether it has had a call. */
   started?: boolean;
+  /** Its place in line for its start, Unix milliseconds. */
+  queuedAt?: number;
 }
 
-export function toRunRef({ env, id, eventId, requestId, functionId, trace, keys, startedAt }: Run): TracedRunRef {
-  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined };
+export function toRunRef({
+  env,
+  id,
+  eventId,
+  requestId,
+  functionId,
+  trace,
+  keys,
+  startedAt,
+  queuedAt,
+}: Run): TracedRunRef {
+  return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
 /** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
@@ -53,9 +65,12 @@ export interface CallJob extends RunRef {
   stepId?: string;
   /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
-  /** Partition of the limits of which it holds permits since before its first execution (flow-control/admission.ts). */
-  admitted?: number;
+  /** It was admitted before its first execution (flow-control/admission.ts). */
+  admitted?: Admitted;
 }
+
+/** Partition of the limits of which a call holds permits, and when they were asked for, Unix milliseconds. */
+export type Admitted = [home: number, at: number];
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {
@@ -93,23 +108,20 @@ export interface ThrottleTimer {
   home: number;
 }
 
-/** A debounce may be over. */
+/** Debounces of a function in a partition may be over. */
 export interface DebounceTimer {
   kind: 'debounce';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
+  partition: number;
 }
 
-/** A batch may have waited long enough. */
+/** Batches of a function in a partition may be full or due. */
 export interface BatchTimer {
   kind: 'batch';
   env: string;
   functionId: string;
-  /** Value of its key. */
-  key: string;
-  batchId: string;
+  partition: number;
 }
 
 /** A run may have reached one of its timeouts. */

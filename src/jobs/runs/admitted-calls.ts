@@ -18,6 +18,8 @@ export interface HeldPermits {
 }
 
 export interface AdmittedCallsDeps {
+  /** For so long an admission needs no check: longer ago, the job was late, and its places may be with another call. */
+  trustMs: number;
   admission: Admission;
   functions: FunctionTables;
   runs: Runs;
@@ -36,14 +38,15 @@ export class AdmittedCalls {
   async admit(job: CallJob, executions: number): Promise<HeldPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
-    if (admitted !== undefined && executions === 1) return { entry, home: admitted, executions };
-    const { functions, runs, admission, scheduler } = this.#deps;
+    const { functions, runs, admission, scheduler, trustMs } = this.#deps;
+    const [home, admittedAt = 0] = admitted ?? [];
+    if (home !== undefined && executions === 1 && Date.now() - admittedAt < trustMs) return { entry, home, executions };
     const fn = await functions.find(env, functionId);
     if (!fn || (!flowOptionsOf(fn) && !fn.held)) {
-      return admitted === undefined ? undefined : { entry, home: admitted };
+      return home === undefined ? undefined : { entry, home };
     }
     const run = await runs.read(env, runId);
-    if (!run || hasEnded(run)) return admitted === undefined ? undefined : { entry, home: admitted };
+    if (!run || hasEnded(run)) return home === undefined ? undefined : { entry, home };
     const jobId = callJobId(runId, at, stepId);
     const call = { ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries: 0 };
     const ready = await admission.admit([call], executions);
@@ -51,7 +54,7 @@ export class AdmittedCalls {
     await scheduler.start(ready.filter((one) => !isOwn(one)));
     const own = ready.find(isOwn);
     if (!own) return 'waits';
-    return own.home === undefined ? undefined : { entry, home: own.home, executions };
+    return own.admitted && { entry, home: own.admitted[0], executions };
   }
 
   /** A job that waits was put aside: it may have been admitted meanwhile. */

@@ -1,13 +1,13 @@
 /** The call job: calls a function for its run and applies the outcome to the run. Each failed call is an attempt of the
  *  job, which BullMQ repeats after the delay that the failure asks for. */
 import { UnrecoverableError } from 'bullmq';
-import type { CallContext } from '../../functions/call-request.ts';
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Failure, type Outcome, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
-import type { AppFunction } from '../../model/apps/app.ts';
-import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import type { EventRecord } from '../../model/events/event.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
+import type { Events } from '../../store/events/events.ts';
 import type { LeftOver, Loaded } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -15,6 +15,7 @@ import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
 import { callJobId } from './call-ref.ts';
+import { countedCall } from './counted-call.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
@@ -24,6 +25,7 @@ import { isTooLate, watchStart } from './timeouts.ts';
 
 export interface CallDeps extends OperationDeps, FailedCallDeps {
   functions: FunctionTables;
+  events: Events;
   functionClient: FunctionClient;
   timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
@@ -76,10 +78,10 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-/** For the first call of a run. A re-run is due since it was created, any other run since its event. */
+/** For the first call of a run. A re-run and the run of a batch are due since they were created, any other run since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) return;
-  const dueAt = run.retryOf || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
+  const dueAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }
 
@@ -139,16 +141,19 @@ async function callFunction(
   { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
-  const { run, event, stack, memos, planOnly } = loaded;
+  const { run, stack, memos, planOnly } = loaded;
   const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
+  const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
+  const event = events ? events[0] : loaded.event;
   if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
   // Only the official SDKs defer functions; they defer again what they are not told of.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
-  const request: CallContext = {
+  const context = {
     run: { ...run, attempt: attempts.made },
     event,
+    events,
     maxAttempts: attempts.max,
     at,
     executions: attempts.executions,
@@ -156,25 +161,19 @@ async function callFunction(
     startedAt,
     stepId,
     stack,
-    memos,
+    memos: withStepInput(memos, run.fromStep),
     planOnly: planOnly && stepId === undefined,
     defers,
   };
-  const outcome = flowOptionsOf(fn)
-    ? await countedCall(fn, request, deps)
-    : await deps.functionClient.call(fn, request);
+  const outcome = await countedCall(fn, context, deps);
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
 }
 
-async function countedCall(fn: AppFunction, request: CallContext, deps: CallDeps): Promise<Outcome> {
-  const { env } = request.run;
-  deps.telemetry.recordCallInFlight(env, fn.id, 1);
-  try {
-    return await deps.functionClient.call(fn, request);
-  } finally {
-    deps.telemetry.recordCallInFlight(env, fn.id, -1);
-  }
+/** The events of a batch that are still stored; they stay as long as the run needs them. */
+async function batchOf(env: string, ids: readonly string[], events: Events): Promise<EventRecord[]> {
+  await Promise.all(ids.map((id) => events.extendRetention(env, id)));
+  return (await events.records(env, ids)).filter((event) => event !== undefined);
 }
 
 /** Idempotent.

@@ -23,6 +23,8 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 
 /** Larger results are left out: events are smaller than outputs may be. */
 const RESULT_MAX_LENGTH = 262_144;
+/** Of a batch with more, the first ones: an ingest job carries the event. */
+const EVENTS_MAX_LENGTH = 1_048_576;
 const CANCELLED = 'function cancelled';
 
 export interface LifecycleEventsDeps {
@@ -32,6 +34,9 @@ export interface LifecycleEventsDeps {
   acceptor: Acceptor;
   evaluator: ExpressionEvaluator;
 }
+
+/** The events that triggered a run. */
+type Causes = [EventRecord, ...EventRecord[]];
 
 /** What the parts of an event's ID are derived from. */
 const ID_PARTS: Record<string, string> = {
@@ -50,11 +55,11 @@ export class LifecycleEvents {
   /** Call before the run is stored as failed: when the process dies in between, its job repeats both.
    *  @param cause the event that triggered the run, if it is at hand */
   async failed(run: Run, failure: RunFailure, cause?: EventRecord): Promise<void> {
-    const event = await this.#cause(run, cause);
-    if (!event) return;
+    const events = await this.#causes(run, cause);
+    if (!events) return;
     const fn = await this.#deps.functions.find(run.env, run.functionId);
     const data = {
-      ...dataOf(run, event, 'Failed'),
+      ...dataOf(run, events, 'Failed'),
       error: eventError(failure, fn?.dialect),
       ...resultOf(failedOutput(failure, fn?.dialect)),
     };
@@ -72,9 +77,9 @@ export class LifecycleEvents {
     if (awaited === false && !listening) return;
     const isAwaited = awaited ?? (await this.#isAwaited(run, FUNCTION_FINISHED));
     if (!isAwaited && !listening) return;
-    const event = await this.#cause(run, cause);
-    if (!event) return;
-    const data = { ...dataOf(run, event, 'Completed'), ...resultOf(run.output ?? 'null') };
+    const events = await this.#causes(run, cause);
+    if (!events) return;
+    const data = { ...dataOf(run, events, 'Completed'), ...resultOf(run.output ?? 'null') };
     if (isAwaited) await this.#send(run, FUNCTION_FINISHED, data);
     else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
   }
@@ -83,18 +88,19 @@ export class LifecycleEvents {
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
     if (!isAwaited && !(await this.#deps.functions.recent(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
-    const event = await this.#cause(run);
-    if (!event) return;
+    const events = await this.#causes(run);
+    if (!events) return;
     const error = { error: CANCELLED, name: 'Error', message: CANCELLED };
-    const data = { ...dataOf(run, event, 'Cancelled'), error };
+    const data = { ...dataOf(run, events, 'Cancelled'), error };
     if (isAwaited) await this.#send(run, FUNCTION_CANCELLED, data);
     else await this.#sendToFunctions(run, FUNCTION_CANCELLED, data);
   }
 
   /** @returns undefined when the end of the run is told to nobody */
-  async #cause(run: Run, cause?: EventRecord): Promise<EventRecord | undefined> {
-    const event = cause ?? (await this.#deps.events.record(run.env, run.eventId));
-    return event && !tellsEnd(event.name) ? event : undefined;
+  async #causes(run: Run, cause?: EventRecord): Promise<Causes | undefined> {
+    const stored = cause && !run.batch ? [cause] : await this.#deps.events.records(run.env, run.batch ?? [run.eventId]);
+    const [first, ...rest] = stored.filter((event) => event !== undefined);
+    return first && !tellsEnd(first.name) ? [first, ...rest] : undefined;
   }
 
   async #isAwaited({ env }: Run, name: string): Promise<boolean> {
@@ -145,16 +151,25 @@ function idOf(run: Run, name: string): string {
   return derivedEventId(run.id, ID_PARTS[name] as string);
 }
 
-function dataOf(run: Run, cause: EventRecord, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {
-  const event = payloadOf(cause);
+function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {
+  const event = payloadOf(causes[0]);
   return {
     function_id: run.functionId,
     run_id: run.id,
     event,
-    events: [event],
+    events: causes.length === 1 ? [event] : withinLimit(causes.map(payloadOf)),
     ...(run.invoker && { correlation_id: correlationId(run.invoker) }),
     _inngest: { status },
   };
+}
+
+function withinLimit(events: readonly Event[]): Event[] {
+  let length = 0;
+  const end = events.findIndex((event) => {
+    length += JSON.stringify(event).length;
+    return length > EVENTS_MAX_LENGTH;
+  });
+  return events.slice(0, end === -1 ? events.length : Math.max(1, end));
 }
 
 /** @param output JSON text */

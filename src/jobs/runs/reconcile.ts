@@ -23,6 +23,8 @@ const RUNS_AT_ONCE = 1_000;
 /** A run that fails to be reconciled is due again after 2, 4, 8, … times the usual time. */
 const MAX_DOUBLINGS = 8;
 
+const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
+
 export interface ReconcileDeps {
   activeRuns: ActiveRuns;
   events: Events;
@@ -78,7 +80,10 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
-  await events.extendRetention(env, eventId);
+  await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
+  if (run.fromStep && run.startedAt === undefined && (await runs.copySteps(run, nowMs)) === undefined) {
+    return deps.transitions.fail(run, { error: STEPS_GONE });
+  }
   const { pending, done } = await steps.progress(env, id);
   const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
   // The request of an endpoint seems dead: from here on the service calls it.

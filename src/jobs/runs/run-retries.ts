@@ -1,13 +1,17 @@
 /** Manual retries: a finished run as a new run of the same function on the same event (re-run), and a delayed attempt
  *  at once (retry now). */
 import { ServiceError } from '../../errors.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
 import { derivedId } from '../../model/ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { FromStep } from '../../model/runs/step-input.ts';
+import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { checkFromStep } from './rerun-from-step.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { RunStarter } from './run-starter.ts';
 
@@ -17,6 +21,7 @@ type Progress = Awaited<ReturnType<Steps['progress']>>;
 export interface RunRetriesDeps {
   runs: Runs;
   steps: Steps;
+  apps: Pick<Apps, 'read'>;
   events: Events;
   functions: FunctionTables;
   starter: RunStarter;
@@ -31,17 +36,17 @@ export class RunRetries {
   }
 
   /** While a re-run of the run is active, this returns that one: its ID is derived from the number of re-runs before
-   *  it.
+   *  it. A re-run from a step is another one, for each step and input.
    *  @returns the new run; undefined when there is no such run
-   *  @throws ServiceError run_active, function_archived, event_gone */
-  async rerun(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
+   *  @throws ServiceError run_active, function_archived, event_gone, input_invalid */
+  async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
     const { runs } = this.#deps;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
-    const { id, active } = await this.#nextRerun(run);
+    const { id, active } = await this.#nextRerun(run, fromStep);
     if (active) return active;
-    await this.#start(run, id, nowMs);
+    await this.#start(run, id, nowMs, fromStep);
     return runs.read(env, id);
   }
 
@@ -75,23 +80,37 @@ export class RunRetries {
   }
 
   /** A re-run outlives the record of its run, so counting the stored ones counts them all. */
-  async #nextRerun({ env, id: runId }: Run): Promise<{ id: string; active?: Run }> {
+  async #nextRerun({ env, id: runId }: Run, fromStep: FromStep | undefined): Promise<{ id: string; active?: Run }> {
+    const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
     for (let count = 0; ; count++) {
-      const id = derivedId(runId, 'retry', String(count));
+      const id = derivedId(runId, ...parts, String(count));
       const rerun = await this.#deps.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };
     }
   }
 
-  async #start({ env, id: retryOf, functionId, eventId }: Run, id: string, nowMs: number): Promise<void> {
+  async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
     const { events, functions, starter } = this.#deps;
+    const { env, id: retryOf, functionId, eventId, batch } = run;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
-    const record = await events.record(env, eventId);
+    if (fromStep) await this.#checkFromStep(run, fn, fromStep);
+    const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // The event that cancelled the first run is older than this: it does not cancel this one.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
-    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf }], nowMs);
+    const of = { ...(batch && { batch }), ...(fromStep && { fromStep }) };
+    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);
+  }
+
+  async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
+    const { runs, steps, apps } = this.#deps;
+    const [history, memo, app] = await Promise.all([
+      runs.history(env, id),
+      steps.memo(env, id, fromStep.id),
+      apps.read(env, fn.app),
+    ]);
+    checkFromStep(fromStep, { history, isFinished: memo !== undefined }, fn, app?.sdk);
   }
 }

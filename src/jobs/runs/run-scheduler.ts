@@ -75,12 +75,22 @@ export class RunScheduler {
   /** Gives calls that are admitted their jobs. */
   async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const [waited, others] = [calls.filter(({ hasWaited }) => hasWaited), calls.filter(({ hasWaited }) => !hasWaited)];
+    const waited = calls.filter(({ hasWaited }) => hasWaited);
     // The job of a retry waits too.
     const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(refOf)) : new Map();
-    const isDelayed = (call: AdmittedCallToSchedule) => delayed.has(jobIdOf(refOf(call)));
-    await this.#add([...others, ...waited.filter((call) => !isDelayed(call))]);
-    for (const call of waited) if (isDelayed(call)) await this.promoteDeferred(jobIdOf(refOf(call)));
+    let added: AdmittedCallToSchedule[] = [];
+    // In their order, whether they have jobs or not.
+    for (const call of calls) {
+      const jobId = jobIdOf(refOf(call));
+      if (!call.hasWaited || !delayed.has(jobId)) {
+        added.push(call);
+        continue;
+      }
+      await this.#add(added);
+      added = [];
+      await this.promoteDeferred(jobId);
+    }
+    await this.#add(added);
   }
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
@@ -96,7 +106,7 @@ export class RunScheduler {
     priorities: ReadonlyMap<string, JobsOptions>,
   ): Promise<void> {
     await queue.addBulk(
-      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, home }) => ({
+      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted }) => ({
         name: ref.functionId,
         data: {
           ...dataOf(ref),
@@ -104,7 +114,7 @@ export class RunScheduler {
           ...(at !== undefined && { at }),
           ...(stepId && { stepId }),
           ...(attemptsBefore > 0 && { attemptsBefore }),
-          ...(home !== undefined && { admitted: home }),
+          ...(admitted && { admitted }),
         } satisfies CallJob,
         opts: {
           jobId: callJobId(ref.runId, at, stepId),

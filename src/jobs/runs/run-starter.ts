@@ -7,7 +7,7 @@ import type { Tracing } from '../../tracing/tracing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-import type { CausingEvent, RunToStart } from './run-to-start.ts';
+import type { RunToStart } from './run-to-start.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunStarterDeps {
@@ -37,7 +37,7 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, invoker, retryOf, fromStep, keys, batch, dueAt, trace = activeSpan }) => ({
         id,
         env: event.env,
         functionId: fn.id,
@@ -45,7 +45,9 @@ export class RunStarter {
         requestId: event.requestId,
         ...(invoker && { invoker }),
         ...(retryOf && { retryOf }),
+        ...(fromStep && { fromStep }),
         ...(keys && { keys }),
+        ...(batch && { batch }),
         ...(trace && { trace }),
         queuedAt: nowMs,
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
@@ -54,8 +56,9 @@ export class RunStarter {
     await singletons.confirm(toStart);
     await cancelTriggers.watch(toStart, nowMs);
     await timeoutTimers.watchQueued(toStart, nowMs);
+    const finishedSteps = await this.#copySteps(toStart, nowMs);
     await scheduler.enqueueCalls(
-      toStart.map(({ id, fn, event, keys, dueAt, trace = activeSpan }) => ({
+      toStart.map(({ id, fn, event, fromStep, keys, dueAt, trace = activeSpan }) => ({
         ref: {
           env: event.env,
           runId: id,
@@ -64,8 +67,9 @@ export class RunStarter {
           functionId: fn.id,
           trace,
           keys,
+          queuedAt: nowMs,
         },
-        at: 0,
+        ...(fromStep?.input ? { stepId: fromStep.id } : { at: finishedSteps.get(id) ?? 0 }),
         retries: fn.retries,
         delayMs: dueAt - nowMs,
       })),
@@ -75,15 +79,27 @@ export class RunStarter {
     }
   }
 
+  /** @returns the numbers of steps that re-runs begin with, by run ID */
+  async #copySteps(toStart: readonly RunToStart[], nowMs: number): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { id, event, retryOf, fromStep } of toStart) {
+      if (!retryOf || !fromStep) continue;
+      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
+      // The reconciler fails it: without them it would run all steps again.
+      if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
+      counts.set(id, count);
+    }
+    return counts;
+  }
+
   /** An event with a future timestamp is kept past its retention only for the runs that start then. */
   async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { events } = this.#deps;
-    const aheadMs = new Map<string, { event: CausingEvent; ms: number }>();
-    for (const { event, dueAt } of toStart) {
-      if (dueAt - nowMs > SLACK_MS) aheadMs.set(`${event.env}/${event.internalId}`, { event, ms: dueAt - nowMs });
+    const aheadMs = new Map<string, { env: string; id: string; ms: number }>();
+    for (const { event, dueAt, batch = [event.internalId] } of toStart) {
+      if (dueAt - nowMs <= SLACK_MS) continue;
+      for (const id of batch) aheadMs.set(`${event.env}/${id}`, { env: event.env, id, ms: dueAt - nowMs });
     }
-    await Promise.all(
-      [...aheadMs.values()].map(({ event, ms }) => events.extendRetention(event.env, event.internalId, ms)),
-    );
+    await Promise.all([...aheadMs.values()].map(({ env, id, ms }) => events.extendRetention(env, id, ms)));
   }
 }

@@ -3,6 +3,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Invoker } from '../../model/runs/run.ts';
+import type { FromStep } from '../../model/runs/step-input.ts';
 
 /** The fields that a run needs of the event that triggered it. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
@@ -16,8 +17,12 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** Where a re-run begins. */
+  fromStep?: FromStep;
   /** What its limits need of the event. */
   keys?: FrozenKeys;
+  /** IDs of all events, of a run of a batch. */
+  batch?: readonly string[];
   /** Parent span of the run's jobs; none: the active span. */
   trace?: string | undefined;
 }

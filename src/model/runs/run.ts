@@ -4,6 +4,7 @@ import { derivedId } from '../ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
+import type { FromStep } from './step-input.ts';
 
 export type { RunError } from './run-error.ts';
 export { RUN_STATUSES, type RunStatus };
@@ -30,9 +31,13 @@ export interface Run {
   functionId: string;
   eventId: string;
   requestId: string;
+  /** IDs of all its events, of a run of a batch: `eventId` is the first. */
+  batch?: string[];
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** Where this re-run begins: it has the finished steps of that run before this one. */
+  fromStep?: FromStep;
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
   /** What the limits of its function need of its event. */
@@ -86,4 +91,9 @@ export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
 /** Deterministic: ingesting an event again creates the same run. */
 export function runIdOf(eventId: string, functionId: string): string {
   return derivedId(eventId, 'run', functionId);
+}
+
+/** The run of a batch. Of each function, an event is the first of one batch at most. */
+export function batchRunIdOf(firstEventId: string, functionId: string): string {
+  return derivedId(firstEventId, 'batch', functionId);
 }

@@ -13,6 +13,8 @@ export interface Replaced {
   refused: RefusedFunction[];
   /** Whether anything changed. */
   modified: boolean;
+  /** IDs of the functions that changed, archived ones included. */
+  changed: string[];
   /** The app's functions as they were. */
   previous: AppFunction[];
 }
@@ -76,8 +78,10 @@ export class Functions {
       : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
     const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
     const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
+    const ids = changed.map(({ id }) => id);
     const previous = [...known.values()].filter((fn) => fn.app === app);
-    const replaced = { registered: functions, refused, modified: changed.length > 0, previous };
+    const modified = changed.length > 0;
+    const replaced = { registered: functions, refused, modified, changed: ids, previous };
     if (!replaced.modified) return replaced;
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const changes = changed.map((fn) => ({ known: known.get(fn.id), given: fn }));

@@ -147,6 +147,17 @@ export class Events {
     return (await this.#records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
+  /** As they were accepted, by ID; those that are no longer stored are left out. */
+  async envelopes(env: string, internalIds: readonly string[]): Promise<Map<string, Envelope>> {
+    const records = internalIds.length === 0 ? [] : await this.#records.read(env, internalIds);
+    return new Map(
+      records.flatMap((record, i) => {
+        const internalId = internalIds[i] as string;
+        return record ? [[internalId, envelopeOf(env, internalId, record)] as const] : [];
+      }),
+    );
+  }
+
   /** Keeps the event for at least the retention from now, or from `aheadMs` ahead, since a run works on it then. */
   async extendRetention(env: string, internalId: string, aheadMs = 0): Promise<void> {
     await this.#records.extendRetention(env, internalId, this.#retentionMs + aheadMs);
@@ -231,9 +242,12 @@ export class Events {
 /** @param first the event that was stored before under the same ID */
 function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   if (!first) return { event: envelope, repeat: false, ingested: false };
-  const { name, id, ts } = JSON.parse(first.payload) as Event;
-  const { internalId, env } = envelope;
-  const event = { ...first, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? first.receivedAt };
+  const event = envelopeOf(envelope.env, envelope.internalId, first);
   const repeat = first.requestId !== envelope.requestId || first.index !== envelope.index;
   return { event, repeat, present: true, ingested: false };
+}
+
+function envelopeOf(env: string, internalId: string, record: FoundRecord): Envelope {
+  const { name, id, ts } = JSON.parse(record.payload) as Event;
+  return { ...record, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? record.receivedAt };
 }

@@ -40,6 +40,8 @@ export interface AdmittedCall {
 /** What a script has let go on, in one partition. */
 export interface Progress {
   partition: number;
+  /** The script ran later, by the clock of this process. */
+  askedAt: number;
   admitted: AdmittedCall[];
   /** Throttles with a backlog: when the next of it may start, Unix milliseconds. */
   throttles: { limit: string; at: number }[];
@@ -48,15 +50,21 @@ export interface Progress {
 }
 
 /** Something to check: a call or run that holds permits, a limit, or a function whose configuration has changed. */
-export type DueCheck =
+export type DueCheck = {
+  /** No other worker gets it before, Unix milliseconds. A later change of what is checked sets another time. */
+  claimedUntil: number;
+} & (
   | { kind: 'admission'; entry: string; env: string; functionId: string }
   | { kind: 'limit'; limit: string }
-  | { kind: 'function'; env: string; functionId: string; member: string };
+  | { kind: 'function'; env: string; functionId: string; member: string }
+);
 
 type Reply = [granted: string[], throttles: (string | number)[], unfinished: string[]];
 
 const CHECKED_AT_ONCE = 200;
 const CLAIM_MS = 30_000;
+/** Fraction of a millisecond that only claims have. */
+const CLAIMED = 0.5;
 /** After so long every process has a new configuration. */
 const KNOWN_MS = 2_500;
 
@@ -84,6 +92,7 @@ export class Admissions {
     calls: readonly CallToAdmit[],
   ): Promise<{ isAdmitted: boolean[]; progress: Progress }> {
     const keys = this.#keys.partition(partition);
+    const askedAt = Date.now();
     const pipeline = this.#redis.pipeline();
     for (const { entry, executions, score, backlog, info } of calls) {
       pipeline.admit(...this.#args(keys), entry, executions, score, backlog, JSON.stringify(info));
@@ -96,26 +105,33 @@ export class Admissions {
       isAdmitted: found.map(([admitted]) => admitted === 1),
       progress: together(
         partition,
+        askedAt,
         found.map(([, ...reply]) => reply),
       ),
     };
   }
 
   /** Gives back the limits of a call or a run.
-   *  @param executions of the job that has ended; undefined: whoever has the call */
-  async release(partition: number, entry: string, executions?: number): Promise<Progress> {
+   *  @param executions of the job that has ended; undefined: whoever has the call
+   *  @param claimedUntil by a check that found no job: unless it was admitted again since then */
+  async release(
+    partition: number,
+    entry: string,
+    { executions, claimedUntil }: { executions?: number | undefined; claimedUntil?: number } = {},
+  ): Promise<Progress> {
     const keys = this.#keys.partition(partition);
-    return toProgress(partition, await this.#redis.releaseAdmission(...this.#args(keys), entry, executions ?? ''));
+    const args = [...this.#args(keys), entry, executions ?? '', ...(claimedUntil ? [claimedUntil] : [])] as const;
+    return progressOf(partition, this.#redis.releaseAdmission(...args));
   }
 
   async advance(partition: number, limit: string): Promise<Progress> {
     const keys = this.#keys.partition(partition);
-    return toProgress(partition, await this.#redis.advanceLimit(...this.#args(keys), limit));
+    return progressOf(partition, this.#redis.advanceLimit(...this.#args(keys), limit));
   }
 
   async withdraw(partition: number, backlog: string, entries: readonly string[]): Promise<Progress> {
     const keys = this.#keys.partition(partition);
-    return toProgress(partition, await this.#redis.withdrawCalls(...this.#args(keys), backlog, ...entries));
+    return progressOf(partition, this.#redis.withdrawCalls(...this.#args(keys), backlog, ...entries));
   }
 
   async isAdmitted(partition: number, entry: string): Promise<boolean> {
@@ -147,7 +163,7 @@ export class Admissions {
 
   async change(partition: number, backlog: string, info: BacklogInfo): Promise<Progress> {
     const keys = this.#keys.partition(partition);
-    return toProgress(partition, await this.#redis.changeBacklog(...this.#args(keys), backlog, JSON.stringify(info)));
+    return progressOf(partition, this.#redis.changeBacklog(...this.#args(keys), backlog, JSON.stringify(info)));
   }
 
   /** The function's configuration has changed: a worker adapts its backlogs to it. */
@@ -167,21 +183,24 @@ export class Admissions {
   /** Checks that are due, which no other worker gets for a while. */
   async claimChecks(partition: number, nowMs: number): Promise<DueCheck[]> {
     const { admissions, admissionChecks } = this.#keys.partition(partition);
+    const claimedUntil = Math.floor(nowMs) + CLAIM_MS + CLAIMED;
     const found = (await this.#redis.claimChecks(
       admissions,
       admissionChecks,
       nowMs,
-      nowMs + CLAIM_MS,
+      claimedUntil,
       CHECKED_AT_ONCE,
     )) as string[];
-    return Array.from({ length: found.length / 2 }, (_, i) =>
-      checkOf(found[2 * i] as string, found[2 * i + 1] as string),
-    );
+    return Array.from({ length: found.length / 2 }, (_, i) => ({
+      claimedUntil,
+      ...checkOf(found[2 * i] as string, found[2 * i + 1] as string),
+    }));
   }
 
   async doneChecking(partition: number, check: DueCheck): Promise<void> {
     if (check.kind !== 'function') return;
-    await this.#redis.zrem(this.#keys.partition(partition).admissionChecks, check.member);
+    const { admissionChecks } = this.#keys.partition(partition);
+    await this.#redis.removeCheck(admissionChecks, check.member, check.claimedUntil);
   }
 
   /** The admission is in order, and is checked again later. */
@@ -201,23 +220,24 @@ export function partsOf(backlog: string): [env: string, digest: string] {
   return [backlog.slice(0, colon), backlog.slice(colon + 1)];
 }
 
-function checkOf(member: string, admission: string): DueCheck {
-  if (member.startsWith('!')) return { kind: 'limit', limit: member.slice(1) };
+function checkOf(member: string, admission: string) {
+  if (member.startsWith('!')) return { kind: 'limit' as const, limit: member.slice(1) };
   if (member.startsWith('~')) {
     const slash = member.indexOf('/');
     const env = member.slice(member.startsWith('~~') ? 2 : 1, slash);
-    return { kind: 'function', env, functionId: member.slice(slash + 1), member };
+    return { kind: 'function' as const, env, functionId: member.slice(slash + 1), member };
   }
   const [, env = '', ...rest] = admission.split('\n');
-  return { kind: 'admission', entry: member, env, functionId: rest.slice(0, -1).join('\n') };
+  return { kind: 'admission' as const, entry: member, env, functionId: rest.slice(0, -1).join('\n') };
 }
 
-function toProgress(partition: number, reply: unknown): Progress {
-  return together(partition, [reply as Reply]);
+async function progressOf(partition: number, running: Promise<unknown>): Promise<Progress> {
+  const askedAt = Date.now();
+  return together(partition, askedAt, [(await running) as Reply]);
 }
 
-function together(partition: number, all: readonly Reply[]): Progress {
-  const progress: Progress = { partition, admitted: [], throttles: [], unfinished: [] };
+function together(partition: number, askedAt: number, all: readonly Reply[]): Progress {
+  const progress: Progress = { partition, askedAt, admitted: [], throttles: [], unfinished: [] };
   for (const [granted, throttles, unfinished] of all) {
     for (let i = 0; i < granted.length; i += 3) {
       const [env, functionId, entry] = granted.slice(i, i + 3) as [string, string, string];

@@ -1,8 +1,12 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
 import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import { BATCH_KEY_DECLARATIONS, batchKeys } from './batch-keys.ts';
+import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounce-keys.ts';
 import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decision-keys.ts';
 
 export const flowControlKeys = (prefix: string) => ({
+  ...batchKeys(prefix),
+  ...debounceKeys(prefix),
   rateLimit: (env: string, digest: string) => `${prefix}:rate-limit:${env}:${digest}`,
   idempotency: (env: string, digest: string) => `${prefix}:idempotency:${env}:${digest}`,
   singleton: (env: string, digest: string) => `${prefix}:singleton:${env}:${digest}`,
@@ -21,6 +25,8 @@ export const flowControlKeys = (prefix: string) => ({
 });
 
 export const FLOW_CONTROL_KEY_DECLARATIONS = {
+  ...BATCH_KEY_DECLARATIONS,
+  ...DEBOUNCE_KEY_DECLARATIONS,
   rateLimit: {
     pattern: 'rate-limit:<env>:<digest>',
     type: 'zset',
@@ -128,7 +134,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     type: 'string',
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
-    size: '17 bytes',
-    description: 'TAT of a throttle (GCRA): when the next start is due at an even rate, ms.',
+    size: '25 bytes',
+    description: 'TAT of a throttle (GCRA), when the next start is due at an even rate: seconds and milliseconds.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

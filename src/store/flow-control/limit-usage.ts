@@ -77,7 +77,7 @@ export class LimitUsage {
     return limits.map((_, i) => {
       const [inUse, members, tat] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
       const holders = [...new Set(members.map((member) => member.split('/')[0] as string))].sort();
-      return { inUse, holders, ...(tat !== null && { tat: Number(tat) }) };
+      return { inUse, holders, ...(tat !== null && { tat: readTat(tat) }) };
     });
   }
 
@@ -126,4 +126,10 @@ export class LimitUsage {
       return { env: name.slice(0, slash), functionId: name.slice(slash + 1), waiting };
     });
   }
+}
+
+/** Seconds and milliseconds. */
+function readTat(text: string): number {
+  const [seconds, ms] = text.split(' ').map(Number);
+  return (seconds ?? 0) * 1_000 + (ms ?? 0);
 }

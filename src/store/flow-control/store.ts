@@ -1,6 +1,8 @@
 /** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
+import { Batches } from './batches.ts';
+import { Debounces } from './debounces.ts';
 import { Decisions } from './decisions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 import { LimitUsage } from './limit-usage.ts';
@@ -12,6 +14,8 @@ export interface FlowControlStore {
   idempotencyClaims: IdempotencyClaims;
   singletonHolders: SingletonHolders;
   admissions: Admissions;
+  batches: Batches;
+  debounces: Debounces;
   decisions: Decisions;
   limitUsage: LimitUsage;
 }
@@ -22,6 +26,8 @@ const CHECKED_AFTER = 2;
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
   return {
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    batches: new Batches(redis, keys),
+    debounces: new Debounces(redis, keys),
     decisions: new Decisions(redis, keys, config.retentionMs),
     limitUsage: new LimitUsage(redis, keys),
     rateLimitLogs: new RateLimitLogs(redis, keys),

@@ -20,6 +20,7 @@ import type { Redis } from './servers.ts';
 const SCRIPTS = {
   createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 2 },
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 4 },
+  copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 1 },
   storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },
   handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },
@@ -69,8 +70,17 @@ const SCRIPTS = {
   advanceLimit: { file: 'flow-control/lua/advance-limit.lua', numberOfKeys: 1 },
   changeBacklog: { file: 'flow-control/lua/change-backlog.lua', numberOfKeys: 1 },
   withdrawCalls: { file: 'flow-control/lua/withdraw-calls.lua', numberOfKeys: 1 },
+  removeCheck: { file: 'flow-control/lua/remove-check.lua', numberOfKeys: 1 },
   claimChecks: { file: 'flow-control/lua/claim-checks.lua', numberOfKeys: 2 },
   renewLock: { file: 'redis/lua/renew-lock.lua', numberOfKeys: 1 },
+  addToBatches: { file: 'flow-control/lua/add-to-batches.lua', numberOfKeys: 6 },
+  takeBatches: { file: 'flow-control/lua/take-batches.lua', numberOfKeys: 6 },
+  completeBatches: { file: 'flow-control/lua/complete-batches.lua', numberOfKeys: 6 },
+  addToDebounces: { file: 'flow-control/lua/add-to-debounces.lua', numberOfKeys: 6 },
+  takeDebounces: { file: 'flow-control/lua/take-debounces.lua', numberOfKeys: 6 },
+  completeDebounces: { file: 'flow-control/lua/complete-debounces.lua', numberOfKeys: 6 },
+  setLook: { file: 'flow-control/lua/set-look.lua', numberOfKeys: 1 },
+  addEventRun: { file: 'runs/lua/add-event-run.lua', numberOfKeys: 2 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 

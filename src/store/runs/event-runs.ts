@@ -4,8 +4,9 @@ import { timeOf } from '../../model/ids.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { idsIn } from './run-fields.ts';
 
-const ID_LENGTH = 26;
 /** A run that is created so long after its event is listed under an overflow key: it would keep the whole slice alive. */
 const OVERFLOW_MS = 86_400_000;
 
@@ -28,6 +29,19 @@ export async function runsOfEvents(
   return eventIds.map((_, i) => idsIn((texts[2 * i] ?? '') + (texts[2 * i + 1] ?? '')));
 }
 
-function idsIn(text: string): string[] {
-  return Array.from({ length: text.length / ID_LENGTH }, (_, i) => text.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH));
+/** Lists a run under further events, once each. */
+export async function addEventRuns(
+  redis: ScriptedRedis,
+  keys: Keyspace,
+  { env, runId, queuedAt, eventIds }: { env: string; runId: string; queuedAt: number; eventIds: readonly string[] },
+  retentionMs: number,
+): Promise<void> {
+  await Promise.all(
+    eventIds.map((id) => {
+      const { eventRuns, overflowEventRuns } = keys.of(id);
+      const late = isOverflow(id, queuedAt) ? 1 : 0;
+      const listed = [eventRuns(env, sliceOf(id)), overflowEventRuns(env, id)] as const;
+      return redis.addEventRun(...listed, fieldOf(id), runId, retentionMs, late);
+    }),
+  );
 }

@@ -10,6 +10,7 @@ const {
   racedAt: _racedAt,
   memoBytes: _memoBytes,
   checkpoint: _checkpoint,
+  stepInput: _stepInput,
   ...LISTED_FIELDS
 } = RUN_FIELDS;
 const LISTED = Object.values(LISTED_FIELDS);

@@ -18,6 +18,9 @@ export const RUN_FIELDS = {
   invokerRun: 'invoker_run',
   invokerStep: 'invoker_step',
   retryOf: 'retry_of',
+  fromStep: 'from_step',
+  /** Of the step that a re-run begins with, as JSON. */
+  stepInput: 'step_input',
   trace: 'trace',
   answeredAt: 'answered_at',
   racedAt: 'raced_at',
@@ -28,6 +31,8 @@ export const RUN_FIELDS = {
   defers: 'defers',
   /** What the limits of its function need of its event, as JSON. */
   keys: 'k',
+  /** IDs of the events of a batch, concatenated. */
+  batch: 'batch',
   /** Why it was cancelled (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
 } as const;
@@ -38,11 +43,34 @@ export const PLANNING_FIELD = 'planning:';
 /** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
 export const PENDING_RACE = '"race":true';
 
+const ID_LENGTH = 26;
+
 /** Characters of an unreadable error in the message. */
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
-  const { f, e, r, s, a, q, b, x, o, error, invoker_run, invoker_step, retry_of, trace, defers, k, c } = fields;
+  const {
+    f,
+    e,
+    r,
+    s,
+    a,
+    q,
+    b,
+    x,
+    o,
+    error,
+    invoker_run,
+    invoker_step,
+    retry_of,
+    trace,
+    defers,
+    k,
+    c,
+    from_step,
+    step_input,
+    batch,
+  } = fields;
   return {
     id,
     env,
@@ -51,8 +79,12 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     requestId: r as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
+    ...(from_step && {
+      fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
+    }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
+    ...(batch && { batch: idsIn(batch) }),
     ...(k && { keys: JSON.parse(k) as FrozenKeys }),
     status: s as RunStatus,
     attempt: Number(a),
@@ -63,6 +95,11 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(error !== undefined && { error: readError(error) }),
     ...(c !== undefined && cancelReasonOf(c)),
   };
+}
+
+/** IDs that are stored one after another. */
+export function idsIn(text: string): string[] {
+  return Array.from({ length: text.length / ID_LENGTH }, (_, i) => text.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH));
 }
 
 function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {

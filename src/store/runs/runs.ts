@@ -7,13 +7,14 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
+import type { FromStep } from '../../model/runs/step-input.ts';
 import { locationOf } from '../events/event-location.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
-import { isOverflow } from './event-runs.ts';
+import { addEventRuns, isOverflow } from './event-runs.ts';
 import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
@@ -21,8 +22,10 @@ import type { Waits } from './waits.ts';
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
   retryOf?: string;
+  fromStep?: FromStep;
   trace?: string;
   keys?: FrozenKeys;
+  batch?: readonly string[];
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
   /** Who runs it already (checkpoints.ts); undefined: its first call will. */
@@ -95,6 +98,10 @@ export class Runs {
     for (const ofPartition of Map.groupBy(runs, ({ id }) => this.#keys.of(id)).entries()) {
       await this.#createIn(...ofPartition);
     }
+    for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
+      const eventIds = batch?.filter((id) => id !== eventId);
+      if (eventIds) await addEventRuns(this.#redis, this.#keys, { env, runId, queuedAt, eventIds }, this.#retentionMs);
+    }
   }
 
   async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[]): Promise<void> {
@@ -115,6 +122,26 @@ export class Runs {
       );
     }
     replies(await pipeline.exec());
+  }
+
+  /** Gives a re-run from a step the finished steps that it begins with. Idempotent; both runs are in one partition.
+   *  @returns the number of its finished steps; undefined: the first run is no longer stored */
+  async copySteps(
+    { env, id, retryOf, fromStep }: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>,
+    nowMs: number,
+  ): Promise<number | undefined> {
+    if (retryOf === undefined || fromStep === undefined) return 0;
+    const keys = this.#keys.of(id);
+    // An official SDK takes the input of a step that it is called for by itself, and of no other.
+    const step: Pending = { op: 'StepPlanned', name: fromStep.id, since: nowMs };
+    const planned = fromStep.input ? JSON.stringify(step) : '';
+    const copied = (await this.#redis.copySteps(
+      keys.run(env, retryOf),
+      keys.run(env, id),
+      fromStep.id,
+      planned,
+    )) as number;
+    return copied === -1 ? undefined : copied;
   }
 
   /** Begins a call and reads what it needs.
@@ -297,15 +324,20 @@ function rowOf({
   requestId,
   invoker,
   retryOf,
+  fromStep,
   trace,
   keys,
+  batch,
   owner,
 }: NewRun) {
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
+  if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
+  if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
   if (trace) fields.push(RUN_FIELDS.trace, trace);
   if (keys) fields.push(RUN_FIELDS.keys, JSON.stringify(keys));
+  if (batch) fields.push(RUN_FIELDS.batch, batch.join(''));
   if (owner) {
     const { status, startedAt, checkpoint } = RUN_FIELDS;
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);

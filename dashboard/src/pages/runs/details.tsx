@@ -60,6 +60,12 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
         {run.retry_of && (
           <DescriptionItem term="Re-run of">
             <RunLink id={run.retry_of} />
+            {run.from_step && (
+              <>
+                {' from step '}
+                <Id id={run.from_step} maxChars={12} />
+              </>
+            )}
           </DescriptionItem>
         )}
         {reruns.length > 0 && (

@@ -9,10 +9,11 @@ import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
+import { RerunFromStep } from './rerun-from-step.tsx';
 import type { TimelineRowData } from './timeline-rows.ts';
 
 /** Times, error and output of an attempt or step. */
-export function TimelineRowDetails({ runId, row }: { runId: string; row: TimelineRowData }) {
+export function TimelineRowDetails({ runId, ended, row }: { runId: string; ended: boolean; row: TimelineRowData }) {
   const { queuedMs, startedMs, endedMs, untilMs, stepId, attempt, error } = row;
   const times: [name: string, ms: number | null][] = [
     ['Queued', queuedMs],
@@ -51,6 +52,7 @@ export function TimelineRowDetails({ runId, row }: { runId: string; row: Timelin
       </dl>
       {error && <ErrorDetails error={error} />}
       {row.isStep && stepId !== null && <StepOutput runId={runId} stepId={stepId} />}
+      {ended && row.kind !== 'deferred' && <RerunFromStep runId={runId} row={row} />}
     </div>
   );
 }

@@ -15,6 +15,8 @@ const ICONS: Record<TimelineRowData['status'], [icon: IconName, color: string]> 
 
 interface TimelineRowProps {
   runId: string;
+  /** Whether the run has ended. */
+  ended: boolean;
   row: TimelineRowData;
   extent: TimelineExtent;
   nowMs: number;
@@ -23,7 +25,7 @@ interface TimelineRowProps {
 }
 
 /** A row that expands to its details. */
-export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: TimelineRowProps) {
+export function TimelineRow({ runId, ended, row, extent, nowMs, open, onToggle }: TimelineRowProps) {
   const detailsId = useId();
   const [icon, color] = ICONS[row.status];
   const tookMs = Math.max(0, (row.endedMs ?? nowMs) - row.startedMs);
@@ -52,7 +54,7 @@ export function TimelineRow({ runId, row, extent, nowMs, open, onToggle }: Timel
       </button>
       {open && (
         <div id={detailsId}>
-          <TimelineRowDetails runId={runId} row={row} />
+          <TimelineRowDetails runId={runId} ended={ended} row={row} />
         </div>
       )}
     </>

@@ -54,6 +54,7 @@ export function Timeline({ run, open, onOpen }: TimelineProps) {
             >
               <TimelineRow
                 runId={run.run_id}
+                ended={hasEnded(run)}
                 row={row}
                 extent={extent}
                 nowMs={nowMs}

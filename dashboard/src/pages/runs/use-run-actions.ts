@@ -15,9 +15,10 @@ export function useRunActions() {
     method: 'POST' | 'DELETE',
     suffix: string,
     successMessage: string,
+    body?: object,
   ): Promise<Run | undefined> {
     try {
-      const { data } = await callApi<Run>(`/v1/runs/${encodeURIComponent(id)}${suffix}`, { method, env });
+      const { data } = await callApi<Run>(`/v1/runs/${encodeURIComponent(id)}${suffix}`, { method, env, body });
       toast.success(successMessage);
       return data;
     } catch (error) {
@@ -31,6 +32,8 @@ export function useRunActions() {
   return {
     cancel: (id: string) => act(id, 'DELETE', '', 'Run cancelled'),
     rerun: (id: string) => act(id, 'POST', '/retry', 'Re-run started as a new run'),
+    rerunFrom: (id: string, from_step: { step_id: string; input?: unknown[] }) =>
+      act(id, 'POST', '/retry', 'Re-run started as a new run', { from_step }),
     retryNow: (id: string) => act(id, 'POST', '/retry-now', 'Next attempt started'),
   };
 }

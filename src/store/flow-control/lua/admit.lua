@@ -6,15 +6,22 @@
 -- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
 local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
 local budget = 200
+local GOES_BEFORE_MS = 1000000000
 -- @include flow-control/lua/lib/admission.lua
 local entry, token, score, backlog, info_text = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], ARGV[7]
 
-local admission = redis.call('HGET', admissions, entry)
+local admission, of_run = unpack(redis.call('HMGET', admissions, entry, run_of(entry)))
 if admission then
+  -- A check that has begun does not give it back any more.
+  redis.call('ZADD', checks, math.floor(now + check_ms), entry)
   if token ~= '1' then
     redis.call('HSET', admissions, entry, token .. string.sub(admission, string.find(admission, '\n', 1, true), -1))
   end
   return { 1, {}, {}, {} }
+end
+-- The first call of a run that has its places already was lost. It goes before those that wait for them.
+if of_run and string.find(info_text, '"r"', 1, true) then
+  score = score - GOES_BEFORE_MS
 end
 local key = backlog_key(backlog)
 local is_empty = redis.call('EXISTS', key) == 0
@@ -33,7 +40,6 @@ if redis.call('ZADD', key, 'NX', score, entry) == 1 then
 end
 -- The others wait behind the first call.
 if is_changed or redis.call('ZRANGE', key, 0, 0)[1] == entry then
-  detach(backlog)
-  admit_backlog(backlog)
+  retry(backlog)
 end
 return { redis.call('HEXISTS', admissions, entry), result() }

@@ -5,5 +5,9 @@
 local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
 local budget = 200
 -- @include flow-control/lua/lib/admission.lua
-advance(ARGV[3])
+local limit = ARGV[3]
+advance(limit)
+if redis.call('EXISTS', waiters_key(limit)) == 0 then
+  redis.call('ZREM', checks, '!' .. limit)
+end
 return { result() }

@@ -9,7 +9,6 @@ local backlog, info = ARGV[3], ARGV[4]
 
 if redis.call('EXISTS', backlog_key(backlog)) == 1 then
   redis.call('SET', info_key(backlog), info)
-  detach(backlog)
-  admit_backlog(backlog)
+  retry(backlog)
 end
 return { result() }

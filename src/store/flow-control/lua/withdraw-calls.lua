@@ -12,7 +12,6 @@ local removed = text and redis.call('ZREM', backlog_key(backlog), unpack(ARGV, 4
 if removed > 0 then
   count_waiting(cjson.decode(text), backlog, -removed)
   -- Another call may be the first now.
-  detach(backlog)
-  admit_backlog(backlog)
+  retry(backlog)
 end
 return { result() }

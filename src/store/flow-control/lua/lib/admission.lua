@@ -4,10 +4,8 @@
 local granted, wakes, unfinished = {}, {}, {}
 local seconds, microseconds = unpack(redis.call('TIME'))
 local now = seconds * 1000 + microseconds / 1000
-
-local function milliseconds(number)
-  return string.format('%.3f', number)
-end
+-- Sums of intervals are not exact.
+local EPSILON_MS = 0.000001
 
 local function backlog_key(id) return prefix .. ':backlog:' .. id end
 local function info_key(id) return prefix .. ':backlog-info:' .. id end
@@ -35,36 +33,43 @@ local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- The TAT of a throttle (GCRA): when the next start would be due at an even rate.
-local function tat_of(id)
-  return math.max(now, tonumber(redis.call('GET', tat_key(id)) or 0))
+-- How far the TAT of a throttle (GCRA), when the next start is due at an even rate, is ahead (ms). Stored as seconds and milliseconds: one number would not be exact enough for short
+-- intervals, whose rounding adds up.
+local function ahead_of(id)
+  local s, ms = string.match(redis.call('GET', tat_key(id)) or '0 0', '^(%S+) (%S+)$')
+  return math.max(0, (tonumber(s) - seconds) * 1000 + (tonumber(ms) - microseconds / 1000))
 end
 
--- Whether the limit has no room for the call.
-local function is_full(limit, entry)
+local function set_ahead(id, ahead)
+  local ms = microseconds / 1000 + ahead
+  local whole = math.floor(ms / 1000)
+  local tat = string.format('%.0f %.9f', seconds + whole, ms - whole * 1000)
+  redis.call('SET', tat_key(id), tat, 'PX', math.ceil(ahead) + 1000)
+end
+
+-- Whether the limit has no room.
+local function is_full(limit)
   local id, kind, size, interval, tolerance = unpack(limit)
   if kind == 't' then
-    local tat = tat_of(id)
-    if tat - now <= tolerance then
+    local ahead = ahead_of(id)
+    if ahead <= tolerance + EPSILON_MS then
       return false
     end
-    wakes[id] = tat - tolerance
+    wakes[id] = now + ahead - tolerance
     return true
-  end
-  if kind == 'r' and redis.call('SISMEMBER', limit_key(id), run_of(entry)) == 1 then
-    return false
   end
   return redis.call('SCARD', limit_key(id)) >= size
 end
 
--- Whether another backlog has waited longer for the limit.
+-- Whether another backlog has waited longer for the limit. Of those with equal scores none is behind: how Lua compares texts depends on the locale.
 local function is_behind(limit, backlog, score)
   local first, first_score = unpack(redis.call('ZRANGE', waiters_key(limit[1]), 0, 0, 'WITHSCORES'))
-  if not first or first == backlog then
-    return false
-  end
-  first_score = tonumber(first_score)
-  return first_score < score or (first_score == score and first < backlog)
+  return first ~= nil and first ~= backlog and tonumber(first_score) < score
+end
+
+-- Whether the call's run has the place already: its first call was lost after its admission. Such a call waits for no other run.
+local function has_place(limit, entry)
+  return limit[2] == 'r' and redis.call('SISMEMBER', limit_key(limit[1]), run_of(entry)) == 1
 end
 
 -- Takes all limits for the call.
@@ -73,8 +78,7 @@ local function take(entry, info, token)
   for _, limit in ipairs(info.l) do
     local id, kind, _, interval = unpack(limit)
     if kind == 't' then
-      local tat = tat_of(id) + interval
-      redis.call('SET', tat_key(id), milliseconds(tat), 'PX', math.ceil(tat - now) + 1000)
+      set_ahead(id, ahead_of(id) + interval)
     elseif kind == 'r' then
       redis.call('SADD', limit_key(id), run)
       of_run[#of_run + 1] = id
@@ -87,6 +91,11 @@ local function take(entry, info, token)
   redis.call('HSET', admissions, entry, table.concat({ token, info.e, info.f, table.concat(of_call, ' ') }, '\n'))
   redis.call('ZADD', checks, check_at, entry)
   if #of_run > 0 then
+    -- By a former configuration it may have others, which are given back with these.
+    local former = redis.call('HGET', admissions, run)
+    for id in string.gmatch(former and string.match(former, '[^\n]*$') or '', '%S+') do
+      of_run[#of_run + 1] = id
+    end
     redis.call('HSET', admissions, run, table.concat({ '', info.e, info.f, table.concat(of_run, ' ') }, '\n'))
     redis.call('ZADD', checks, check_at, run)
   end
@@ -95,11 +104,13 @@ end
 -- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
 local function held_back_by(entry, score, backlog, info)
   for _, limit in ipairs(info.l) do
-    if is_full(limit, entry) then
-      return limit[1], true
-    end
-    if is_behind(limit, backlog, score) then
-      return limit[1], false
+    if not has_place(limit, entry) then
+      if is_full(limit) then
+        return limit[1], true
+      end
+      if is_behind(limit, backlog, score) then
+        return limit[1], false
+      end
     end
   end
 end
@@ -149,12 +160,16 @@ end
 
 -- Lets the backlogs go on that wait for the limit, the one with the oldest first call first.
 local function advance(limit)
+  local has_waited = false
   while true do
     local backlog = redis.call('ZRANGE', waiters_key(limit), 0, 0)[1]
     if not backlog then
-      redis.call('ZREM', checks, '!' .. limit)
+      if has_waited then
+        redis.call('ZREM', checks, '!' .. limit)
+      end
       return
     end
+    has_waited = true
     if budget <= 0 then
       unfinished[limit] = true
       return
@@ -163,18 +178,24 @@ local function advance(limit)
     redis.call('ZREM', waiters_key(limit), backlog)
     redis.call('HDEL', held_backlogs, backlog)
     local by, full = admit_backlog(backlog)
-    if by == limit and full then
+    -- The limit of another function may be larger for the same calls.
+    if by == limit and full and redis.call('ZRANGE', waiters_key(limit), 0, 0)[1] == backlog then
       return
     end
   end
 end
 
--- Removes what holds back the backlog, so that it can be tried again.
-local function detach(backlog)
+-- Tries the backlog again: its first call is another one, or its limits have changed.
+local function retry(backlog)
   local limit = redis.call('HGET', held_backlogs, backlog)
   if limit then
     redis.call('ZREM', waiters_key(limit), backlog)
     redis.call('HDEL', held_backlogs, backlog)
+  end
+  admit_backlog(backlog)
+  -- What waited behind it may not have to wait now.
+  if limit then
+    advance(limit)
   end
 end
 

@@ -1,0 +1,96 @@
+/** The timer of batches: creates the runs of those that are full or due. A batch is forgotten only when its run and the lists of its events have each other,
+ *  so a worker may die at any point. */
+import type { AppFunction } from '../../model/apps/app.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import { batchRunIdOf } from '../../model/runs/run.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Batches, BatchLimits, ClosedBatch } from '../../store/flow-control/batches.ts';
+import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { BatchStage } from '../flow-control/batches.ts';
+import type { Candidate } from '../flow-control/candidate.ts';
+import type { Looks } from '../flow-control/looks.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { BatchTimer } from '../queues/queues.ts';
+import type { HeldRuns } from './held-runs.ts';
+
+/** Of a function that has no batches any more: they are due, and stay whole. */
+const NO_LIMITS: BatchLimits = { maxSize: 1_000_000, timeoutMs: 0 };
+
+export interface BatchTimersDeps {
+  batches: Batches;
+  events: Pick<Events, 'envelopes'>;
+  runLists: Pick<RunLists, 'briefsByEvent'>;
+  functions: FunctionTables;
+  looks: Looks;
+  heldRuns: HeldRuns;
+  stage: BatchStage;
+}
+
+export class BatchTimers {
+  readonly #deps: BatchTimersDeps;
+
+  constructor(deps: BatchTimersDeps) {
+    this.#deps = deps;
+  }
+
+  async handle({ env, functionId, partition }: BatchTimer): Promise<void> {
+    const { batches, functions, looks, heldRuns } = this.#deps;
+    if (!(await heldRuns.exists(env))) return;
+    const fn = (await functions.of(env)).find(functionId);
+    const limits = limitsOf(fn);
+    const taken = await batches.take(partition, env, functionId, limits);
+    let wanted = taken.looks;
+    if (taken.batches.length > 0) {
+      if (fn) await this.#start(env, fn, taken.batches);
+      const ids = taken.batches.map(({ id }) => id);
+      wanted = (await batches.complete(partition, env, functionId, limits.timeoutMs, ids)).looks;
+    }
+    await looks.set('batch', env, functionId, wanted);
+  }
+
+  async #start(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<void> {
+    const doubled = await this.#doubled(env, fn, closed);
+    const batches = closed
+      .map((batch) => ({ ...batch, eventIds: batch.eventIds.filter((id) => !doubled.has(id)) }))
+      .filter(({ eventIds }) => eventIds.length > 0);
+    const firsts = await this.#deps.events.envelopes(
+      env,
+      batches.map(({ eventIds }) => eventIds[0] as string),
+    );
+    const candidates: Candidate[] = [];
+    for (const { id, dueAt, eventIds } of batches) {
+      const event = firsts.get(eventIds[0] as string) ?? (await this.#firstStored(env, eventIds));
+      if (!event) continue;
+      const runId = batchRunIdOf(id, fn.id);
+      // The run is in the partition of its batch's first event, which names it even where that is gone.
+      const named = { ...event, internalId: id };
+      candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
+    }
+    await this.#deps.heldRuns.start(candidates, this.#deps.stage);
+  }
+
+  /** Events that another batch had before: an ingest job added them again, not knowing that an earlier try had. */
+  async #doubled(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<Set<string>> {
+    const doubtful = closed.flatMap(({ id, doubtful }) => doubtful.map((eventId) => ({ eventId, id })));
+    const runs = await this.#deps.runLists.briefsByEvent(
+      env,
+      doubtful.map(({ eventId }) => eventId),
+    );
+    const doubled = doubtful.filter(({ id }, i) => {
+      return runs[i]?.some((run) => run.functionId === fn.id && run.id !== batchRunIdOf(id, fn.id));
+    });
+    return new Set(doubled.map(({ eventId }) => eventId));
+  }
+
+  async #firstStored(env: string, eventIds: readonly string[]) {
+    for (const id of eventIds) {
+      const event = (await this.#deps.events.envelopes(env, [id])).get(id);
+      if (event) return event;
+    }
+    return undefined;
+  }
+}
+
+function limitsOf(fn: AppFunction | undefined): BatchLimits {
+  return (fn && !fn.archived && flowOptionsOf(fn)?.batch) || NO_LIMITS;
+}

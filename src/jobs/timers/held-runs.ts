@@ -1,0 +1,33 @@
+/** Creates runs that batches and debounces have held back. */
+import { PRODUCTION } from '../../model/environment.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { RunStarter } from '../runs/run-starter.ts';
+
+export interface HeldRunsDeps {
+  environments: Pick<Environments, 'read'>;
+  flowControl: FlowControl;
+  starter: Pick<RunStarter, 'start'>;
+}
+
+export class HeldRuns {
+  readonly #deps: HeldRunsDeps;
+
+  constructor(deps: HeldRunsDeps) {
+    this.#deps = deps;
+  }
+
+  /** A deleted environment has no events any more, and nothing may be left behind. */
+  async exists(env: string): Promise<boolean> {
+    if (env === PRODUCTION) return true;
+    const environment = await this.#deps.environments.read(env);
+    return environment !== undefined && environment.deletingAt === undefined;
+  }
+
+  /** Idempotent. */
+  async start(candidates: readonly Candidate[], heldBy: FlowStage): Promise<void> {
+    const { flowControl, starter } = this.#deps;
+    if (candidates.length > 0) await starter.start(await flowControl.resume(candidates, heldBy), Date.now());
+  }
+}

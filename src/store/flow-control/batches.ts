@@ -1,0 +1,179 @@
+/** Batches: the IDs of events that will have one run together, by function and value of the key. All of a batch is in the partition that function and value
+ *  name, its events may be in others. A batch is open until it is full or due; a closed one stays until its run is created. */
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { type Look, type LookReply, recordLook, toLook } from './looks.ts';
+
+/** Payloads of one batch, at most, unless one event alone has more. */
+export const BATCH_MAX_BYTES = 10_485_760;
+/** An event that is added so long after its ingest job began may have been added by another try. */
+const DOUBT_AFTER_MS = 500;
+/** A batch is forgotten so long after its run was created: longer than events are added without doubt. */
+const LINGER_MS = 2_000;
+/** Batches that one look takes: many of one function delay no others for long. */
+const TAKEN_AT_ONCE = 50;
+/** A worker that has not created the runs by then counts as dead. */
+const LEASE_MS = 10_000;
+/** Redis does nothing else for a millisecond. */
+const ADDED_AT_ONCE = 100;
+const ID_LENGTH = 26;
+const ENTRY_LENGTH = 27;
+
+/** The limits of the function now. */
+export interface BatchLimits {
+  maxSize: number;
+  timeoutMs: number;
+}
+
+export interface BatchEntry {
+  /** Value of the key. */
+  key: string;
+  eventId: string;
+  /** Of the payload. */
+  bytes: number;
+  /** The run starts no sooner, Unix milliseconds. */
+  dueAt: number;
+  /** An earlier try stored the event, and may have added it. */
+  repeated: boolean;
+}
+
+export interface ClosedBatch {
+  /** ID of its first event. */
+  id: string;
+  dueAt: number;
+  eventIds: string[];
+  /** Those that may have been in another batch before. */
+  doubtful: string[];
+}
+
+export class Batches {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #leaseMs: number;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs: number = LEASE_MS) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Adds each event to the open batch of its key, once.
+   *  @param beganAt when the work on the events began, Unix milliseconds
+   *  @returns IDs of their batches in the order of the events, and the looks to be set */
+  async add(
+    env: string,
+    functionId: string,
+    { maxSize, timeoutMs }: BatchLimits,
+    entries: readonly BatchEntry[],
+    beganAt: number,
+  ): Promise<{ batchIds: string[]; looks: Look[] }> {
+    const batchIds = new Map<BatchEntry, string>();
+    const looks: Look[] = [];
+    const byHome = Map.groupBy(entries, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
+    for (const [home, ofHome] of byHome) {
+      for (let i = 0; i < ofHome.length; i += ADDED_AT_ONCE) {
+        const some = ofHome.slice(i, i + ADDED_AT_ONCE);
+        const args = some.flatMap(({ key, eventId, bytes, dueAt, repeated }) => [
+          key,
+          eventId,
+          bytes,
+          dueAt,
+          repeated ? 1 : 0,
+        ]);
+        const keys = keysOf(home, env, functionId);
+        const limits = [maxSize, BATCH_MAX_BYTES, timeoutMs, beganAt, DOUBT_AFTER_MS];
+        const reply = await this.#redis.addToBatches(...keys, ...limits, ...args);
+        const [look, ...ids] = reply as [LookReply, ...string[]];
+        some.forEach((entry, n) => {
+          batchIds.set(entry, ids[n] as string);
+        });
+        looks.push(...lookIn(home, env, functionId, look));
+      }
+    }
+    return { batchIds: entries.map((entry) => batchIds.get(entry) as string), looks };
+  }
+
+  /** Closes what is due, and takes closed batches: no other worker does for some seconds.
+   *  @returns the look to be set unless batches are completed next */
+  async take(
+    partition: number,
+    env: string,
+    functionId: string,
+    { maxSize, timeoutMs }: BatchLimits,
+  ): Promise<{ batches: ClosedBatch[]; looks: Look[] }> {
+    const home = this.#keys.partition(partition);
+    const keys = keysOf(home, env, functionId);
+    const reply = await this.#redis.takeBatches(...keys, maxSize, timeoutMs, TAKEN_AT_ONCE, this.#leaseMs);
+    const [look, ...flat] = reply as [LookReply, ...string[]];
+    const batches = Array.from({ length: flat.length / 2 }, (_, i) =>
+      toClosedBatch(flat[2 * i] as string, flat[2 * i + 1] as string),
+    );
+    return { batches, looks: lookIn(home, env, functionId, look) };
+  }
+
+  /** The runs of the batches are created. */
+  async complete(
+    partition: number,
+    env: string,
+    functionId: string,
+    timeoutMs: number,
+    ids: readonly string[],
+  ): Promise<{ looks: Look[] }> {
+    const home = this.#keys.partition(partition);
+    const keys = keysOf(home, env, functionId);
+    const look = (await this.#redis.completeBatches(...keys, timeoutMs, LINGER_MS, ...ids)) as LookReply;
+    return { looks: lookIn(home, env, functionId, look) };
+  }
+
+  /** Call once the job of the look is enqueued. */
+  recordLook(look: Look): Promise<void> {
+    return recordLook(this.#redis, look);
+  }
+
+  /** Which of the functions have open batches, and in which partitions. */
+  async waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]> {
+    const all = functionIds.flatMap((functionId) => {
+      return this.#keys
+        .all()
+        .map((keys) => ({ functionId, partition: keys.number, key: keys.batches(env, functionId) }));
+    });
+    const found = await inPipelines<number>(
+      this.#redis,
+      all.map(({ key }) => ['exists', key]),
+    );
+    return all.filter((_, i) => found[i] === 1);
+  }
+}
+
+type BatchScriptKeys = [string, string, string, string, string, string];
+
+function keysOf(home: PartitionKeyspace, env: string, functionId: string): BatchScriptKeys {
+  return [
+    home.batches(env, functionId),
+    home.batchTimes(env, functionId),
+    home.closedBatches(env, functionId),
+    home.closedBatchTimes(env, functionId),
+    home.closedBatchEvents(env, functionId),
+    home.batchLook(env, functionId),
+  ];
+}
+
+function lookIn(home: PartitionKeyspace, env: string, functionId: string, reply: LookReply): Look[] {
+  const look = toLook(reply, home.batchLook(env, functionId), home.number);
+  return look ? [look] : [];
+}
+
+/** As lua/lib/batch.lua writes it. */
+function toClosedBatch(id: string, text: string): ClosedBatch {
+  const colon = text.indexOf(':');
+  const entries = text.slice(colon + 1);
+  const eventIds: string[] = [];
+  const doubtful: string[] = [];
+  for (let at = 0; at < entries.length; at += ENTRY_LENGTH) {
+    const eventId = entries.slice(at, at + ID_LENGTH);
+    eventIds.push(eventId);
+    if (entries[at + ID_LENGTH] === '?') doubtful.push(eventId);
+  }
+  return { id, dueAt: Number(text.slice(1, colon)), eventIds, doubtful };
+}

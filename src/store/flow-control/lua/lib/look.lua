@@ -1,0 +1,38 @@
+-- A look: a timer job that finds out what is due of a function. The key has the number of looks so far, and the time of the next one (ms) once its
+-- job is enqueued: `<number>:<time>`. A look that should have been so long ago is lost, and replaced.
+local LOST_MS = 30000
+-- Longer than a debounce takes at most.
+local LOOK_TTL_MS = 777600000
+
+-- Returns number of looks so far, time of the next or nil.
+local function read_look(key)
+  local number, time = string.match(redis.call('GET', key) or '0:', '^(%d+):(%d*)$')
+  return number or '0', tonumber(time or '')
+end
+
+local function write_look(key, number, time)
+  redis.call('SET', key, string.format('%.0f:%s', number, time and string.format('%.0f', time) or ''), 'PX', LOOK_TTL_MS)
+end
+
+-- wanted: when something is due (ms), or nil.
+-- Returns {time, delay (ms), number of looks so far} of the look to be set; {}: none.
+local function look_to_set(key, now, wanted)
+  if not wanted then
+    return {}
+  end
+  local number, time = read_look(key)
+  if time and time <= wanted and time > now - LOST_MS then
+    return {}
+  end
+  return { wanted, math.max(0, wanted - now), tonumber(number) }
+end
+
+-- The lowest score plus `ms`, or nil.
+local function first_after(zset, ms)
+  local _, score = unpack(redis.call('ZRANGE', zset, 0, 0, 'WITHSCORES'))
+  return score and tonumber(score) + ms
+end
+
+local function earliest(a, b)
+  return a and b and math.min(a, b) or a or b
+end

@@ -1,0 +1,5 @@
+-- The time by Redis's clock (ms).
+local function time_now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end

@@ -1,0 +1,42 @@
+-- Gives a run that has not begun the finished steps of another, up to one step: all that finished before it, or all if it has not finished.
+-- KEYS: the other run (hash), run (hash)
+-- ARGV: the step; the step as JSON, if it is to be called by itself, or ''
+-- Returns the number of finished steps that the run has now; -1: the other run is no longer stored.
+local source, run = unpack(KEYS)
+local step, planned = unpack(ARGV)
+local COPIED_AT_ONCE = 100
+
+local length = redis.call('LLEN', run .. SUFFIX_STACK)
+local is_copied = length > 0 or redis.call('EXISTS', run .. SUFFIX_PENDING) == 1
+if is_copied or redis.call('HGET', run, FIELD_STATUS) ~= STATUS_QUEUED then
+  return length
+end
+if redis.call('EXISTS', source) == 0 then
+  return -1
+end
+local before = {}
+for _, id in ipairs(redis.call('LRANGE', source .. SUFFIX_STACK, 0, -1)) do
+  if id == step then
+    break
+  end
+  before[#before + 1] = id
+end
+local bytes = 0
+for first = 1, #before, COPIED_AT_ONCE do
+  local ids = { unpack(before, first, math.min(first + COPIED_AT_ONCE - 1, #before)) }
+  local memos = redis.call('HMGET', source .. SUFFIX_MEMOS, unpack(ids))
+  local fields = {}
+  for i, id in ipairs(ids) do
+    bytes = bytes + #memos[i]
+    fields[2 * i - 1], fields[2 * i] = id, memos[i]
+  end
+  redis.call('HSET', run .. SUFFIX_MEMOS, unpack(fields))
+  redis.call('RPUSH', run .. SUFFIX_STACK, unpack(ids))
+end
+if planned ~= '' then
+  redis.call('HSET', run .. SUFFIX_PENDING, step, planned)
+end
+if bytes > 0 then
+  redis.call('HSET', run, FIELD_MEMO_BYTES, bytes)
+end
+return #before

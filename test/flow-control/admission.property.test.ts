@@ -1,0 +1,61 @@
+/** Random clients of admission against a model; a failure names its seed. */
+import { expect } from 'chai';
+import { Admissions, type BacklogInfo, partsOf } from '../../src/store/flow-control/admissions.ts';
+import type { PartitionKeyspace } from '../../src/store/redis/keyspace.ts';
+import { withScripts } from '../../src/store/redis/scripts.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
+import { findKeys } from '../support/redis.ts';
+import { AdmissionModel } from './admission-model.ts';
+
+const CALLS = 10_000;
+const SEEDS = 25;
+/** The state in Redis is looked at after so many operations. */
+const LOOK_EVERY = 20;
+
+describe('admission of 10,000 calls', function () {
+  this.timeout(300_000);
+  let store: OwnStore;
+  let admissions: Admissions;
+  beforeEach(async () => {
+    store = await openStore();
+    admissions = new Admissions(withScripts(store.redis), store.keys, 1_000);
+  });
+  afterEach(() => store.close());
+
+  it('exceeds no limit, keeps the order, admits each call once, and leaves nothing', async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const partition = seed % store.partitions.layout.count;
+      const model = new AdmissionModel({ admissions, partition, seed, calls: CALLS / SEEDS });
+      try {
+        for (let n = 0; n < (6 * CALLS) / SEEDS; n++) {
+          await model.step();
+          if (n % LOOK_EVERY === 0) await expectNoneStuck(partition, model);
+        }
+        await model.drain();
+        expect(await leftovers(), 'keys that are left').to.deep.equal([]);
+      } catch (error) {
+        throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  });
+
+  /** What waits first for a limit waits for good reason: the limit is full, or something is going to look at it. */
+  async function expectNoneStuck(partition: number, { backlogs }: AdmissionModel): Promise<void> {
+    const keys = store.keys.partition(partition);
+    const ids = new Set(backlogs.flatMap(({ info }) => info.l.map(([id]) => id)));
+    for (const id of ids) {
+      const [first] = await store.redis.zrange(keys.limitBacklogs(id), 0, '0');
+      if (first === undefined || (await store.redis.zscore(keys.admissionChecks, `!${id}`)) !== null) continue;
+      expect(await isFull(keys, id, first), `${first} waits for ${id}`).to.equal(true);
+    }
+  }
+
+  async function isFull(keys: PartitionKeyspace, id: string, backlog: string): Promise<boolean> {
+    const info = JSON.parse((await store.redis.get(keys.backlogInfo(...partsOf(backlog)))) ?? '{}') as BacklogInfo;
+    const size = info.l.find(([other]) => other === id)?.[2] ?? 0;
+    return (await store.redis.scard(keys.limit(id))) >= size;
+  }
+
+  const KEYS = /^:(backlog|limit|admission|held-backlogs|function-backlogs)/;
+  const leftovers = () => findKeys(store.redis, store.prefix, KEYS);
+});

@@ -1,0 +1,121 @@
+/** Stages and timers on the real Redis, with a worker that dies where the test says so, and time that a test need not wait for. */
+import { randomUUID } from 'node:crypto';
+import { BatchStage } from '../../src/jobs/flow-control/batches.ts';
+import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
+import { DebounceStage } from '../../src/jobs/flow-control/debounces.ts';
+import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
+import { Looks } from '../../src/jobs/flow-control/looks.ts';
+import type { FunctionTables } from '../../src/jobs/ingestion/function-tables.ts';
+import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
+import type { BatchTimer, DebounceTimer } from '../../src/jobs/queues/queues.ts';
+import { BatchTimers } from '../../src/jobs/timers/batches.ts';
+import { DebounceTimers } from '../../src/jobs/timers/debounces.ts';
+import type { HeldRuns } from '../../src/jobs/timers/held-runs.ts';
+import type { AppFunction } from '../../src/model/apps/app.ts';
+import type { Envelope } from '../../src/model/events/event.ts';
+import type { Decision } from '../../src/model/flow-control/decision.ts';
+import { runIdOf } from '../../src/model/runs/run.ts';
+import { Batches } from '../../src/store/flow-control/batches.ts';
+import { Debounces } from '../../src/store/flow-control/debounces.ts';
+import type { ScriptedRedis } from '../../src/store/redis/scripts.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** Where a worker dies while it looks at what is due. */
+export type Death = 'before the runs' | 'after the runs';
+
+class WorkerDied extends Error {}
+
+export type HoldBed = ReturnType<typeof createHoldBed>;
+
+/** @param config of the function; a key is the field `key` of the event's data */
+export function createHoldBed(store: Store, config: Record<string, unknown>) {
+  const redis = store.redis as ScriptedRedis;
+  const batches = new Batches(redis, store.keys, 0);
+  const debounces = new Debounces(redis, store.keys, 0);
+  const functionId = `f-${randomUUID()}`;
+  const fn = { id: functionId, app: 'a', config, cancel: [], retries: 0, archived: false } as unknown as AppFunction;
+  const timers = new Map<string, BatchTimer | DebounceTimer>();
+  /** They are not due during a test, except that a registration without the option makes all due. */
+  const delayed = new Map<string, BatchTimer | DebounceTimer>();
+  let isDue = false;
+  let death: Death | undefined;
+  const decisions: Decision[] = [];
+  const created = new Map<string, Candidate>();
+
+  const queues = {
+    partition: () => ({
+      timers: {
+        add: async (_: string, timer: BatchTimer | DebounceTimer, { delay = 0 }) => {
+          (delay > 0 ? delayed : timers).set(JSON.stringify(timer), timer);
+        },
+      },
+    }),
+  } as unknown as PartitionQueues;
+  const flowKeys = {
+    textOf: (key: string | undefined, { event }: Candidate) =>
+      key === undefined ? '' : String(JSON.parse(event.payload).data.key),
+  } as unknown as FlowKeys;
+  // Without the option all is due.
+  const functions = {
+    of: async () => ({ find: () => (isDue ? { ...fn, config: {} } : fn) }),
+  } as unknown as FunctionTables;
+  const heldRuns = {
+    exists: async () => true,
+    start: async (candidates: readonly Candidate[]) => {
+      if (death === 'before the runs') throw new WorkerDied();
+      const nowMs = Date.now();
+      await store.runs.create(
+        candidates.map(({ id, event, batch }) => ({
+          ...{ id, env: event.env, functionId, eventId: event.internalId, requestId: event.requestId },
+          ...(batch && { batch }),
+          queuedAt: nowMs,
+          reconcileAt: nowMs,
+        })),
+      );
+      for (const candidate of candidates) if (!created.has(candidate.id)) created.set(candidate.id, candidate);
+      if (death === 'after the runs') throw new WorkerDied();
+    },
+  } as unknown as HeldRuns;
+  const looks = new Looks(queues, { batch: batches, debounce: debounces });
+  const deps = { events: store.events, runLists: store.runLists, flowKeys, looks, functions, heldRuns };
+  const batchStage = new BatchStage({ ...deps, batches });
+  const debounceStage = new DebounceStage({ ...deps, debounces });
+  const log = { add: async (made: readonly Decision[]) => void decisions.push(...made) };
+  const batchTimers = new BatchTimers({ ...deps, batches, stage: batchStage });
+  const debounceTimers = new DebounceTimers({ ...deps, debounces, decisions: log, stage: debounceStage });
+
+  return {
+    store,
+    functionId,
+    /** Runs that were created, by ID. */
+    created,
+    decisions,
+    /** The ingest job. @param beganMsAgo the worker has stood still for so long since it stored the events */
+    async ingest(kind: 'batch' | 'debounce', events: readonly Envelope[], beganMsAgo = 0): Promise<void> {
+      const beganAt = Date.now() - beganMsAgo;
+      const stored = await store.events.storeNew(events);
+      const candidates = stored.map(({ event, present = false }): Candidate => {
+        const id = runIdOf(event.internalId, functionId);
+        return { id, fn, event, dueAt: event.ts, cause: 'event', beganAt, ...(present && { repeated: true }) };
+      });
+      const stage = kind === 'batch' ? batchStage : debounceStage;
+      decisions.push(...(await stage.apply(candidates)).decisions);
+    },
+    /** The timers that were set look now. @param all what waits is due; a worker that dies is followed by another, later */
+    async look(all: boolean, dies?: Death): Promise<void> {
+      isDue = all;
+      death = dies;
+      const due = new Map([...timers, ...(all ? delayed : [])]);
+      timers.clear();
+      for (const timer of due.values()) {
+        try {
+          await (timer.kind === 'batch' ? batchTimers.handle(timer) : debounceTimers.handle(timer));
+        } catch (error) {
+          if (!(error instanceof WorkerDied)) throw error;
+          timers.set(JSON.stringify(timer), timer);
+        }
+      }
+      death = undefined;
+    },
+  };
+}
