@@ -103,6 +103,7 @@ export function createRunServices(
     flowKeys,
     queues,
     capacity: () => capacity.calls,
+    recorder,
   });
   const scheduler = new RunScheduler(queues, environmentKinds, admission);
   const timeoutTimers = new TimeoutTimers({ queues, functions, events });

@@ -1,4 +1,5 @@
 /** Gauges: values that are not recorded as they change, but read at each scrape. */
+import type { FunctionBacklog, FunctionMetrics } from './functions.ts';
 import type { GaugeMetric, MetricsRegistry } from './registry.ts';
 
 /** Gauges that come from Redis; the same in every process. */
@@ -13,6 +14,8 @@ export interface StoredGauges {
     backlogAgeMs: number;
   }[];
   activeRuns: number;
+  /** Of functions whose calls wait for limits. */
+  backlogs: readonly FunctionBacklog[];
   processes: { web: number; worker: number };
   usedMemoryBytes: number;
   /** undefined: Redis has no memory limit. */
@@ -44,6 +47,7 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 export function registerGauges(
   registry: MetricsRegistry,
   role: 'web' | 'worker',
+  functions: FunctionMetrics,
 ): (sources: GaugeSources) => Promise<void> {
   const eventsUncommitted = registry.gauge(
     'events_uncommitted',
@@ -54,7 +58,9 @@ export function registerGauges(
   return async (sources) => {
     eventsUncommitted.set(sources.eventsUncommitted());
     setOwn(sources);
-    setStored(await sources.stored());
+    const stored = await sources.stored();
+    setStored(stored);
+    functions.read(stored?.backlogs);
   };
 }
 

@@ -1,6 +1,7 @@
 /** The metrics of one process: the service records them through `recorder`, and a scrape reads them. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { measureEventLoop } from './event-loop.ts';
+import { FunctionMetrics } from './functions.ts';
 import { type GaugeSources, registerGauges } from './gauges.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from './recorder.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './registry.ts';
@@ -26,12 +27,14 @@ export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
   const { version } = packageJson;
   registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'], 'max')(version).set(1);
   measureEventLoop(registry);
+  const functions = new FunctionMetrics(registry, role);
   const recorder = {
     ...NOOP_RECORDER,
     ...sharedRecorder(registry),
+    ...functions.recorder,
     ...(role === 'web' ? webRecorder(registry) : workerRecorder(registry)),
   };
-  const readGauges = registerGauges(registry, role);
+  const readGauges = registerGauges(registry, role, functions);
   let gaugeSources: GaugeSources | undefined;
   return {
     recorder,

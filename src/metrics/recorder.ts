@@ -53,8 +53,12 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   /** An event is completely ingested, this long after its receipt. */
   eventIngested(ageMs: number): void;
   duplicateIngested(): void;
+  /** A run had to wait for its start, and its function has a throttle. */
+  startThrottled(env: string, functionId: string): void;
+  /** A call of a function with flow control starts, or has ended. */
+  callInFlight(env: string, functionId: string, by: 1 | -1): void;
   /** An event did not start a run of a function that listens to it; the function's expression was met, or was stopped. */
-  runSkipped(reason: DecisionReason): void;
+  runSkipped(env: string, functionId: string, reason: DecisionReason): void;
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
@@ -85,6 +89,8 @@ export const NOOP_RECORDER: MetricsRecorder = {
   commitFailed: noop,
   eventIngested: noop,
   duplicateIngested: noop,
+  startThrottled: noop,
+  callInFlight: noop,
   runSkipped: noop,
   runStarted: noop,
   runEnded: noop,

@@ -25,6 +25,14 @@ export interface GaugeMetric {
   remove(): void;
 }
 
+/** Series that come and go: nothing is kept of one that is removed. */
+export interface SeriesMetric {
+  add(values: readonly string[], by: number): void;
+  remove(values: readonly string[]): void;
+  /** Removes all. */
+  clear(): void;
+}
+
 /** All metrics of a process, to be sent to its supervisor. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
@@ -102,6 +110,19 @@ export class MetricsRegistry {
     });
   }
 
+  counterSeries(name: string, help: string, labelNames: readonly string[]): SeriesMetric {
+    return seriesOf(new Counter({ ...this.#options(name, help), labelNames }), labelNames);
+  }
+
+  gaugeSeries(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    aggregator: Aggregation = 'sum',
+  ): SeriesMetric {
+    return seriesOf(new Gauge({ ...this.#options(name, help), labelNames, aggregator }), labelNames);
+  }
+
   get contentType(): string {
     return this.#registry.contentType;
   }
@@ -127,6 +148,16 @@ export class MetricsRegistry {
   #options(name: string, help: string) {
     return { name: PREFIX + name, help, registers: [this.#registry] };
   }
+}
+
+function seriesOf(metric: Counter | Gauge, labelNames: readonly string[]): SeriesMetric {
+  const labelsOf = (values: readonly string[]) =>
+    Object.fromEntries(labelNames.map((label, i) => [label, values[i] as string]));
+  return {
+    add: (values, by) => metric.inc(labelsOf(values), by),
+    remove: (values) => metric.remove(labelsOf(values)),
+    clear: () => metric.reset(),
+  };
 }
 
 /** Binds a metric to its label values once; later calls only look it up, without allocations. */

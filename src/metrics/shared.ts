@@ -1,15 +1,13 @@
 /** Metrics of web and worker: both can accept events, ingest their own events and end runs. */
-import { DECISION_REASONS, type DecisionReason } from '../model/flow-control/decision.ts';
 import type { MetricsRecorder } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
 type SharedRecorder = Pick<
   MetricsRecorder,
-  'eventsCommitted' | 'commitFailed' | 'eventIngested' | 'duplicateIngested' | 'runSkipped' | 'runStarted' | 'runEnded'
+  'eventsCommitted' | 'commitFailed' | 'eventIngested' | 'duplicateIngested' | 'runStarted' | 'runEnded'
 >;
 
 const DUPLICATE = ['false', 'true'] as const;
-const STORED_REASONS: readonly DecisionReason[] = DECISION_REASONS.filter((reason) => reason !== 'expression_false');
 const END_STATUSES = ['Completed', 'Failed', 'Cancelled'] as const;
 
 export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
@@ -28,12 +26,6 @@ export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
     'event_ingest_latency_seconds',
     'Time from the receipt of an event until it is completely ingested.',
     LONG_BUCKETS,
-  );
-  const skipped = registry.counters(
-    'runs_skipped_total',
-    'Runs that flow control, a pause or a stopped expression prevented, or that another run stands for.',
-    'reason',
-    STORED_REASONS,
   );
   const started = registry.counter('runs_started_total', 'Runs whose function was called for the first time.');
   const startDelays = registry.histogram(
@@ -57,7 +49,6 @@ export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
       ingestLatencies.observe(ageMs / 1_000);
     },
     duplicateIngested: () => ingestedDuplicates.inc(),
-    runSkipped: (reason) => skipped(reason).inc(),
     runStarted(delayMs) {
       started.inc();
       startDelays.observe(delayMs / 1_000);

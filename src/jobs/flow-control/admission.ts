@@ -3,6 +3,7 @@
  *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
  *  A call that ends gives its permits to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
  *  (admission-checks.ts). */
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { type CallLimits, homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
@@ -52,6 +53,7 @@ export interface AdmissionDeps {
   queues: PartitionQueues;
   /** Calls that all workers can make at the same time. */
   capacity: () => number;
+  recorder: Pick<MetricsRecorder, 'startThrottled'>;
 }
 
 interface LimitedCall {
@@ -214,7 +216,10 @@ export class Admission {
     // It has ended while it waited, or its environment is deleted.
     if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
     const { at, stepId } = call;
-    const retries = (await this.#deps.functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+    const fn = await this.#deps.functions.find(env, functionId);
+    const retries = fn?.retries ?? DEFAULT_RETRIES;
+    if (run.startedAt === undefined && stepId === undefined && fn && flowOptionsOf(fn)?.throttle)
+      this.#deps.recorder.startThrottled(env, functionId);
     const which = stepId === undefined ? { at: at ?? 0 } : { stepId };
     return [{ ref: toRunRef(run), ...which, retries, admitted, hasWaited: true }];
   }

@@ -15,6 +15,6 @@ export class CountedDecisions implements DecisionLog {
 
   async add(decisions: readonly Decision[]): Promise<void> {
     await this.#decisions.add(decisions, Date.now());
-    for (const { reason } of decisions) this.#recorder.runSkipped(reason);
+    for (const { env, functionId, reason } of decisions) this.#recorder.runSkipped(env, functionId, reason);
   }
 }

@@ -15,6 +15,7 @@ import { type CallJob, type JobAttempts, toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
 import { callJobId } from './call-ref.ts';
+import { countedCall } from './counted-call.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
@@ -149,7 +150,7 @@ async function callFunction(
   // Only the official SDKs defer functions; they defer again what they are not told of.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
-  const outcome = await deps.functionClient.call(fn, {
+  const context = {
     run: { ...run, attempt: attempts.made },
     event,
     events,
@@ -163,7 +164,8 @@ async function callFunction(
     memos: withStepInput(memos, run.fromStep),
     planOnly: planOnly && stepId === undefined,
     defers,
-  });
+  };
+  const outcome = await countedCall(fn, context, deps);
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
 }

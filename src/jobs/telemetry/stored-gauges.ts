@@ -1,6 +1,7 @@
 /** The gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
+import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
@@ -17,6 +18,7 @@ interface StoredGaugesDeps {
   redis: Redis;
   activeRuns: ActiveRuns;
   processes: Processes;
+  limitUsage: LimitUsage;
 }
 
 type Read = () => Promise<StoredGauges | undefined>;
@@ -47,15 +49,16 @@ export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues): R
 }
 
 async function read(
-  { redis, activeRuns, processes }: StoredGaugesDeps,
+  { redis, activeRuns, processes, limitUsage }: StoredGaugesDeps,
   queues: PartitionQueues,
   nowMs: number,
 ): Promise<StoredGauges> {
-  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses] = await Promise.all([
+  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
     processes.alive(),
     queueStatuses(queues, nowMs),
+    limitUsage.waitingCalls(),
   ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
@@ -63,6 +66,7 @@ async function read(
       return { ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
     }),
     activeRuns: active,
+    backlogs,
     processes: { web: count('web'), worker: count('worker') },
     // A service is as full as the fullest node of its Redis.
     usedMemoryBytes: cluster?.fullest.usedMemoryBytes ?? usedMemoryBytes,

@@ -87,6 +87,11 @@ export class Telemetry {
     this.#recorder.functionCalled(callResultOf(outcome), ms);
   }
 
+  /** A call of a function with flow control starts, or has ended. */
+  recordCallInFlight(env: string, functionId: string, by: 1 | -1): void {
+    this.#recorder.callInFlight(env, functionId, by);
+  }
+
   recordRunEnd(run: RunIdentity, status: Ending['status']): void {
     this.#counters.countRun(run.env, run.functionId, COUNTER_OF[status]);
     this.#recorder.runEnded(status);

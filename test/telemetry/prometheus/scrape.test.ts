@@ -234,4 +234,6 @@ const LABELS = new Set([
   'state',
   'kind',
   'result',
+  'environment',
+  'function',
 ]);

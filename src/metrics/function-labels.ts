@@ -1,0 +1,48 @@
+/** Which functions have series of their own: their number is unbounded, so only the first are named, and those not heard of for an hour are forgotten. */
+
+export type FunctionLabel = readonly [environment: string, functionId: string];
+
+/** All functions beyond the bound. */
+export const OTHER: FunctionLabel = ['other', 'other'];
+
+const MOST = 200;
+const IDLE_MS = 3_600_000;
+
+interface Known {
+  label: FunctionLabel;
+  usedAt: number;
+}
+
+export class FunctionLabels {
+  readonly #now: () => number;
+  readonly #known = new Map<string, Known>();
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Of a function that something is recorded of now. */
+  of(env: string, functionId: string): FunctionLabel {
+    const key = `${env}/${functionId}`;
+    let found = this.#known.get(key);
+    if (!found) {
+      if (this.#known.size >= MOST) return OTHER;
+      found = { label: [env, functionId], usedAt: 0 };
+      this.#known.set(key, found);
+    }
+    found.usedAt = this.#now();
+    return found.label;
+  }
+
+  all(): FunctionLabel[] {
+    return [...this.#known.values()].map(({ label }) => label);
+  }
+
+  /** @returns those that are forgotten now */
+  forgetIdle(): FunctionLabel[] {
+    const since = this.#now() - IDLE_MS;
+    const idle = [...this.#known].filter(([, { usedAt }]) => usedAt < since);
+    for (const [key] of idle) this.#known.delete(key);
+    return idle.map(([, { label }]) => label);
+  }
+}
