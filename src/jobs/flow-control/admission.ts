@@ -6,7 +6,7 @@
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
-import { type CallLimits, homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
+import { homesOf, limitsOf } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
@@ -15,17 +15,16 @@ import type {
   Admissions,
   AdmittedCall,
   BacklogInfo,
-  CallToAdmit,
   EndedCall,
   Progress,
-  StoredLimit,
 } from '../../store/flow-control/admissions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { type Admitted, toRunRef } from '../queues/queues.ts';
-import { type CallToSchedule, callOfEntry, entryOf } from '../runs/call-ref.ts';
+import { type CallToSchedule, callOfEntry, callRefOf, entryOf } from '../runs/call-ref.ts';
 import type { FlowKeys } from './flow-keys.ts';
+import { hasLimits, infoOf, isComplete, type LimitedCall, toAdmit } from './limited-calls.ts';
 
 /** A call that may have its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
@@ -54,13 +53,6 @@ export interface AdmissionDeps {
   /** Calls that all workers can make at the same time. */
   capacity: () => number;
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
-}
-
-interface LimitedCall {
-  call: CallToSchedule;
-  limits: CallLimits;
-  info: BacklogInfo;
-  score: number;
 }
 
 export class Admission {
@@ -128,7 +120,7 @@ export class Admission {
       const { backlog, home } = limited.limits;
       const partition = this.#deps.admissions.partitionOf(home);
       ready.push(
-        ...(await this.#follow(await this.#deps.admissions.withdraw(partition, backlog, [entryOf(refOf(call))]))),
+        ...(await this.#follow(await this.#deps.admissions.withdraw(partition, backlog, [entryOf(callRefOf(call))]))),
       );
     }
     return ready;
@@ -170,7 +162,7 @@ export class Admission {
         );
         const admitted: Admitted = [home, progress.askedAt];
         const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, admitted }] : []));
-        const entries = new Set(own.map((call) => entryOf(refOf(call))));
+        const entries = new Set(own.map((call) => entryOf(callRefOf(call))));
         const others = progress.admitted.filter(({ entry }) => !entries.has(entry));
         return [...own, ...(await this.#follow({ ...progress, admitted: others }))];
       }),
@@ -306,50 +298,4 @@ export class Admission {
     }
     return calls;
   }
-}
-
-function hasLimits(fn: AppFunction): boolean {
-  if (fn.held) return true;
-  const options = flowOptionsOf(fn);
-  if (!options) return false;
-  const { runConcurrency, stepConcurrency, throttle, priority } = options;
-  return runConcurrency.length + stepConcurrency.length > 0 || throttle !== undefined || priority !== undefined;
-}
-
-function isComplete(
-  { runConcurrency, stepConcurrency, throttle, priority }: FlowOptions,
-  keys: FrozenKeys | undefined,
-): boolean {
-  const sources = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
-    ({ key }) => key ?? [],
-  );
-  return (
-    sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || keys !== undefined)
-  );
-}
-
-function toAdmit({ call, limits, info, score }: LimitedCall, executions: number): CallToAdmit {
-  return { entry: entryOf(refOf(call)), executions, score, backlog: limits.backlog, info };
-}
-
-function refOf({ ref: { runId }, at, stepId }: CallToSchedule) {
-  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
-}
-
-const KINDS = { run: 'r', step: 's', throttle: 't' } as const;
-
-function infoOf(env: string, functionId: string, limits: readonly Limit[]): BacklogInfo {
-  const values = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
-  return {
-    e: env,
-    f: functionId,
-    ...(values.length > 0 && { v: Object.fromEntries(values) }),
-    l: limits.map(toStored),
-  };
-}
-
-function toStored({ id, kind, limit, intervalMs, toleranceMs }: Limit): StoredLimit {
-  return intervalMs === undefined || toleranceMs === undefined
-    ? [id, KINDS[kind], limit]
-    : [id, KINDS[kind], limit, intervalMs, toleranceMs];
 }

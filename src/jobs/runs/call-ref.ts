@@ -22,6 +22,10 @@ export interface CallToSchedule {
   delayMs?: number;
 }
 
+export function callRefOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {
+  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
+}
+
 /** The first call has the ID of its run. */
 export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepKey(stepId)}`;

@@ -16,7 +16,7 @@ import {
   type TracedRunRef,
   toRunRef,
 } from '../queues/queues.ts';
-import { type CallRef, type CallToSchedule, callJobId } from './call-ref.ts';
+import { type CallRef, type CallToSchedule, callJobId, callRefOf } from './call-ref.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -77,11 +77,11 @@ export class RunScheduler {
     if (calls.length === 0) return;
     const waited = calls.filter(({ hasWaited }) => hasWaited);
     // The job of a retry waits too.
-    const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(refOf)) : new Map();
+    const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
     // In their order, whether they have jobs or not.
     for (const call of calls) {
-      const jobId = jobIdOf(refOf(call));
+      const jobId = jobIdOf(callRefOf(call));
       if (!call.hasWaited || !delayed.has(jobId)) {
         added.push(call);
         continue;
@@ -286,10 +286,6 @@ function traceOptions(trace: string | undefined): JobsOptions {
 /** What jobs need of their run. */
 function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): RunRef {
   return { env, runId, eventId, requestId, functionId };
-}
-
-function refOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {
-  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
 }
 
 function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {
