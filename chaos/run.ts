@@ -7,6 +7,7 @@ import type { HostProgram } from '../test/support/program.ts';
 import { FUNCTIONS, startApp } from './apps/apps.ts';
 import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
+import { OVER_LIMIT } from './apps/over-limit.ts';
 import type { InjectedFaults } from './attack.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
@@ -158,6 +159,10 @@ function toResults(facts: Facts): Results {
     none('IDs with two events', ledger.duplicated),
     none('finished steps that ran again', repeats.afterFinished),
     none('steps that ran again without a crash', repeats.unexcused),
+    none(
+      'calls beyond a concurrency limit',
+      executions.all.filter(({ step }) => step === OVER_LIMIT).map(({ runId }) => runId),
+    ),
     none('keys without a TTL by mistake', kept),
     none('responses other than 200, 429 and 503', ledger.unexpected),
     none('responses 429 and 503 without Retry-After', ledger.withoutRetryAfter),

@@ -12,6 +12,12 @@ const RUNS = 4_000;
 const KEYS = 10_000;
 /** More than any worker calls at the same time. */
 const UNBOUND = 100_000;
+const BATCH_SIZE = 100;
+/** Longer than a round takes to send its events. */
+const DEBOUNCE_SECONDS = 20;
+const DEBOUNCED_KEYS = 100;
+const BATCHES = `a function with batches of ${BATCH_SIZE}: events`;
+const DEBOUNCED = `a function with a debounce, ${DEBOUNCED_KEYS} keys: events`;
 const SHARE_OF_PLAIN = 0.7;
 const PLAIN = 'plain runs';
 const group = 'flow-control';
@@ -28,7 +34,7 @@ const NAMES = Object.keys(LIMITED) as Limited[];
 
 export const flowControl: Measurement = {
   group,
-  names: NAMES,
+  names: [...NAMES, BATCHES, DEBOUNCED],
   measure: (bench) =>
     bench.withTestBed({}, async (testBed) => {
       const { rounds, seconds } = bench.options;
@@ -36,6 +42,12 @@ export const flowControl: Measurement = {
       await testBed.service.register('bench', [
         { id: 'run', event: 'bench/run' },
         ...functions.map(({ id, event, options }) => ({ id, event, options })),
+        { id: 'batch', event: 'bench/batch', options: { batchEvents: { maxSize: BATCH_SIZE, timeout: '60s' } } },
+        {
+          id: 'debounce',
+          event: 'bench/debounce',
+          options: { debounce: { period: `${DEBOUNCE_SECONDS}s`, key: 'event.data.key' } },
+        },
       ]);
       await testBed.startWorker();
       const perSecond = async (name: string, keyOf: (n: number) => string) => {
@@ -45,16 +57,26 @@ export const flowControl: Measurement = {
         await testBed.service.untilDrained();
         return counted.perSecond;
       };
+      /** Events per second until their runs are called. */
+      const together = async (name: string, runs: number, waitsMs = 0) => {
+        const count = RUNS * seconds;
+        const eventOf = (n: number) => ({ name, data: { total: 1, key: `k${n % DEBOUNCED_KEYS}` } });
+        const counted = await countCalls(testBed, runs, () => testBed.service.sendEach(eventOf, count));
+        await testBed.service.untilDrained();
+        return count / (counted.seconds - waitsMs / 1_000);
+      };
       const reached = await medians(rounds, {
         [PLAIN]: () => perSecond('bench/run', () => 'k'),
         ...Object.fromEntries(NAMES.map((name, n) => [name, () => perSecond(`bench/f${n}`, LIMITED[name].keyOf)])),
-      } as Record<Limited | typeof PLAIN, () => Promise<number>>);
-      const references = [{ what: PLAIN, value: reached[PLAIN] }];
-      const rows: Row[] = NAMES.map((name) => ({
+        [BATCHES]: () => together('bench/batch', (RUNS * seconds) / BATCH_SIZE),
+        [DEBOUNCED]: () => together('bench/debounce', DEBOUNCED_KEYS, DEBOUNCE_SECONDS * 1_000),
+      } as Record<string, () => Promise<number>>);
+      const references = [{ what: PLAIN, value: reached[PLAIN] as number }];
+      const rows: Row[] = [...NAMES, BATCHES, DEBOUNCED].map((name) => ({
         group,
         work: name,
-        value: reached[name],
-        unit: 'runs/s',
+        value: reached[name] as number,
+        unit: name === BATCHES || name === DEBOUNCED ? 'events/s' : 'runs/s',
         references,
         targets: [{ share: SHARE_OF_PLAIN, of: PLAIN }],
       }));

@@ -2,10 +2,15 @@
  *  exits when its stdin closes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
+import { OVER_LIMIT } from './over-limit.ts';
 
 const PATH = '/api/service';
+const CONCURRENCY = 2;
+/** Of a call with a limit. */
+const HELD_MS = 20;
 const client = new Tidegate({ id: 'chaos-typescript' });
 
 /** @param finished steps whose results the service sent with this call */
@@ -18,6 +23,20 @@ const plain = client.createFunction({ id: 'plain', triggers: { event: 'chaos/pla
   await report(runId, '(call)');
   return 'done';
 });
+
+let limitedCalls = 0;
+const limited = client.createFunction(
+  { id: 'limited', triggers: { event: 'chaos/limited' }, concurrency: CONCURRENCY },
+  async ({ runId }) => {
+    limitedCalls++;
+    try {
+      await report(runId, limitedCalls > CONCURRENCY ? OVER_LIMIT : '(call)');
+      await setTimeout(HELD_MS);
+    } finally {
+      limitedCalls--;
+    }
+  },
+);
 
 const hook = client.createFunction({ id: 'hook', triggers: { event: 'chaos/hook' } }, async ({ runId, step }) => {
   await step.run('a', () => report(runId, 'a'));
@@ -66,7 +85,7 @@ const parent = client.createFunction({ id: 'parent', triggers: { event: 'chaos/p
   return returned;
 });
 
-const functions = [plain, hook, steps, flaky, wait, child, parent];
+const functions = [plain, limited, hook, steps, flaky, wait, child, parent];
 const server = createServer(serve({ client, functions, path: PATH }));
 server.listen(Number(process.env.PORT), '127.0.0.1', () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}` }));

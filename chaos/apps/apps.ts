@@ -16,6 +16,7 @@ const REGISTERED_WITHIN_MS = 20_000;
 export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   typescript: {
     'chaos/plain': ['plain'],
+    'chaos/limited': ['limited'],
     'chaos/hook': ['hook'],
     'chaos/steps': ['steps'],
     'chaos/flaky': ['flaky'],

@@ -164,6 +164,7 @@ const KINDS: { weight: number; make(make: Make): Request }[] = [
   { weight: 5, make: (make) => make.event('chaos/plain') },
   { weight: 2, make: (make) => make.batch('chaos/plain') },
   { weight: 2, make: (make) => make.seeded('chaos/plain') },
+  { weight: 2, make: (make) => make.batch('chaos/limited') },
   { weight: 4, make: (make) => make.event('chaos/steps') },
   { weight: 2, make: (make) => make.event('chaos/flaky') },
   { weight: 2, make: (make) => make.wait() },
