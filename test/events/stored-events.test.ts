@@ -159,7 +159,7 @@ describe('a stored event', () => {
     const first = envelope({ name: 'pending/x', data: { first: true } });
     await store.events.storeNew([first]);
     const [retried] = await store.events.storeNew([first]);
-    expect(retried).to.deep.equal({ event: first, repeat: false, ingested: false });
+    expect(retried).to.deep.equal({ event: first, repeat: false, present: true, ingested: false });
     const [again] = await store.events.storeNew([{ ...first, name: 'pending/y', requestId: ulid() }]);
     expect(again).to.deep.equal({ event: first, repeat: true, ingested: false });
   });
