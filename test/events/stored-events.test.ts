@@ -161,7 +161,7 @@ describe('a stored event', () => {
     const [retried] = await store.events.storeNew([first]);
     expect(retried).to.deep.equal({ event: first, repeat: false, present: true, ingested: false });
     const [again] = await store.events.storeNew([{ ...first, name: 'pending/y', requestId: ulid() }]);
-    expect(again).to.deep.equal({ event: first, repeat: true, ingested: false });
+    expect(again).to.deep.equal({ event: first, repeat: true, present: true, ingested: false });
   });
 
   it('has the same source in every process, whichever process assigned its number', async () => {
