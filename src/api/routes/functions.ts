@@ -169,10 +169,9 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       errors: ['not_found', 'quota_exceeded'],
       async handle({ env, params: { id }, body: { queued_runs } }) {
         const [fn] = await existing(env, id);
-        const held = queued_runs === undefined ? undefined : queued_runs === 'hold';
-        await changing(env, id, () => functions.pause(env, id, Date.now(), held));
+        await changing(env, id, () => functions.pause(env, id, Date.now(), queued_runs));
         await followSchedules(env, fn);
-        if (held) await setTimeout(RECENT_MS + MARGIN_MS);
+        if (queued_runs === 'hold') await setTimeout(RECENT_MS + MARGIN_MS);
         if (queued_runs === 'cancel') await cancelQueued(env, fn.app, id);
         return { data: presentFunction(...(await existing(env, id))) };
       },

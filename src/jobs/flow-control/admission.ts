@@ -222,7 +222,7 @@ export class Admission {
     if (!fn || !hasLimits(fn)) return undefined;
     const keys = await this.#keysOf(call, flowOptionsOf(fn));
     const isStart = !started;
-    const limits = limitsOf({ env, fn, keys, isStart, capacity: this.#deps.capacity() });
+    const limits = limitsOf({ env, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
     const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
     const score = since - (keys?.priority ?? 0) * 1_000;
@@ -257,8 +257,9 @@ export class Admission {
   /** What the backlog has to know now; undefined: its calls wait for other limits. */
   #sameBacklog(fn: AppFunction, backlog: string, { e, v }: BacklogInfo): BacklogInfo | undefined {
     const keys = { values: v ?? {} };
-    for (const isStart of [true, false]) {
-      const limits = limitsOf({ env: e, fn, keys, isStart, capacity: this.#deps.capacity() });
+    const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
+    for (const kind of kinds) {
+      const limits = limitsOf({ env: e, fn, keys, ...kind, capacity: this.#deps.capacity() });
       if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits);
     }
     return undefined;

@@ -61,7 +61,14 @@ export class LimitStatuses {
     const { env, functionId, keys, startedAt } = run;
     const fn = hasEnded(run) ? undefined : await functions.find(env, functionId);
     if (!fn) return undefined;
-    const found = limitsOf({ env, fn, keys, isStart: startedAt === undefined, capacity: capacity() });
+    const found = limitsOf({
+      env,
+      fn,
+      keys,
+      isStart: startedAt === undefined,
+      queuedAt: run.queuedAt,
+      capacity: capacity(),
+    });
     if (!found) return undefined;
     const { limits, backlog, home } = found;
     const position = await usage.positionOf(home, backlog, calls.map(entryOf));

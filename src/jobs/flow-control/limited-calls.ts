@@ -14,7 +14,7 @@ export interface LimitedCall {
 }
 
 export function hasLimits(fn: AppFunction): boolean {
-  if (fn.held) return true;
+  if (fn.held || fn.cancelQueuedBefore !== undefined) return true;
   const options = flowOptionsOf(fn);
   if (!options) return false;
   const { runConcurrency, stepConcurrency, throttle, priority } = options;

@@ -1,11 +1,11 @@
 /** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
  *  admitted when it is due, or waits. After each call its permits go to others. */
 import { setImmediate } from 'node:timers/promises';
-import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { EndedCall } from '../../store/flow-control/admissions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Admission } from '../flow-control/admission.ts';
+import { hasLimits } from '../flow-control/limited-calls.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { type CallJob, toRunRef } from '../queues/queues.ts';
 import { callJobId, entryOf } from './call-ref.ts';
@@ -46,7 +46,7 @@ export class AdmittedCalls {
     const [home, admittedAt = 0] = admitted ?? [];
     if (home !== undefined && executions === 1 && Date.now() - admittedAt < trustMs) return { entry, home, executions };
     const fn = await functions.find(env, functionId);
-    if (!fn || (!flowOptionsOf(fn) && !fn.held)) {
+    if (!fn || !hasLimits(fn)) {
       return home === undefined ? undefined : { entry, home };
     }
     const run = await runs.read(env, runId);

@@ -77,6 +77,8 @@ export interface AppFunction {
   pausedAt?: number;
   /** While it is paused, its queued runs do not start. */
   held?: true;
+  /** While it is paused, runs that were queued before this time do not start: they are being cancelled. Unix milliseconds. */
+  cancelQueuedBefore?: number;
   /** What does not work as the app configured it; absent: nothing. */
   problems?: string[];
   /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */

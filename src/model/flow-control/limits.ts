@@ -42,6 +42,8 @@ export interface CallToLimit {
   keys: FrozenKeys | undefined;
   /** The first call of a run that has not started. */
   isStart: boolean;
+  /** When the run was queued, Unix milliseconds; undefined: lately. */
+  queuedAt?: number | undefined;
   /** Calls that all workers can make at the same time. */
   capacity: number;
 }
@@ -51,7 +53,7 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
   const { env, fn, isStart, capacity } = call;
   const options = flowOptionsOf(fn);
   const limits = options ? limitsBy(options, call) : [];
-  if (isStart && fn.held) limits.unshift(held(env, fn.id));
+  if (isStart && mayNotStart(call)) limits.unshift(held(env, fn.id));
   // Runs are served in the order of their priority only where they wait: as many are in the queue as can be called.
   if (options?.priority !== undefined && limits.every(({ kind }) => kind === 'throttle')) {
     limits.push({ ...limitOf('step', { limit: capacity, scope: 'fn' }, call, 'priority'), implied: 'capacity' });
@@ -69,6 +71,13 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
 /** All places in which limits of the function may be, also those of its earlier configurations. */
 export function homesOf(env: string, functionId: string): string[] {
   return [`${env}/${functionId}`, SHARED_HOME];
+}
+
+function mayNotStart({
+  fn: { held, cancelQueuedBefore = Number.NEGATIVE_INFINITY },
+  queuedAt = Number.POSITIVE_INFINITY,
+}: CallToLimit): boolean {
+  return held === true || queuedAt <= cancelQueuedBefore;
 }
 
 function limitsBy({ runConcurrency, stepConcurrency, throttle }: FlowOptions, call: CallToLimit): Limit[] {

@@ -21,6 +21,8 @@ export interface Replaced {
 
 /** Follows the time of a pause. */
 const HELD = ':held';
+/** Likewise; a time in ms follows. */
+const CANCELLED = ':cancelled-before-';
 
 export class Functions {
   readonly #redis: Redis;
@@ -136,11 +138,14 @@ export class Functions {
   }
 
   /** From now on no event triggers the function. Idempotent.
-   *  @param held its queued runs do not start until it is resumed; undefined: as before, and at first they do */
-  async pause(env: string, id: string, nowMs: number, held?: boolean): Promise<void> {
+   *  @param queued whether its queued runs start, do not start until it is resumed, or are being cancelled; undefined: as before, and at first they
+   *    start */
+  async pause(env: string, id: string, nowMs: number, queued?: 'run' | 'hold' | 'cancel'): Promise<void> {
     const key = this.#keys.pausedFunctions(env);
-    const before = readPause((await this.#redis.hget(key, id)) ?? undefined);
-    const pause = `${before.pausedAt ?? nowMs}${(held ?? before.held) ? HELD : ''}`;
+    const before = (await this.#redis.hget(key, id)) ?? undefined;
+    const rest = { run: '', hold: HELD, cancel: `${CANCELLED}${nowMs}` };
+    const pause =
+      queued === undefined && before ? before : (before?.split(':')[0] ?? nowMs) + (queued ? rest[queued] : '');
     const writing = this.#redis.multi().hset(key, id, pause);
     replies(await this.#withNewVersion(writing, env).exec());
   }
@@ -157,9 +162,13 @@ function toFunction(text: string, pauseOf?: (id: string) => string | undefined):
   return pause === undefined ? fn : { ...fn, ...readPause(pause) };
 }
 
-function readPause(text: string | undefined): Pick<AppFunction, 'pausedAt' | 'held'> {
-  if (text === undefined) return {};
-  return { pausedAt: Number.parseInt(text, 10), ...(text.endsWith(HELD) && { held: true }) };
+function readPause(text: string): Pick<AppFunction, 'pausedAt' | 'held' | 'cancelQueuedBefore'> {
+  const [, before] = text.split(CANCELLED);
+  return {
+    pausedAt: Number.parseInt(text, 10),
+    ...(text.endsWith(HELD) && { held: true }),
+    ...(before !== undefined && { cancelQueuedBefore: Number(before) }),
+  };
 }
 
 /** An app may keep as many functions as before, also where the limit was lowered. */
