@@ -38,7 +38,7 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
     case 'limit':
       return scheduler.start(await admission.advance(partition, check.limit));
     case 'function':
-      return admission.adapt(partition, check.env, check.functionId, (calls) => scheduler.start(calls));
+      return admission.adapt(partition, check, (calls) => scheduler.start(calls));
     case 'admission':
       return checkAdmission(partition, check, deps);
   }

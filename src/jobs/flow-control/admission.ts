@@ -132,14 +132,19 @@ export class Admission {
   }
 
   /** Adapts backlogs to the present configuration of their function.
+   *  @param isKnown whether every process knows it: one that does not would put aside again what starts now, and nobody would wake it
    *  @param start gives calls their jobs */
-  async adapt(partition: number, env: string, functionId: string, start: StartCalls): Promise<void> {
+  async adapt(
+    partition: number,
+    { env, functionId, isKnown }: { env: string; functionId: string; isKnown: boolean },
+    start: StartCalls,
+  ): Promise<void> {
     const { admissions, functions } = this.#deps;
     const fn = (await functions.of(env)).find(functionId);
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
       const changed = fn && this.#sameBacklog(fn, backlog, info);
       if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
-      else await this.#move(partition, backlog, start);
+      else if (isKnown) await this.#move(partition, backlog, start);
     }
   }
 

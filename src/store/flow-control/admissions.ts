@@ -64,13 +64,13 @@ export type DueCheck = {
 } & (
   | { kind: 'admission'; entry: string; env: string; functionId: string }
   | { kind: 'limit'; limit: string }
-  | { kind: 'function'; env: string; functionId: string; member: string }
+  | { kind: 'function'; env: string; functionId: string; member: string; isKnown: boolean }
 );
 
 type Reply = [granted: string[], throttles: (string | number)[], unfinished: string[]];
 
 const CHECKED_AT_ONCE = 200;
-const CLAIM_MS = 30_000;
+const CLAIM_MS = 10_000;
 /** Fraction of a millisecond that only claims have. */
 const CLAIMED = 0.5;
 /** After so long every process has a new configuration. */
@@ -247,8 +247,9 @@ function checkOf(member: string, admission: string) {
   if (member.startsWith('!')) return { kind: 'limit' as const, limit: member.slice(1) };
   if (member.startsWith('~')) {
     const slash = member.indexOf('/');
-    const env = member.slice(member.startsWith('~~') ? 2 : 1, slash);
-    return { kind: 'function' as const, env, functionId: member.slice(slash + 1), member };
+    const isKnown = member.startsWith('~~');
+    const env = member.slice(isKnown ? 2 : 1, slash);
+    return { kind: 'function' as const, env, functionId: member.slice(slash + 1), member, isKnown };
   }
   const [, env = '', ...rest] = admission.split('\n');
   return { kind: 'admission' as const, entry: member, env, functionId: rest.slice(0, -1).join('\n') };
