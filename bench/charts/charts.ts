@@ -7,6 +7,9 @@ import { lineChart } from './line-chart.ts';
 /** Target: maximum memory of a process. */
 const MAX_MB = 200;
 
+/** Groups whose delays are in tables of their own. */
+const OF_THEIR_OWN: readonly string[] = ['growth', 'schedules', 'flow-control'];
+
 export function chartsOf({ rows, series }: Results): Map<string, string> {
   const of = (group: Group, isOne: (row: Row) => boolean = () => true) =>
     rows.filter((row) => row.group === group && isOne(row));
@@ -18,12 +21,7 @@ export function chartsOf({ rows, series }: Results): Map<string, string> {
     ['fsync', 'Acknowledged on disk', of('fsync'), 'own'],
     ['ingest', 'Storing and matching', of('ingest'), 'own'],
     ['runs', 'Function runs', of('runs', isRate), 'own'],
-    [
-      'latency',
-      'Latency',
-      rows.filter((row) => row.group !== 'growth' && row.group !== 'schedules' && inMs(row)),
-      'common',
-    ],
+    ['latency', 'Latency', rows.filter((row) => !OF_THEIR_OWN.includes(row.group) && inMs(row)), 'common'],
     ['memory', 'Redis memory', of('memory'), 'common'],
     ['growth', 'Throughput of a full service relative to an empty one', of('growth', isRate), 'own'],
     ['reads', 'Read latency of a full service', of('growth', inMs), 'common'],
