@@ -148,7 +148,9 @@ for (const mode of ['dev mode', 'production'] as const) {
     it('runs all steps in one call, and stores each as it ends', async () => {
       const { output, run, entries, checkpoints } = await outcomeOf('immediate');
       expect([output, entries, checkpoints]).to.deep.equal([['a', 'b', 'c'], 1, 3]);
-      const { history } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
+      // The entry of the attempt follows the end of the run.
+      const isTold = ({ body }: Loose) => body.data.history.length >= 4;
+      const { history } = (await service.waitFor(`/v1/runs/${run.run_id}`, isTold)).body.data;
       expect(history.map(({ kind, name, status }: Loose) => [kind, name, status])).to.deep.equal([
         ['step', 'a', 'Completed'],
         ['step', 'b', 'Completed'],
