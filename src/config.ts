@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { type Setting, settingsOf, shownGiven } from './setting-display.ts';
 import { SETTINGS } from './settings.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Encrypts secrets in dev mode, which requires no credentials anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
+/** With an archive, Redis keeps what Postgres does not have yet for so long. */
+const UNARCHIVED_DAYS = 400;
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
 /** Anyone can try keys, so keys must be hard to guess. */
 const MIN_EVENT_KEY_LENGTH = 16;
@@ -42,6 +45,17 @@ export interface Quotas {
   readonly configBytes: number;
   /** In total. */
   readonly branches: number;
+}
+
+/** Postgres, and what goes there. */
+export interface ArchiveSettings {
+  readonly url: string;
+  readonly tlsVerify: boolean;
+  /** Connections per process. */
+  readonly poolSize: number;
+  readonly schema: string;
+  /** Age at which events and ended runs leave Redis. */
+  readonly hotMs: number;
 }
 
 /** Where apps may be called: CIDR ranges, or the word private. */
@@ -103,6 +117,8 @@ export interface Config {
   /** undefined: the default for one Redis or a cluster. */
   readonly partitions: number | undefined;
   readonly keyPrefix: string;
+  /** undefined: Redis keeps everything. */
+  readonly archive: ArchiveSettings | undefined;
   /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
   readonly ingestDurability: Env['INGEST_DURABILITY'];
   /** Above these the service rejects events. */
@@ -122,6 +138,8 @@ export interface Config {
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
+  /** How long Redis keeps events and ended runs at most: the retention, or much longer where they are archived and then removed. */
+  readonly hotTtlMs: number;
   readonly retryScale: number;
   readonly callTimeoutMs: number;
   readonly connect: ConnectSettings;
@@ -190,6 +208,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (parsed.data.REDIS_CLUSTER_URLS && parsed.data.REDIS_SENTINEL_URLS) {
     throw new ConfigError('REDIS_SENTINEL_URLS: set, but REDIS_CLUSTER_URLS is set too; use one of them');
   }
+  if (parsed.data.MODE !== 'dev' && parsed.data.HOT_HOURS < 1) {
+    throw new ConfigError(`HOT_HOURS: got ${parsed.data.HOT_HOURS}; expected at least 1 unless MODE=dev`);
+  }
   const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
   if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
   return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
@@ -240,6 +261,17 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config[
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
+function archiveOf(env: Env): ArchiveSettings | undefined {
+  if (env.DATABASE_URL === undefined) return undefined;
+  return {
+    url: env.DATABASE_URL,
+    tlsVerify: env.DATABASE_TLS_VERIFY,
+    poolSize: env.DATABASE_POOL_SIZE,
+    schema: env.DATABASE_SCHEMA,
+    hotMs: Math.round(env.HOT_HOURS * HOUR_MS),
+  };
+}
+
 function redisServersOf(env: Env): RedisServers {
   const { REDIS_CLUSTER_NAT_MAP: natMap, REDIS_SENTINEL_URLS: sentinelUrls } = env;
   return {
@@ -273,6 +305,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     moveFromUrl: env.MOVE_FROM_REDIS_URL,
     partitions: env.PARTITIONS,
     keyPrefix: env.KEY_PREFIX,
+    archive: archiveOf(env),
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
     thresholds: {
       memoryBytes: env.REDIS_MEMORY_BYTES,
@@ -292,6 +325,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     trustProxy: env.TRUST_PROXY,
     webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
+    hotTtlMs: (env.DATABASE_URL === undefined ? env.RETENTION_DAYS : UNARCHIVED_DAYS) * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
     connect: {

@@ -2,6 +2,7 @@
 export const CATALOGUE = {
   address_blocked: [400, 'The service does not connect to this address'],
   access_denied: [403, 'The credentials do not permit this request'],
+  archive_unavailable: [503, 'The archive is unavailable'],
   backlog_full: [429, 'The job backlog is full'],
   body_missing: [400, 'The request has no body'],
   body_invalid: [400, 'The body cannot be read'],

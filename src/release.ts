@@ -1,7 +1,8 @@
 /** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check
  *  is a function; the output lists all findings. A problem stops the deploy, a warning does not. */
 import type { Socket } from 'node:net';
-import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
+import { migrate } from './archive/migrate.ts';
+import { type ArchiveSettings, type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { checkCluster } from './store/redis/cluster-check.ts';
@@ -52,6 +53,7 @@ async function release(): Promise<boolean> {
   }
   for (const check of REDIS_CHECKS)
     found.push(...(await check(redis, config).catch((error: Error) => problemOf(error, config))));
+  if (config.archive) found.push(...(await migrations(config.archive)));
   if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
   console.log('Ready for release: settings are complete, and Redis responds');
@@ -158,6 +160,17 @@ async function notMoved(redis: Redis, config: Config): Promise<Finding[]> {
 async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
   await createStore(redis, config).secretKeyCheck.verify();
   return [];
+}
+
+async function migrations(settings: ArchiveSettings): Promise<Finding[]> {
+  try {
+    const ran = await migrate(settings);
+    if (ran.length > 0) console.log(`Postgres: ran ${ran.length} migrations (${ran.join(', ')})`);
+    return [];
+  } catch (error) {
+    const { host } = new URL(settings.url);
+    return [{ problem: `DATABASE_URL: cannot prepare Postgres at ${host}: ${(error as Error).message}` }];
+  }
 }
 
 function problemOf(error: Error, config: Config): Finding[] {

@@ -137,6 +137,39 @@ const redis = {
     ),
 };
 
+const archive = {
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(?:ql)?$/ })
+    .optional()
+    .describe(
+      'URL of Postgres 14 or newer, for what is older than `HOT_HOURS`. Without it, Redis keeps everything. `?sslmode=require` enables TLS',
+    ),
+  DATABASE_TLS_VERIFY: z
+    .stringbool()
+    .default(true)
+    .describe('Verify the certificate of Postgres. Heroku requires false'),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(100)
+    .default(5)
+    .describe('Maximum number of connections to Postgres per process'),
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,40}$/)
+    .default('tidegate')
+    .describe('Schema of all tables. Installations that share a database need different schemas'),
+  HOT_HOURS: z.coerce
+    .number()
+    .min(0.001)
+    .max(8_760)
+    .default(24)
+    .describe(
+      'Age in hours at which events and ended runs move from Redis to Postgres. At least 1; in dev mode also a fraction',
+    ),
+};
+
 const backpressure = {
   REDIS_MEMORY_BYTES: positive
     .optional()
@@ -214,8 +247,11 @@ const events = {
   RETENTION_DAYS: z.coerce
     .number()
     .min(1)
+    .max(3_650)
     .default(7)
-    .describe('Number of days to keep events and finished runs. At least 1'),
+    .describe(
+      'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own',
+    ),
   INGEST_CONCURRENCY: positive.default(4).describe('Maximum number of ingest jobs in progress per worker'),
 };
 
@@ -388,6 +424,7 @@ const metrics = {
 export const SETTINGS = {
   ...service,
   ...redis,
+  ...archive,
   ...backpressure,
   ...credentials,
   ...events,
@@ -405,6 +442,7 @@ export const SETTINGS = {
 export const SETTING_GROUPS = {
   Service: service,
   Redis: redis,
+  Archive: archive,
   Backpressure: backpressure,
   Credentials: credentials,
   Events: events,

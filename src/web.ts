@@ -81,6 +81,7 @@ async function close(): Promise<void> {
   opened.redis.disconnect();
   opened.subscriber.disconnect();
   opened.realtimeSubscriber.disconnect();
+  await opened.archive?.database.close();
   await core.tracing?.close();
 }
 

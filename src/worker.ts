@@ -1,4 +1,5 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
+import { migrate } from './archive/migrate.ts';
 import { startCore } from './composition/core.ts';
 import { createWorker } from './composition/worker.ts';
 import { readConfig } from './config.ts';
@@ -31,6 +32,8 @@ const store = createStore(redis, config);
 const subscriber = connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 await store.partitions.follow((error) => stopBecause(log, error));
+// In production, release does so before a deploy.
+if (config.archive && config.dev) await migrate(config.archive).catch((error: Error) => exitBeforeReady(log, error));
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {
   ingestion,
@@ -44,6 +47,7 @@ const {
   cancellationDeps,
   admissionDeps,
   schedules,
+  archive,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -77,6 +81,7 @@ async function close(): Promise<void> {
   redis.disconnect();
   queueRedis.disconnect();
   subscriber.disconnect();
+  await archive?.database.close();
   await core.tracing?.close();
 }
 

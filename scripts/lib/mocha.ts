@@ -1,4 +1,4 @@
-/** Runs mocha with its own Redis, or its own Redis Cluster, and fails if it leaves processes or keys behind. */
+/** Runs mocha with its own Redis, or its own Redis Cluster, and its own Postgres, and fails if it leaves processes, keys or schemas behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,6 +6,7 @@ import { constants, setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from './problem.ts';
 import { listProcesses, type Process, withVariable } from './processes.ts';
+import { startTestPostgres, type TestPostgres } from './test-postgres.ts';
 import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts';
 
 /** Identifies every process of a test run, even those that left its process group. */
@@ -45,24 +46,24 @@ export interface MochaRun {
 /** @throws Problem if a test fails, or leaves something behind */
 export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
   const kind = run.redis ?? 'single';
-  const redis = await startTestRedis(kind);
+  const [redis, postgres] = await Promise.all([startTestRedis(kind), startTestPostgres()]);
   const totals: Totals = { passes: 0, failures: 0, failedFiles: [] };
   try {
-    const failure = await mochaWith(redis.env, run, totals, interrupted);
+    const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
     if (interrupted.aborted) return totals;
-    const leftovers = await leftoverKeys(redis);
-    const problems = [failure, leftovers].filter((text) => text !== undefined);
+    const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
+    const problems = [failure, ...leftovers].filter((text) => text !== undefined);
     const message = problems.join('\n');
     if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals, kind);
     if (problems.length > 0) throw new Problem(message);
     return totals;
   } finally {
-    await redis.stop();
+    await Promise.all([redis.stop(), postgres.stop()]);
   }
 }
 
 async function mochaWith(
-  redis: TestRedis['env'],
+  servers: TestRedis['env'],
   { args, background }: MochaRun,
   totals: Totals,
   interrupted: AbortSignal,
@@ -70,7 +71,7 @@ async function mochaWith(
   const run = randomUUID();
   const output = background ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
-    env: { ...process.env, ...redis, [MARK]: run },
+    env: { ...process.env, ...servers, [MARK]: run },
     // The channel tells mocha when this script has exited (test/support/hooks.ts), and returns its totals.
     stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
     // Its own process group, to find leftover processes.
@@ -116,6 +117,11 @@ async function leftoverProcesses(find: () => Process[]): Promise<string | undefi
 async function leftoverKeys(redis: TestRedis): Promise<string | undefined> {
   const keys = await redis.keys();
   return keys.length === 0 ? undefined : listed('The tests left keys behind in Redis', keys);
+}
+
+async function leftoverSchemas(postgres: TestPostgres): Promise<string | undefined> {
+  const schemas = await postgres.schemas();
+  return schemas.length === 0 ? undefined : listed('The tests left schemas behind in Postgres', schemas);
 }
 
 function listed(what: string, items: string[]): string {

@@ -1,6 +1,9 @@
 /** The REST API: every route of `/v1`, and its documentation. */
+
+import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
+import type { History } from '../history/history.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -65,6 +68,9 @@ import { webhookRoutes } from './routes/webhooks.ts';
 export interface ApiDeps {
   config: Config;
   store: Store;
+  /** undefined: Redis keeps everything. */
+  archive: Archive | undefined;
+  history: History;
   functionTables: FunctionTables;
   transforms: Transforms;
   acceptor: Acceptor;
@@ -91,9 +97,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { config, store, transforms, acceptor, backpressure, requestLogWriter, telemetry, httpAgent, functionTables } =
     deps;
   const { publicUrl, quotas, eventMaxFutureMs } = config;
-  const { environments, environmentKinds, events, eventKeys, runs, runLists, steps } = store;
+  const { environments, environmentKinds, eventKeys } = store;
+  const { events, eventLists, eventCounts, runs, runLists, listedRuns, runMetadata, steps, webhookLog, auditLog } =
+    deps.history;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
-  const { webhooks, webhookLog, heldEvents } = store;
+  const { webhooks, heldEvents } = store;
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
@@ -105,19 +113,20 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...environmentLimitRoutes({ environments }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
-    ...eventCountRoutes({ eventCounts: store.eventCounts }),
-    ...eventRoutes({ events, eventLists: store.eventLists, runLists }),
+    ...eventCountRoutes({ eventCounts }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns }),
     ...eventDecisionRoutes({
       events,
-      explainedDecisions: new ExplainedDecisions({ ...store, functions: functionTables }),
+      explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
     }),
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
-    ...runMetadataRoutes(store),
+    ...runMetadataRoutes({ runs, runMetadata }),
     ...runRoutes({
       runs,
-      runMetadata: store.runMetadata,
+      runMetadata,
       runLists,
+      listedRuns,
       steps,
       functionTables: deps.functionTables,
       transitions: deps.transitions,
@@ -144,7 +153,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...transformRoutes({ transforms, eventMaxFutureMs }),
     ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
     ...signingKeyRoutes({ signingKeys, environments }),
-    ...auditRoutes({ auditLog: store.auditLog, rejectionLog: store.rejectionLog }),
+    ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
@@ -176,8 +185,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 
 /** Routes that only users of the official SDKs know; they are not in the documentation of the API (docs/rest.md). */
 export function officialRoutes(deps: ApiDeps): Route[] {
-  const { store, acceptor, backpressure, invocations, functionTables, retries } = deps;
-  const { environments, runs, steps, apps, functions, eventLimits } = store;
+  const { store, history, acceptor, backpressure, invocations, functionTables, retries } = deps;
+  const { environments, apps, functions, eventLimits } = store;
+  const { runs, steps } = history;
   return [
     ...officialInvokeRoutes({ environments, acceptor, invocations, backpressure, eventLimits, functionTables }),
     ...officialListRoutes({ runs, steps, retries, apps, functions }),

@@ -1,4 +1,5 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+import type { History } from '../history/history.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
 import { DebounceStage } from '../jobs/flow-control/debounces.ts';
@@ -91,6 +92,7 @@ export function createRunServices(
     processes,
     decisions: storedDecisions,
   }: Store,
+  history: History,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
 ): RunServices {
   const flowKeys = new FlowKeys(evaluator);
@@ -184,7 +186,7 @@ export function createRunServices(
     waitMatcher,
     starter,
     invocations,
-    retries: new RunRetries({ runs, steps, apps, events, functions, starter, scheduler }),
+    retries: new RunRetries({ runs, steps, history, apps, events, functions, starter, scheduler }),
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,

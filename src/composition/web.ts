@@ -9,8 +9,10 @@ import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
+import { type Archive, createArchive } from '../archive/archive.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
+import { createHistory, type History } from '../history/history.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Environment } from '../model/environment.ts';
@@ -21,6 +23,7 @@ import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
+import { retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -33,6 +36,9 @@ export interface WebStore {
   /** For realtime messages alone, however many; connects when there are subscribers. */
   realtimeSubscriber: Subscriber;
   store: Store;
+  /** undefined: Redis keeps everything. */
+  archive: Archive | undefined;
+  history: History;
   transforms: Transforms;
   webhookDirectory: WebhookDirectory;
   /** Resolves once SECRET_KEY has decrypted what Redis has. */
@@ -45,6 +51,8 @@ export interface WebStore {
 export function openWebStore({ config, log, recorder, tracing }: Core): WebStore {
   const redis = connect(config, 'answer-soon', log);
   const store = createStore(redis, config);
+  const archive = createArchive(config, retentionsOf(config, store), log);
+  const history = createHistory(store, archive);
   const subscribing = { redis, key: store.keys.cacheInvalidation };
   const subscriber = connectSubscriber(config, subscribing, log);
   const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
@@ -65,7 +73,18 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
     store.eventKeys.follow(subscriber),
     store.installationLimits.follow(subscriber),
   ]);
-  return { redis, subscriber, realtimeSubscriber, store, transforms, webhookDirectory, secretKeyClaimed, firstReads };
+  return {
+    redis,
+    subscriber,
+    realtimeSubscriber,
+    store,
+    archive,
+    history,
+    transforms,
+    webhookDirectory,
+    secretKeyClaimed,
+    firstReads,
+  };
 }
 
 export interface Web {
@@ -84,7 +103,8 @@ export interface Web {
 
 export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const { config, log, metrics, tracing } = core;
-  const { redis, subscriber, realtimeSubscriber, store, transforms, webhookDirectory, firstReads } = opened;
+  const { redis, subscriber, realtimeSubscriber, store, archive, history } = opened;
+  const { transforms, webhookDirectory, firstReads } = opened;
   const queueOptions = { connection: redis, skipVersionCheck: true };
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, telemetry, acceptor } = ingestion;
@@ -100,7 +120,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     timeoutTimers,
     schedules,
     looks,
-  } = createRunServices(core, store, ingestion);
+  } = createRunServices(core, store, history, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
@@ -150,6 +170,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const app = createApp({
     config,
     store,
+    archive,
+    history,
     webhookDirectory,
     functionTables: functions,
     transforms,

@@ -1,6 +1,8 @@
 /** Puts the worker process together. */
+import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
+import { createHistory } from '../history/history.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -16,6 +18,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
+import { retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -32,6 +35,8 @@ export interface WorkerParts {
   cancellationDeps: BulkCancellationDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
+  /** undefined: Redis keeps everything. */
+  archive: Archive | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -48,6 +53,8 @@ export async function createWorker(
   const { requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis };
+  const archive = createArchive(config, retentionsOf(config, store), log);
+  const history = createHistory(store, archive);
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
   const {
@@ -63,7 +70,7 @@ export async function createWorker(
     timeoutTimers,
     timerHandlers,
     schedules,
-  } = createRunServices(core, store, ingestion);
+  } = createRunServices(core, store, history, ingestion);
 
   const appLimits = new AppLimits(config.runConcurrency);
   const connectCaller = new ConnectCaller({
@@ -183,6 +190,7 @@ export async function createWorker(
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     schedules,
+    archive,
     branchDeps: {
       redis: store.redis,
       environments,

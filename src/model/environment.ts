@@ -35,6 +35,8 @@ export interface Environment {
   usedAt?: number;
   /** Largest body of a request that sends events; absent: that of the installation. */
   eventMaxBytes?: number;
+  /** How many days its events and ended runs are kept; absent: as the setting says. */
+  retentionDays?: number;
   /** Start of its deletion with all data; it stays archived from then on. */
   deletingAt?: number;
 }

@@ -112,6 +112,13 @@ export function idOfHex(text: string): string {
   return fromBytes(bytes.readUIntBE(0, 6), bytes.subarray(6));
 }
 
+/** Writes the 128 bits of an ID. */
+export function writeId(id: string, into: Buffer, offset: number): void {
+  into.writeUIntBE(numberIn(id, 0, 10), offset, 6);
+  into.writeUIntBE(numberIn(id, 10, 18), offset + 6, 5);
+  into.writeUIntBE(numberIn(id, 18, 26), offset + 11, 5);
+}
+
 function fromBytes(timeMs: number, entropy: Buffer): string {
   return digits(timeMs, 10) + digits(entropy.readUIntBE(0, 5), 8) + digits(entropy.readUIntBE(5, 5), 8);
 }

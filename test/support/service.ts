@@ -1,6 +1,8 @@
 /** The complete service for a test: real processes on the real Redis, with its own key prefix. */
 import { createHash } from 'node:crypto';
+import { migrate } from '../../src/archive/migrate.ts';
 import { type Answer, type RequestBody, request } from './http.ts';
+import { archiveSettings, dropSchema } from './postgres.ts';
 import {
   connectRedis,
   deleteKeys,
@@ -20,6 +22,8 @@ export interface ServiceOptions {
   webs?: number;
   /** false: production mode with the secrets below. */
   dev?: boolean;
+  /** With an archive in the Postgres of the tests. */
+  archive?: boolean;
   /** Node flags, as in scripts/start. */
   execArgv?: Partial<Record<Role, string[]>>;
 }
@@ -40,10 +44,12 @@ export async function startService({
   workers = 1,
   webs = 1,
   dev = true,
+  archive = false,
   execArgv = {},
 }: ServiceOptions = {}): Promise<Service> {
   const service = new Service(dev, env, execArgv);
   running.add(service);
+  if (archive) await service.addArchive();
   const starts = await Promise.allSettled([
     ...Array.from({ length: webs }, () => service.startWeb()),
     ...Array.from({ length: workers }, () => service.startWorker()),
@@ -67,6 +73,8 @@ export class Service {
 
   readonly #execArgv: Partial<Record<Role, string[]>>;
   readonly #isOnSharedRedis: boolean;
+  /** Of its archive. */
+  #schema: string | undefined;
 
   constructor(dev: boolean, env: Record<string, string>, execArgv: Partial<Record<Role, string[]>> = {}) {
     this.dev = dev;
@@ -113,6 +121,18 @@ export class Service {
     if (!prefix) return {};
     const hashed = createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex');
     return { authorization: `Bearer ${prefix}${hashed}` };
+  }
+
+  /** Gives it an archive, with all tables. */
+  async addArchive(): Promise<void> {
+    const settings = archiveSettings(this.prefix);
+    Object.assign(this.env, { ...settings, ...this.env });
+    const { DATABASE_URL: url, DATABASE_SCHEMA: schema } = settings as {
+      DATABASE_URL: string;
+      DATABASE_SCHEMA: string;
+    };
+    this.#schema = schema;
+    await migrate({ url, tlsVerify: true, schema });
   }
 
   /** Path for sending events. */
@@ -178,6 +198,7 @@ export class Service {
     // The test cleans up its own Redis, which may be stopped by now.
     if (this.#isOnSharedRedis) await deleteKeys(this.redis, this.prefix);
     this.redis.disconnect();
+    if (this.#schema) await dropSchema(this.#schema);
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   }

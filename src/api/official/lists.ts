@@ -1,12 +1,11 @@
 /** Lists under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
-import type { Runs } from '../../store/runs/runs.ts';
-import type { Steps } from '../../store/runs/steps.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -14,8 +13,8 @@ import { listedFunctionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
 
 export interface OfficialListDeps {
-  runs: Runs;
-  steps: Steps;
+  runs: History['runs'];
+  steps: History['steps'];
   retries: RunRetries;
   apps: Apps;
   functions: Functions;

@@ -1,10 +1,10 @@
 /** Lists of runs, without outputs or with as many as fit into a response. */
 import { z } from 'zod';
+import type { History } from '../../history/history.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import type { ListedRuns } from '../../store/runs/listed-runs.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
 import type { Reply } from './route.ts';
@@ -29,7 +29,7 @@ export interface RunListOptions {
 
 /** @param page runs without outputs */
 export async function listOfRuns(
-  runs: ListedRuns,
+  runs: History['listedRuns'],
   env: string,
   page: readonly Run[],
   { next, withOutputs, dialect }: RunListOptions,

@@ -1,7 +1,8 @@
 /** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
+import type { History } from '../../history/history.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
-import type { AuditLog, StoredAuditEntry } from '../../store/auth/audit-log.ts';
+import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -40,7 +41,7 @@ export const rejectionSchema = z
   .meta({ id: 'Rejection' });
 
 export interface AuditRouteDeps {
-  auditLog: AuditLog;
+  auditLog: History['auditLog'];
   rejectionLog: RejectionLog;
 }
 

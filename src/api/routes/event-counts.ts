@@ -1,7 +1,7 @@
 /** `/v1/events/histogram` and `/v1/events/names`: counts of events over time and by name. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { EventCounts } from '../../store/events/event-counts.ts';
+import type { History } from '../../history/history.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
@@ -23,7 +23,7 @@ export const eventNameSchema = z
   })
   .meta({ id: 'EventName' });
 
-export function eventCountRoutes({ eventCounts }: { eventCounts: EventCounts }): Route[] {
+export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventCounts'] }): Route[] {
   const shared = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
     route({

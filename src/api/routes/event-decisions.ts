@@ -1,5 +1,6 @@
 /** `/v1/events/:id/decisions`: why each function that listens to an event did or did not run on it. */
 import { z } from 'zod';
+import type { History } from '../../history/history.ts';
 import {
   type ExplainedDecision,
   type ExplainedDecisions,
@@ -7,7 +8,6 @@ import {
 } from '../../jobs/flow-control/explained-decisions.ts';
 import { RESULTS } from '../../jobs/flow-control/expression-reader.ts';
 import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
-import type { Events } from '../../store/events/events.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -59,7 +59,7 @@ export const eventDecisionSchema = z
   .meta({ id: 'EventDecision' });
 
 export interface EventDecisionRouteDeps {
-  events: Events;
+  events: History['events'];
   explainedDecisions: ExplainedDecisions;
 }
 

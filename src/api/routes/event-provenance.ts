@@ -1,9 +1,8 @@
 /** `/v1/events/:id/arrival`: the provenance of an event. */
 import { z } from 'zod';
+import type { History } from '../../history/history.ts';
 import { subjectOf } from '../../model/events/event.ts';
 import type { EventKeys } from '../../store/auth/event-keys.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
@@ -26,10 +25,10 @@ export const provenanceSchema = z
   .meta({ id: 'Provenance' });
 
 export interface ProvenanceRouteDeps {
-  events: Events;
+  events: History['events'];
   eventKeys: EventKeys;
   webhooks: Webhooks;
-  webhookLog: WebhookLog;
+  webhookLog: History['webhookLog'];
 }
 
 export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: ProvenanceRouteDeps): Route[] {

@@ -1,8 +1,6 @@
 /** `/v1/events`: lists and reads stored events. */
 import { z } from 'zod';
-import type { EventLists } from '../../store/events/event-lists.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { History } from '../../history/history.ts';
 import { cursorQuery, eventPosition, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -12,12 +10,13 @@ import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
 export interface EventRouteDeps {
-  events: Events;
-  eventLists: EventLists;
-  runLists: RunLists;
+  events: History['events'];
+  eventLists: History['eventLists'];
+  runLists: History['runLists'];
+  listedRuns: History['listedRuns'];
 }
 
-export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): Route[] {
+export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventRouteDeps): Route[] {
   const tag = 'Events';
 
   async function positionOf(env: string, id: string) {
@@ -111,7 +110,7 @@ export function eventRoutes({ events, eventLists, runLists }: EventRouteDeps): R
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
-        return listOfRuns(runLists.listed, env, all.slice(from), { withOutputs: true, dialect });
+        return listOfRuns(listedRuns, env, all.slice(from), { withOutputs: true, dialect });
       },
     }),
   ];

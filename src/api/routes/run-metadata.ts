@@ -1,9 +1,8 @@
 /** `/v1/runs/:id/metadata`: what a function, or somebody later, says of a run or of its steps: scores among others. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
-import type { RunMetadata } from '../../store/runs/run-metadata.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import { type Route, route } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 
@@ -11,8 +10,8 @@ const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 export interface RunMetadataRouteDeps {
-  runs: Runs;
-  runMetadata: RunMetadata;
+  runs: History['runs'];
+  runMetadata: History['runMetadata'];
 }
 
 export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): Route[] {

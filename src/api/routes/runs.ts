@@ -1,15 +1,13 @@
 /** `/v1/runs`: lists, reads, retries, re-runs and cancels runs. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { RunMetadata } from '../../store/runs/run-metadata.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -58,11 +56,12 @@ const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 export interface RunRouteDeps {
-  runs: Runs;
-  runMetadata: RunMetadata;
-  runLists: RunLists;
+  runs: History['runs'];
+  runMetadata: History['runMetadata'];
+  runLists: History['runLists'];
+  listedRuns: History['listedRuns'];
   functionTables: FunctionTables;
-  steps: Steps;
+  steps: History['steps'];
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
@@ -81,6 +80,7 @@ export function runRoutes({
   runs,
   runMetadata,
   runLists,
+  listedRuns,
   functionTables,
   steps,
   transitions,
@@ -129,7 +129,7 @@ export function runRoutes({
         const timeRange = { after: queued_after, before: queued_before, cursor };
         const query = { env, functionIds: await functionIds(env, app, function_id), status, timeRange, limit };
         const page = await (event_id === undefined ? runLists.list(query) : runLists.listByEvent(event_id, query));
-        return listOfRuns(runLists.listed, env, page.runs, {
+        return listOfRuns(listedRuns, env, page.runs, {
           next: page.next,
           withOutputs: fields.includes('output'),
           dialect,

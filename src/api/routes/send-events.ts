@@ -1,20 +1,20 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`: sends events by hand. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
-import type { Events } from '../../store/events/events.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 
 export interface SendEventRouteDeps {
   eventMaxFutureMs: number;
-  events: Events;
+  events: History['events'];
   environments: Environments;
   acceptor: Acceptor;
   backpressure: Backpressure;

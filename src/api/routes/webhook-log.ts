@@ -1,11 +1,12 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { inUse } from '../../store/webhooks/webhook-directory.ts';
-import { LOG_OUTCOMES, type LoggedRequest, type WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
@@ -33,7 +34,7 @@ const rerunSchema = z
 
 export interface WebhookLogRouteDeps extends ProcessWebhookDeps {
   webhooks: Webhooks;
-  webhookLog: WebhookLog;
+  webhookLog: History['webhookLog'];
   requestLogWriter: RequestLogWriter;
   backpressure: Backpressure;
 }

@@ -1,6 +1,7 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
-import type { LogStats, WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import type { History } from '../../history/history.ts';
+import type { LogStats } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -18,7 +19,7 @@ export const webhookStatsSchema = z
 
 export interface WebhookStatsRouteDeps {
   webhooks: Webhooks;
-  webhookLog: WebhookLog;
+  webhookLog: History['webhookLog'];
 }
 
 export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDeps): Route[] {

@@ -1,9 +1,9 @@
 /** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
 import { z } from 'zod';
+import type { History } from '../../history/history.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
@@ -34,7 +34,7 @@ export interface WebhookRouteDeps {
   publicUrl: string | undefined;
   environments: Environments;
   webhooks: Webhooks;
-  webhookLog: WebhookLog;
+  webhookLog: History['webhookLog'];
   transforms: Transforms;
 }
 

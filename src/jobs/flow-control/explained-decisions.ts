@@ -1,6 +1,7 @@
 /** Why each function that listens to an event did or did not run on it. Runs and stored decisions tell most; the rest follows from the event and from
  *  what the function listened to when the event came, so it costs nothing until somebody asks. */
 import { setImmediate } from 'node:timers/promises';
+import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type PastTriggers, triggersSince } from '../../model/apps/trigger-history.ts';
 import { type EventRecord, FUNCTION_INVOKED, type Source } from '../../model/events/event.ts';
@@ -11,9 +12,7 @@ import { functionDigest, type StoredDecision } from '../../model/flow-control/de
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { TriggerHistory } from '../../store/apps/trigger-history.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Decisions } from '../../store/flow-control/decisions.ts';
-import type { RunBrief, RunLists } from '../../store/runs/run-lists.ts';
+import type { RunBrief } from '../../store/runs/run-lists.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { ExpressionReader, type ReadExpression, type UnreadKey } from './expression-reader.ts';
 
@@ -40,10 +39,10 @@ export interface ExplainedDecision {
 }
 
 export interface ExplainedDecisionsDeps {
-  events: Events;
+  events: History['events'];
   functions: FunctionTables;
-  decisions: Decisions;
-  runLists: RunLists;
+  decisions: History['decisions'];
+  runLists: History['runLists'];
   triggerHistory: TriggerHistory;
 }
 

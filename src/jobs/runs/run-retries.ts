@@ -1,6 +1,7 @@
 /** Manual retries: a finished run as a new run of the same function on the same event (re-run), and a delayed attempt
  *  at once (retry now). */
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { derivedId } from '../../model/ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
@@ -19,6 +20,7 @@ import type { RunStarter } from './run-starter.ts';
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
 export interface RunRetriesDeps {
+  history: Pick<History, 'runs' | 'steps' | 'events'>;
   runs: Runs;
   steps: Steps;
   apps: Pick<Apps, 'read'>;

@@ -13,7 +13,7 @@ export interface AppStore {
 }
 
 export function createAppStore({ redis, keys, config }: StoreContext): AppStore {
-  const triggerHistory = new TriggerHistory(redis, keys, config.retentionMs);
+  const triggerHistory = new TriggerHistory(redis, keys, config.hotTtlMs);
   return {
     apps: new Apps(redis, keys),
     functions: new Functions(redis, keys, triggerHistory),

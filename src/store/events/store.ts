@@ -15,7 +15,7 @@ export interface EventStore {
   eventCounts: EventCounts;
 }
 
-export function createEventStore({ redis, keys, config: { retentionMs } }: StoreContext): EventStore {
+export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
   const records = new EventRecords({ redis, keys, sources: new EventSources(redis, keys), retentionMs });
   const eventsByMinute = new EventsByMinute(redis, keys, retentionMs);
   const events = new Events({ redis, keys, records, eventsByMinute, retentionMs });

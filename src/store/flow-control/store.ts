@@ -28,7 +28,7 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     batches: new Batches(redis, keys),
     debounces: new Debounces(redis, keys),
-    decisions: new Decisions(redis, keys, config.retentionMs),
+    decisions: new Decisions(redis, keys, config.hotTtlMs),
     limitUsage: new LimitUsage(redis, keys),
     rateLimitLogs: new RateLimitLogs(redis, keys),
     idempotencyClaims: new IdempotencyClaims(redis, keys),

@@ -31,7 +31,7 @@ export interface RunStore {
 }
 
 export function createRunStore({ redis, keys, config }: StoreContext): RunStore {
-  const { retentionMs, secretKey, secretKeyFallback } = config;
+  const { hotTtlMs: retentionMs, secretKey, secretKeyFallback } = config;
   const waits = new Waits(redis, keys);
   return {
     runs: new Runs({ redis, keys, waits, retentionMs }),

@@ -1,0 +1,62 @@
+/** What is archived of each environment and day. The first shipment of a day decides its retention, which names the tables that have its rows: so
+ *  all rows of an event or run are in one table, whatever becomes of the retention. */
+import { LRUCache } from 'lru-cache';
+import type { Client, Database } from './database.ts';
+
+export type ArchivedKind = 'events' | 'runs' | 'webhook_requests' | 'audit_entries';
+
+/** Stands for the installation. */
+export const INSTALLATION = 0;
+const CACHED_MAX = 20_000;
+
+export interface DayChange {
+  envId: number;
+  kind: ArchivedKind;
+  day: number;
+  rows: number;
+  bytes: number;
+}
+
+export class ArchivedDays {
+  readonly #database: Database;
+  readonly #retentions = new LRUCache<string, number>({ max: CACHED_MAX });
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The retention of a day, in days.
+   *  @param wanted for a day that has none yet */
+  async retentionOf(envId: number, kind: ArchivedKind, day: number, wanted: number): Promise<number> {
+    const key = `${envId}:${kind}:${day}`;
+    const cached = this.#retentions.get(key);
+    if (cached !== undefined) return cached;
+    const insert =
+      'INSERT INTO archived_days (env_id, kind, day, retention) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING';
+    await this.#database.query(insert, [envId, kind, day, wanted]);
+    const select = 'SELECT retention FROM archived_days WHERE env_id = $1 AND kind = $2 AND day = $3';
+    const [row] = await this.#database.query<{ retention: number }>(select, [envId, kind, day]);
+    const retention = row?.retention ?? wanted;
+    this.#retentions.set(key, retention);
+    return retention;
+  }
+
+  /** Adds rows and bytes; the last statements of a transaction, since others wait for the same rows. */
+  async add(client: Client, changes: readonly DayChange[]): Promise<void> {
+    const order = ({ envId, kind, day }: DayChange) => `${envId}:${kind}:${day}`;
+    const sorted = [...changes].sort((a, b) => order(a).localeCompare(order(b)));
+    await client.query(
+      `UPDATE archived_days d SET rows = d.rows + c.rows, bytes = d.bytes + c.bytes
+       FROM (SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+             AS t (env_id, kind, day, rows, bytes) ORDER BY 1, 2, 3) c
+       WHERE d.env_id = c.env_id AND d.kind = c.kind AND d.day = c.day`,
+      [
+        sorted.map(({ envId }) => envId),
+        sorted.map(({ kind }) => kind),
+        sorted.map(({ day }) => day),
+        sorted.map(({ rows }) => rows),
+        sorted.map(({ bytes }) => bytes),
+      ],
+    );
+  }
+}

@@ -1,0 +1,135 @@
+/** The connection pool to Postgres, and what its errors mean to the service. Connects with the first query; when Postgres is away, every
+ *  query fails soon. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { ArchiveSettings } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const IDLE_MS = 30_000;
+/** Of reads for the API. Searches have a shorter limit of their own. */
+export const STATEMENT_TIMEOUT_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+/** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const AWAY = /^(08|53|57P|58)/;
+/** Errors of sockets. */
+const SOCKET_ERROR = /^E[A-Z]+$/;
+const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
+
+/** bigint as a number: all are counts, sizes or milliseconds. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+export type Row = Record<string, unknown>;
+export type Client = pg.PoolClient;
+
+export class Database {
+  readonly schema: string;
+  readonly #pool: pg.Pool;
+
+  constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
+    this.schema = schema;
+    this.#pool = new pg.Pool({
+      ...connectionOf(url, tlsVerify),
+      max: poolSize,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: true,
+      application_name: applicationName,
+      options: `-c search_path=${schema} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
+      types,
+    });
+    this.#pool.on('error', (error) => log.debug({ err: error.message }, 'idle connection to Postgres'));
+  }
+
+  /** @throws ServiceError archive_unavailable when Postgres is away */
+  async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    try {
+      return (await this.#pool.query<R>(text, values as unknown[])).rows;
+    } catch (error) {
+      throw translated(error as Error);
+    }
+  }
+
+  /** Runs the work in a transaction.
+   *  @throws ServiceError archive_unavailable when Postgres is away, or went away before it confirmed the commit */
+  async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    return this.withClient(async (client) => {
+      await client.query('BEGIN');
+      try {
+        const result = await work(client);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    let client: Client;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw translated(error as Error);
+    }
+    let failure: Error | undefined;
+    // Without a listener a lost connection would end the process.
+    const onError = (error: Error) => {
+      failure = error;
+    };
+    client.on('error', onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      const shown = translated(error as Error);
+      if (isUnavailable(shown)) failure = shown;
+      throw shown;
+    } finally {
+      client.off('error', onError);
+      client.release(failure);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** `sslmode` of the URL decides whether there is TLS, and the setting whether the certificate is verified. */
+export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
+  const parsed = new URL(url);
+  const mode = parsed.searchParams.get('sslmode');
+  parsed.searchParams.delete('sslmode');
+  const tls = mode !== null && mode !== 'disable';
+  return { connectionString: parsed.href, ...(tls && { ssl: { rejectUnauthorized: tlsVerify } }) };
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'archive_unavailable';
+}
+
+/** SQLSTATE of an error of Postgres. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = ((error as Error).cause ?? error) as { code?: string };
+  return typeof code === 'string' ? code : undefined;
+}
+
+function translated(error: Error): Error {
+  const { code } = error as { code?: string };
+  const isAway =
+    (code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code))) || AWAY_MESSAGE.test(error.message);
+  if (!isAway) return error;
+  const detail = `Postgres cannot be reached: ${error.message || code}`;
+  return new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+}
+
+/** The text of a file in sql/. */
+export function sqlFile(name: string): string {
+  return readFileSync(join(import.meta.dirname, 'sql', `${name}.sql`), 'utf8');
+}

@@ -1,0 +1,66 @@
+/** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` → `events_r7_20261123`. A day is dropped as a
+ *  whole; no row is ever deleted by itself. */
+import type { Database } from './database.ts';
+
+export const DAY_MS = 86_400_000;
+
+/** What makes a row of a day unique, for each table. */
+export const PARTITIONED_TABLES = {
+  events: '(id)',
+  runs: '(id)',
+  event_counts: '(at, name_id)',
+  event_name_days: '(at, name_id)',
+  webhook_requests: '(id)',
+  audit_entries: '(at, sequence)',
+} as const;
+export type PartitionedTable = keyof typeof PARTITIONED_TABLES;
+
+/** Start of the day in UTC. */
+export function dayOf(timeMs: number): number {
+  return Math.floor(timeMs / DAY_MS) * DAY_MS;
+}
+
+export function dayTable(table: PartitionedTable, retention: number, day: number): string {
+  return `${retentionTable(table, retention)}_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+function retentionTable(table: PartitionedTable, retention: number): string {
+  return `${table}_r${retention}`;
+}
+
+export class DayTables {
+  readonly #database: Database;
+  readonly #present = new Set<string>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Makes the table unless it is there. Readers and writers of other days do not wait for it.
+   *  @returns its name */
+  async ensure(table: PartitionedTable, retention: number, day: number): Promise<string> {
+    const name = dayTable(table, retention, day);
+    if (this.#present.has(name)) return name;
+    const parent = retentionTable(table, retention);
+    await this.#database.transaction(async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${this.#database.schema}.day-tables`]);
+      const { rows } = await client.query(
+        'SELECT to_regclass($1) IS NOT NULL AS parent, to_regclass($2) IS NOT NULL AS leaf',
+        [`${this.#database.schema}.${parent}`, `${this.#database.schema}.${name}`],
+      );
+      if (!rows[0].parent) {
+        await client.query(`CREATE TABLE ${parent} (LIKE ${table} INCLUDING ALL) PARTITION BY RANGE (at)`);
+        await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${parent} FOR VALUES IN (${retention})`);
+      }
+      if (!rows[0].leaf) {
+        const [from, to] = [day, day + DAY_MS];
+        const check = `CHECK (retention = ${retention} AND at >= ${from} AND at < ${to})`;
+        await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL, ${check})`);
+        await client.query(`CREATE UNIQUE INDEX ON ${name} ${PARTITIONED_TABLES[table]}`);
+        await client.query(`ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+      }
+    });
+    this.#present.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,292 @@
+/** Writes events and runs to the archive, each once however often it is shipped: a shipment is one transaction, by COPY. Where some of its rows
+ *  are there already – its archiver died after the commit, or another one was faster – only the others are added. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type Source, subjectOf } from '../model/events/event.ts';
+import type { ArchivedDays, DayChange } from './archived-days.ts';
+import { CopyBuffer } from './copy-buffer.ts';
+import { type Client, codeOf, type Database } from './database.ts';
+import { DAY_MS, type DayTables, dayOf, type PartitionedTable } from './day-tables.ts';
+import { fromUuid } from './encoding.ts';
+import type { Numbers } from './numbers.ts';
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  RUN_COLUMNS,
+  type RunRow,
+  sizeOfEvent,
+  sizeOfRun,
+  writeEventRow,
+  writeRunRow,
+} from './rows.ts';
+
+const UNIQUE_VIOLATION = '23505';
+const MINUTE_MS = 60_000;
+/** A shipment may take long on a busy disk. */
+const TIMEOUT_MS = 120_000;
+
+/** The retention of an environment in days. */
+export type RetentionOf = (env: string) => Promise<number>;
+
+export interface Shipment {
+  events: readonly EventRow[];
+  runs: readonly RunRow[];
+}
+
+/** Rows of one day, environment and kind, which go to one table. */
+interface Part<R> {
+  table: string;
+  envId: number;
+  retention: number;
+  day: number;
+  rows: readonly R[];
+}
+
+interface EventPart extends Part<EventRow> {
+  nameIds: ReadonlyMap<string, number>;
+  sourceIds: ReadonlyMap<string, number>;
+}
+
+interface RunPart extends Part<RunRow> {
+  functionNumbers: ReadonlyMap<string, number>;
+}
+
+export class Shipments {
+  readonly #database: Database;
+  readonly #numbers: Numbers;
+  readonly #days: ArchivedDays;
+  readonly #tables: DayTables;
+  readonly #retentionOf: RetentionOf;
+
+  constructor({
+    database,
+    numbers,
+    days,
+    tables,
+    retentionOf,
+  }: {
+    database: Database;
+    numbers: Numbers;
+    days: ArchivedDays;
+    tables: DayTables;
+    retentionOf: RetentionOf;
+  }) {
+    this.#database = database;
+    this.#numbers = numbers;
+    this.#days = days;
+    this.#tables = tables;
+    this.#retentionOf = retentionOf;
+  }
+
+  /** All of it is in the archive when this resolves.
+   *  @throws ServiceError archive_unavailable */
+  async ship({ events, runs }: Shipment): Promise<void> {
+    const eventParts = await this.#eventParts(events);
+    const runParts = await this.#runParts(runs);
+    if (eventParts.length + runParts.length === 0) return;
+    try {
+      await this.#write(eventParts, runParts, false);
+    } catch (error) {
+      if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+      await this.#write(eventParts, runParts, true);
+    }
+  }
+
+  async #write(eventParts: readonly EventPart[], runParts: readonly RunPart[], isRepeat: boolean): Promise<void> {
+    await this.#database.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+      const changes: DayChange[] = [];
+      const counts: NameCount[] = [];
+      for (const part of eventParts) {
+        const added = await copyEvents(client, part, isRepeat);
+        changes.push(changeOf(part, 'events', added.rows.length, added.bytes));
+        counts.push(...countsOf(part, added.rows));
+      }
+      for (const part of runParts) {
+        const { rows, bytes } = await copyRuns(client, part, isRepeat);
+        changes.push(changeOf(part, 'runs', rows, bytes));
+      }
+      await this.#addCounts(client, counts);
+      await this.#days.add(client, changes);
+    });
+  }
+
+  async #eventParts(events: readonly EventRow[]): Promise<EventPart[]> {
+    const parts: EventPart[] = [];
+    for (const [env, ofEnv] of Map.groupBy(events, (row) => row.env)) {
+      const envId = await this.#numbers.assignEnvironment(env);
+      const nameIds = await this.#numbers.assign(
+        'event_names',
+        envId,
+        ofEnv.map(({ name }) => name),
+      );
+      const sources = ofEnv.map(({ source }) => source).filter(hasNumber);
+      const sourceIds = await this.#numbers.assign('event_sources', envId, sources);
+      const wanted = await this.#retentionOf(env);
+      for (const [day, rows] of Map.groupBy(ofEnv, ({ at }) => dayOf(at))) {
+        const retention = await this.#days.retentionOf(envId, 'events', day, wanted);
+        const table = await this.#tables.ensure('events', retention, day);
+        await this.#tables.ensure('event_counts', retention, day);
+        await this.#tables.ensure('event_name_days', retention, day);
+        parts.push({ table, envId, retention, day, rows, nameIds, sourceIds });
+      }
+    }
+    return parts;
+  }
+
+  async #runParts(runs: readonly RunRow[]): Promise<RunPart[]> {
+    const parts: RunPart[] = [];
+    for (const [env, ofEnv] of Map.groupBy(runs, (row) => row.env)) {
+      const envId = await this.#numbers.assignEnvironment(env);
+      const ids = ofEnv.map(({ functionId }) => functionId);
+      const functionNumbers = await this.#numbers.assign('functions', envId, ids);
+      const wanted = await this.#retentionOf(env);
+      for (const [day, rows] of Map.groupBy(ofEnv, ({ at }) => dayOf(at))) {
+        const retention = await this.#days.retentionOf(envId, 'runs', day, wanted);
+        const table = await this.#tables.ensure('runs', retention, day);
+        parts.push({ table, envId, retention, day, rows, functionNumbers });
+      }
+    }
+    return parts;
+  }
+
+  async #addCounts(client: Client, counts: readonly NameCount[]): Promise<void> {
+    const byTable = Map.groupBy(counts, ({ retention, at }) => `${retention}:${dayOf(at)}`);
+    for (const [, ofTable] of [...byTable].sort(([a], [b]) => a.localeCompare(b))) {
+      const { retention, at } = ofTable[0] as NameCount;
+      const minutes = await this.#tables.ensure('event_counts', retention, dayOf(at));
+      const days = await this.#tables.ensure('event_name_days', retention, dayOf(at));
+      const values = [
+        ofTable.map((count) => count.at),
+        ofTable.map(({ envId }) => envId),
+        ofTable.map(({ nameId }) => nameId),
+        ofTable.map(({ count }) => count),
+        ofTable.map(({ lastAt }) => lastAt),
+      ];
+      // Sorted: archivers of two partitions must not wait for each other.
+      await client.query(
+        `INSERT INTO ${minutes} AS c (retention, at, env_id, name_id, count)
+         SELECT ${retention}, at, env_id, name_id, count
+         FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) AS t (at, env_id, name_id, count) ORDER BY at, name_id
+         ON CONFLICT (at, name_id) DO UPDATE SET count = c.count + EXCLUDED.count`,
+        values.slice(0, 4),
+      );
+      await client.query(
+        `INSERT INTO ${days} AS c (retention, at, env_id, name_id, count, last_at)
+         SELECT ${retention}, at - at % ${DAY_MS} AS at, env_id, name_id, sum(count), max(last_at)
+         FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::bigint[]) AS t (at, env_id, name_id, count, last_at)
+         GROUP BY 1, 2, 3, 4 ORDER BY 2, 4
+         ON CONFLICT (at, name_id) DO UPDATE
+         SET count = c.count + EXCLUDED.count, last_at = greatest(c.last_at, EXCLUDED.last_at)`,
+        values,
+      );
+    }
+  }
+}
+
+interface NameCount {
+  envId: number;
+  retention: number;
+  /** Start of the minute. */
+  at: number;
+  nameId: number;
+  count: number;
+  lastAt: number;
+}
+
+/** @returns the rows that were added */
+async function copyEvents(client: Client, part: EventPart, isRepeat: boolean) {
+  const { table, envId, retention, rows, nameIds, sourceIds } = part;
+  const buffer = new CopyBuffer();
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += sizeOfEvent(row);
+    const nameId = nameIds.get(row.name) as number;
+    writeEventRow(buffer, row, { retention, envId, nameId, sourceId: sourceIds.get(row.source) });
+  }
+  if (!isRepeat) {
+    await copy(client, table, EVENT_COLUMNS, buffer);
+    return { rows, bytes };
+  }
+  const ids = await addMissing(client, 'events', table, EVENT_COLUMNS, buffer);
+  const added = rows.filter(({ id }) => ids.has(id));
+  return { rows: added, bytes: added.reduce((sum, row) => sum + sizeOfEvent(row), 0) };
+}
+
+async function copyRuns(
+  client: Client,
+  { table, envId, retention, rows, functionNumbers }: RunPart,
+  isRepeat: boolean,
+) {
+  const buffer = new CopyBuffer();
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += sizeOfRun(row);
+    const functionNumber = functionNumbers.get(row.functionId) as number;
+    writeRunRow(buffer, row, { retention, envId, functionNumber });
+  }
+  if (!isRepeat) {
+    await copy(client, table, RUN_COLUMNS, buffer);
+    return { rows: rows.length, bytes };
+  }
+  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer);
+  return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
+}
+
+async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {
+  const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN (FORMAT binary)`));
+  await pipeline(Readable.from([buffer.finish()]), stream);
+}
+
+/** @returns IDs of the rows that were not there */
+async function addMissing(
+  client: Client,
+  parent: PartitionedTable,
+  table: string,
+  columns: string,
+  buffer: CopyBuffer,
+): Promise<Set<string>> {
+  const staging = `staging_${table}`;
+  await client.query(`CREATE TEMPORARY TABLE ${staging} (LIKE ${parent}) ON COMMIT DROP`);
+  await copy(client, staging, columns, buffer);
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${staging} ORDER BY id ON CONFLICT (id) DO NOTHING RETURNING id`,
+  );
+  return new Set(rows.map(({ id }) => fromUuid(id)));
+}
+
+function changeOf(
+  { envId, day }: Pick<Part<unknown>, 'envId' | 'day'>,
+  kind: DayChange['kind'],
+  rows: number,
+  bytes: number,
+): DayChange {
+  return { envId, kind, day, rows, bytes };
+}
+
+/** By name and minute. */
+function countsOf({ envId, retention, nameIds }: EventPart, rows: readonly EventRow[]): NameCount[] {
+  const counts = new Map<string, NameCount>();
+  for (const { name, at } of rows) {
+    const nameId = nameIds.get(name) as number;
+    const minute = at - (at % MINUTE_MS);
+    const key = `${nameId}:${minute}`;
+    const present = counts.get(key);
+    if (present) {
+      present.count++;
+      present.lastAt = Math.max(present.lastAt, at);
+    } else {
+      counts.set(key, { envId, retention, at: minute, nameId, count: 1, lastAt: at });
+    }
+  }
+  return [...counts.values()];
+}
+
+/** Sources that are few and have many events. */
+function hasNumber(source: string): boolean {
+  return (
+    !source.includes(':') ||
+    (subjectOf(source as Source, 'event-key') ?? subjectOf(source as Source, 'webhook')) !== undefined
+  );
+}

@@ -1,0 +1,34 @@
+/** What the service has, wherever it lies: one view of what is hot, in Redis, and of what is archived, in Postgres. Something that moves is in the
+ *  archive before it leaves Redis, so readers ask Redis first. Where there is no archive, this is the store itself. */
+import type { Archive } from '../archive/archive.ts';
+import type { AuditLog } from '../store/auth/audit-log.ts';
+import type { EventCounts } from '../store/events/event-counts.ts';
+import type { EventLists } from '../store/events/event-lists.ts';
+import type { Events } from '../store/events/events.ts';
+import type { Decisions } from '../store/flow-control/decisions.ts';
+import type { ListedRuns } from '../store/runs/listed-runs.ts';
+import type { RunLists } from '../store/runs/run-lists.ts';
+import type { RunMetadata } from '../store/runs/run-metadata.ts';
+import type { Runs } from '../store/runs/runs.ts';
+import type { Steps } from '../store/runs/steps.ts';
+import type { Store } from '../store/store.ts';
+import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
+
+export interface History {
+  events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  eventLists: Pick<EventLists, 'list' | 'listById'>;
+  eventCounts: Pick<EventCounts, 'histogram' | 'names'>;
+  decisions: Pick<Decisions, 'of'>;
+  runs: Pick<Runs, 'read' | 'readMany' | 'history'>;
+  runLists: Pick<RunLists, 'list' | 'briefsByEvent' | 'readByEvent' | 'listByEvent'>;
+  /** The runs of lists. */
+  listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
+  steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
+  runMetadata: Pick<RunMetadata, 'read' | 'update'>;
+  webhookLog: Pick<WebhookLog, 'list' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
+  auditLog: Pick<AuditLog, 'list'>;
+}
+
+export function createHistory(store: Store, _archive: Archive | undefined): History {
+  return { ...store, listedRuns: store.runLists.listed };
+}
