@@ -1,0 +1,24 @@
+/** The conditions of a WHERE clause, with their values. */
+export class Conditions {
+  readonly #parts: string[] = [];
+  readonly values: unknown[] = [];
+
+  /** @param sql with a question mark for each value */
+  add(sql: string, ...values: readonly unknown[]): this {
+    let next = this.values.length;
+    this.#parts.push(sql.replaceAll('?', () => `$${++next}`));
+    this.values.push(...values);
+    return this;
+  }
+
+  /** Adds a value that is no condition.
+   *  @returns its placeholder */
+  value(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  get sql(): string {
+    return this.#parts.length === 0 ? 'true' : this.#parts.map((part) => `(${part})`).join(' AND ');
+  }
+}
