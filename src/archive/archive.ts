@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedIds } from './archived-ids.ts';
 import { Database } from './database.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
@@ -13,6 +14,7 @@ export interface Archive {
   days: ArchivedDays;
   tables: DayTables;
   shipments: Shipments;
+  ids: ArchivedIds;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -33,6 +35,7 @@ export function createArchive(
     numbers,
     days,
     tables,
+    ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     hotMs: settings.hotMs,
   };
