@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedEvents } from './archived-events.ts';
 import { Database } from './database.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
@@ -13,6 +14,7 @@ export interface Archive {
   days: ArchivedDays;
   tables: DayTables;
   shipments: Shipments;
+  events: ArchivedEvents;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -34,6 +36,7 @@ export function createArchive(
     days,
     tables,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     hotMs: settings.hotMs,
   };
 }
