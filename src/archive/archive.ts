@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
 import { Database } from './database.ts';
 import { DayTables } from './day-tables.ts';
@@ -15,6 +16,7 @@ export interface Archive {
   tables: DayTables;
   shipments: Shipments;
   ids: ArchivedIds;
+  events: ArchivedEvents;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -37,6 +39,7 @@ export function createArchive(
     tables,
     ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     hotMs: settings.hotMs,
   };
 }
