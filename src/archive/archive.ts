@@ -2,6 +2,8 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedRuns } from './archived-runs.ts';
+import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
@@ -13,6 +15,7 @@ export interface Archive {
   days: ArchivedDays;
   tables: DayTables;
   shipments: Shipments;
+  runs: ArchivedRuns;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -28,12 +31,14 @@ export function createArchive(
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
+  const scopes = new ArchivedScopes(numbers, retentionOf);
   return {
     database,
     numbers,
     days,
     tables,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    runs: new ArchivedRuns({ database, numbers, scopes }),
     hotMs: settings.hotMs,
   };
 }

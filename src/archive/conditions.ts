@@ -18,6 +18,14 @@ export class Conditions {
     return `$${this.values.length}`;
   }
 
+  /** Another list with the same conditions. */
+  copy(): Conditions {
+    const copy = new Conditions();
+    copy.#parts.push(...this.#parts);
+    copy.values.push(...this.values);
+    return copy;
+  }
+
   get sql(): string {
     return this.#parts.length === 0 ? 'true' : this.#parts.map((part) => `(${part})`).join(' AND ');
   }

@@ -12,6 +12,7 @@ const IDLE_MS = 30_000;
 /** Of reads for the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
+const QUERY_CANCELED = '57014';
 /** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const AWAY = /^(08|53|57P|58)/;
 /** Errors of sockets. */
@@ -53,6 +54,14 @@ export class Database {
     } catch (error) {
       throw translated(error as Error);
     }
+  }
+
+  /** @throws an error for which `isTimeout` holds when the statement takes longer; ServiceError archive_unavailable */
+  async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[]): Promise<R[]> {
+    return this.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeoutMs))}`);
+      return (await client.query<R>(text, values as unknown[])).rows;
+    });
   }
 
   /** Runs the work in a transaction.
@@ -112,6 +121,11 @@ export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'archive_unavailable';
+}
+
+/** Whether Postgres cancelled a statement that took too long. */
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === QUERY_CANCELED;
 }
 
 /** SQLSTATE of an error of Postgres. */
