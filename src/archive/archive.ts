@@ -4,6 +4,8 @@ import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRuns } from './archived-runs.ts';
+import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
@@ -17,6 +19,7 @@ export interface Archive {
   shipments: Shipments;
   ids: ArchivedIds;
   events: ArchivedEvents;
+  runs: ArchivedRuns;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -32,6 +35,7 @@ export function createArchive(
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
+  const scopes = new ArchivedScopes(numbers, retentionOf);
   return {
     database,
     numbers,
@@ -40,6 +44,7 @@ export function createArchive(
     ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
+    runs: new ArchivedRuns({ database, numbers, scopes }),
     hotMs: settings.hotMs,
   };
 }

@@ -46,7 +46,10 @@ describe('The archiver', () => {
     ]);
     expect(sent.status).to.equal(200);
     await service.post('/e/key', { name: 'a', id: 'one', data: {} });
-    await until(async () => (await count('events')) === 3 && (await count('runs')) === 2, { timeoutMs: 20_000 });
+    await until(async () => (await count('events')) === 3 && (await count('runs')) === 2, {
+      timeoutMs: 20_000,
+      describe: 'all is archived',
+    });
     await until(async () => (await eventKeys()).length === 0, {
       timeoutMs: 20_000,
       describe: () => 'Redis has nothing of the events',
