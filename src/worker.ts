@@ -11,6 +11,7 @@ import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
+import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -48,6 +49,7 @@ const {
   admissionDeps,
   schedules,
   archive,
+  dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -58,6 +60,7 @@ const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiry
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -73,7 +76,14 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
+  const periodic = [
+    reconciler,
+    scheduleReconciler,
+    branchMaintenance,
+    bulkCancellations,
+    admissionChecks,
+    dayMaintenance,
+  ];
   await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);

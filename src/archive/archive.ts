@@ -3,15 +3,19 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { Database } from './database.ts';
+import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
+import { UnusedNumbers } from './unused-numbers.ts';
 
 export interface Archive {
   database: Database;
   numbers: Numbers;
   days: ArchivedDays;
   tables: DayTables;
+  dayRemoval: DayRemoval;
+  unusedNumbers: UnusedNumbers;
   shipments: Shipments;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
@@ -28,11 +32,14 @@ export function createArchive(
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
+  const unusedNumbers = new UnusedNumbers(database);
   return {
     database,
     numbers,
     days,
     tables,
+    dayRemoval: new DayRemoval(database, unusedNumbers),
+    unusedNumbers,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     hotMs: settings.hotMs,
   };
