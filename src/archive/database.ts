@@ -127,6 +127,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'archive_unavailable';
 }
 
+/** Whether Postgres cancelled a statement that took too long. */
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === QUERY_CANCELED;
+}
+
 /** SQLSTATE of an error of Postgres. */
 export function codeOf(error: unknown): string | undefined {
   const { code } = ((error as Error).cause ?? error) as { code?: string };
