@@ -7,12 +7,14 @@ import { EventRecords } from './event-records.ts';
 import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
 import { EventsByMinute } from './events-by-minute.ts';
+import { EventsInUse } from './events-in-use.ts';
 
 export interface EventStore {
   deduplication: Deduplication;
   events: Events;
   eventLists: EventLists;
   eventCounts: EventCounts;
+  eventsInUse: EventsInUse;
 }
 
 export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
@@ -24,5 +26,6 @@ export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs 
     events,
     eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
     eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
+    eventsInUse: new EventsInUse(redis, keys, retentionMs),
   };
 }
