@@ -2,6 +2,8 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedEvents } from './archived-events.ts';
+import { ArchivedIds } from './archived-ids.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
@@ -15,6 +17,8 @@ export interface Archive {
   days: ArchivedDays;
   tables: DayTables;
   shipments: Shipments;
+  ids: ArchivedIds;
+  events: ArchivedEvents;
   runs: ArchivedRuns;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
@@ -37,7 +41,9 @@ export function createArchive(
     numbers,
     days,
     tables,
+    ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     runs: new ArchivedRuns({ database, numbers, scopes }),
     hotMs: settings.hotMs,
   };

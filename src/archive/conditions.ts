@@ -18,12 +18,16 @@ export class Conditions {
     return `$${this.values.length}`;
   }
 
-  /** Another list with the same conditions. */
+  /** To which more can be added. */
   copy(): Conditions {
     const copy = new Conditions();
     copy.#parts.push(...this.#parts);
     copy.values.push(...this.values);
     return copy;
+  }
+
+  get isEmpty(): boolean {
+    return this.#parts.length === 0;
   }
 
   get sql(): string {

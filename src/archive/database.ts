@@ -12,9 +12,10 @@ const IDLE_MS = 30_000;
 /** Of reads for the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
-const QUERY_CANCELED = '57014';
 /** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const AWAY = /^(08|53|57P|58)/;
+/** SQLSTATE of a statement that ran out of its time. */
+export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
@@ -56,10 +57,13 @@ export class Database {
     }
   }
 
-  /** @throws an error for which `isTimeout` holds when the statement takes longer; ServiceError archive_unavailable */
-  async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[]): Promise<R[]> {
+  /** The same with a time limit of its own.
+   *  @throws an error with the code QUERY_CANCELED when the time is over */
+  async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[] = []): Promise<R[]> {
     return this.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeoutMs))}`);
+      await client.query("SELECT set_config('statement_timeout', $1, true)", [
+        String(Math.max(1, Math.ceil(timeoutMs))),
+      ]);
       return (await client.query<R>(text, values as unknown[])).rows;
     });
   }

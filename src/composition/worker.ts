@@ -3,6 +3,7 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { Archiver } from '../jobs/archive/archiver.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -37,6 +38,7 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
+  archiver: Archiver | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -107,7 +109,18 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
+      ingest: {
+        environments,
+        events,
+        functions,
+        starter,
+        waitMatcher,
+        evaluator,
+        flowControl,
+        decisions,
+        telemetry,
+        archived: archive,
+      },
       timers: timerHandlers,
       call: {
         runs,
@@ -191,6 +204,7 @@ export async function createWorker(
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     schedules,
     archive,
+    archiver: archive && new Archiver({ archive, store }),
     branchDeps: {
       redis: store.redis,
       environments,

@@ -112,8 +112,8 @@ export const EVENT_KEY_DECLARATIONS = {
     type: 'zset',
     owner: 'events/events-in-use.ts',
     ttl: 'none',
-    size: '1 entry per archived event that has active runs, or had some until lately',
+    size: '1 entry per archived event that a run needs',
     description:
-      'Archived events that stay in Redis while a run needs them: `<env>/<event ID>` by the time of the next check (ms).',
+      'Archived events of which a copy stays in Redis while a run needs it: `<env>/<event ID>` by the time of the next check (ms).',
   },
 } as const satisfies Record<keyof (ReturnType<typeof eventKeys> & ReturnType<typeof eventSourceKeys>), KeyDeclaration>;
