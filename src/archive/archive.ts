@@ -4,6 +4,8 @@ import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRunParts } from './archived-run-parts.ts';
+import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
@@ -20,6 +22,7 @@ export interface Archive {
   ids: ArchivedIds;
   events: ArchivedEvents;
   runs: ArchivedRuns;
+  runParts: ArchivedRunParts;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -36,6 +39,7 @@ export function createArchive(
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
   const scopes = new ArchivedScopes(numbers, retentionOf);
+  const rows = new ArchivedRunRows(database, scopes);
   return {
     database,
     numbers,
@@ -44,7 +48,8 @@ export function createArchive(
     ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
-    runs: new ArchivedRuns({ database, numbers, scopes }),
+    runs: new ArchivedRuns({ database, numbers, scopes, rows }),
+    runParts: new ArchivedRunParts(database, rows),
     hotMs: settings.hotMs,
   };
 }
