@@ -4,6 +4,8 @@ import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRunParts } from './archived-run-parts.ts';
+import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
@@ -24,6 +26,7 @@ export interface Archive {
   ids: ArchivedIds;
   events: ArchivedEvents;
   runs: ArchivedRuns;
+  runParts: ArchivedRunParts;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -41,6 +44,7 @@ export function createArchive(
   const tables = new DayTables(database);
   const scopes = new ArchivedScopes(numbers, retentionOf);
   const unusedNumbers = new UnusedNumbers(database);
+  const rows = new ArchivedRunRows(database, scopes);
   return {
     database,
     numbers,
@@ -51,7 +55,8 @@ export function createArchive(
     unusedNumbers,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
-    runs: new ArchivedRuns({ database, numbers, scopes }),
+    runs: new ArchivedRuns({ database, numbers, scopes, rows }),
+    runParts: new ArchivedRunParts(database, rows),
     hotMs: settings.hotMs,
   };
 }
