@@ -45,6 +45,12 @@ export function runOfRow(env: string, id: string, { record, output }: { record: 
   return toRun(env, id, fields);
 }
 
+/** The run as lists have it: without its output and the input of a step. */
+export function listedRunOfRow(env: string, id: string, { record }: { record: string }): Run {
+  const { [RUN_FIELDS.stepInput]: _, ...fields } = JSON.parse(record) as Record<string, string>;
+  return toRun(env, id, fields);
+}
+
 function objectText(fields: Record<string, string>): string | undefined {
   return Object.keys(fields).length === 0 ? undefined : JSON.stringify(fields);
 }

@@ -3,6 +3,8 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { Archiver } from '../jobs/archive/archiver.ts';
+import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -18,7 +20,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionsOf } from './archive.ts';
+import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -37,6 +39,9 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
+  archiver: Archiver | undefined;
+  /** undefined: there is no archive. */
+  dayDeps: DayMaintenanceDeps | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -107,7 +112,18 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
+      ingest: {
+        environments,
+        events,
+        functions,
+        starter,
+        waitMatcher,
+        evaluator,
+        flowControl,
+        decisions,
+        telemetry,
+        archived: archive,
+      },
       timers: timerHandlers,
       call: {
         runs,
@@ -191,6 +207,8 @@ export async function createWorker(
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     schedules,
     archive,
+    archiver: archive && new Archiver({ archive, store }),
+    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
     branchDeps: {
       redis: store.redis,
       environments,
@@ -200,6 +218,7 @@ export async function createWorker(
       auditLog: store.auditLog,
       locks: store.locks,
       queues,
+      archive,
       log,
     },
   };

@@ -75,6 +75,26 @@ export class ArchivableEvents {
     await this.#redis.hdel(this.#keys.partition(partition).eventsByMinute(env, minute), name);
   }
 
+  /** How many of the first events have at most `maxBytes` together; at least one. */
+  async countWithin(env: string, found: readonly Position[], maxBytes: number): Promise<number> {
+    const sizes = await inPipelines<number>(
+      this.#redis,
+      found.map(({ id }) => ['hstrlen', this.#keys.of(id).eventBucket(env, sliceOf(id)), fieldOf(id)]),
+    );
+    const elsewhere = found.filter((_, i) => sizes[i] === 0);
+    const overflow = await inPipelines<number>(
+      this.#redis,
+      elsewhere.map(({ id }) => ['strlen', this.#keys.of(id).overflowEvent(env, id)]),
+    );
+    const rest = overflow.values();
+    let bytes = 0;
+    for (const [i, size] of sizes.entries()) {
+      bytes += size === 0 ? (rest.next().value ?? 0) : size;
+      if (bytes > maxBytes && i > 0) return i;
+    }
+    return found.length;
+  }
+
   /** All that Redis has of events of one environment and partition.
    *  @param found with the group of each */
   async read(partition: number, env: string, found: readonly (Position & EventGroup)[]): Promise<ArchivableEvent[]> {
@@ -108,14 +128,12 @@ export class ArchivableEvents {
     return ids.map((id, i) => idsIn((found.get(id) ?? '') + (overflow[i] ?? '')));
   }
 
-  /** Removes what Redis has of events that are archived; last the entries by which they are found, so that a crash in between is made good by the
-   *  next round.
-   *  @param inUse IDs of events whose copy and whose list of runs stay */
-  async free(partition: number, events: readonly ArchivableEvent[], inUse: ReadonlySet<string>): Promise<void> {
+  /** Removes what Redis has of events that are archived, except what is kept for runs (events-in-use.ts); last the entries by which they are found, so
+   *  that a crash in between is made good by the next round. */
+  async free(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
     const keys = this.#keys.partition(partition);
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const ids = ofEnv.map(({ id }) => id);
-      const unused = ids.filter((id) => !inUse.has(id));
       await removeDecisions(
         this.#redis,
         keys,
@@ -123,14 +141,10 @@ export class ArchivableEvents {
         ofEnv.filter(({ decisions }) => decisions).map(({ id }) => id),
       );
       await this.#deleteIfEqual(ofEnv.flatMap((event) => secondaryKeysOf(keys, event)));
-      await inPipelines(this.#redis, [
-        ...chunksOf(unused).map((some) => [
-          'unlink',
-          ...some.flatMap((id) => [keys.overflowEvent(env, id), keys.overflowEventRuns(env, id)]),
-        ]),
-        ...hdelCommands(unused, (slice) => keys.eventRuns(env, slice)),
-        ...hdelCommands(ids, (slice) => keys.eventBucket(env, slice)),
-      ]);
+      await inPipelines(
+        this.#redis,
+        hdelCommands(ids, (slice) => keys.eventBucket(env, slice)),
+      );
     }
     const groups = Map.groupBy(events, ({ env, name, minute }) => JSON.stringify([env, name, minute]));
     for (const ofGroup of groups.values()) {

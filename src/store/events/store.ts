@@ -8,6 +8,7 @@ import { EventRecords } from './event-records.ts';
 import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
 import { EventsByMinute } from './events-by-minute.ts';
+import { EventsInUse } from './events-in-use.ts';
 
 export interface EventStore {
   deduplication: Deduplication;
@@ -15,6 +16,7 @@ export interface EventStore {
   eventLists: EventLists;
   eventCounts: EventCounts;
   archivableEvents: ArchivableEvents;
+  eventsInUse: EventsInUse;
 }
 
 export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
@@ -25,6 +27,7 @@ export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs 
     deduplication: new Deduplication(redis, keys),
     events,
     eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
+    eventsInUse: new EventsInUse(redis, keys),
     archivableEvents: new ArchivableEvents(redis, keys, records),
     eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
   };

@@ -117,7 +117,7 @@ export class ArchivableRuns {
   ): Promise<number[]> {
     const keys = this.#keys.partition(partition);
     const minutesKey = keys.endedRunMinutes(env, ending);
-    const minutes = await this.#redis.zrangebyscore(minutesKey, from, `(${upTo - MINUTE_MS}`, 'LIMIT', 0, limit);
+    const minutes = await this.#redis.zrangebyscore(minutesKey, from, `(${upTo}`, 'LIMIT', 0, limit);
     for (const minute of minutes.map(Number)) {
       const { segments, entries } = await this.#segments((segment) => keys.endedRuns(env, ending, segment), minute);
       const ids = entries.flat().map((entry) => entry.slice(0, ID_LENGTH));
