@@ -1,6 +1,7 @@
 /** Searches as conditions in Postgres: never false where the search is true, so that every row that the search finds is read. Whoever reads them tests
  *  each exactly (model/search/evaluate.ts). */
 import { ID_PATTERN } from '../model/ids.ts';
+import { idRange } from '../model/search/id-prefix.ts';
 import { type Comparison, type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
 import { EVENT_PREFIX } from '../model/search/variables.ts';
 import { DAY_MS } from './day-tables.ts';
@@ -225,15 +226,6 @@ function id(node: PathAtom, column: string): Test {
   if (node.kind !== 'text' || node.test !== 'startsWith') return undefined;
   const range = idRange(node.text);
   return range ? sql(`${column} BETWEEN ?::uuid AND ?::uuid`, toUuid(range.first), toUuid(range.last)) : NOTHING;
-}
-
-const ID_LENGTH = 26;
-
-/** The IDs that begin so; undefined: none does. */
-export function idRange(prefix: string): { first: string; last: string } | undefined {
-  const first = prefix.padEnd(ID_LENGTH, '0');
-  const last = prefix === '' ? '7'.padEnd(ID_LENGTH, 'Z') : prefix.padEnd(ID_LENGTH, 'Z');
-  return ID_PATTERN.test(first) && ID_PATTERN.test(last) ? { first, last } : undefined;
 }
 
 const STATUSES = new Map<Literal, number>(Object.entries(STATUS_NUMBERS));

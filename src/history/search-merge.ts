@@ -83,7 +83,10 @@ export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPa
     const next = isHotNext ? hot : (archive as Progress<T>);
     try {
       const range = isHotNext ? timeRange : { ...timeRange, after: laterOf(timeRange.after, hot.at && hot.at.at + 1) };
-      const portion = await next.source.read({ ...range, cursor: next.at === LATEST ? undefined : next.at }, timeLeftMs);
+      const portion = await next.source.read(
+        { ...range, cursor: next.at === LATEST ? undefined : next.at },
+        timeLeftMs,
+      );
       for (const item of portion.found) {
         const { id } = positionOf(item);
         // What is hot is newer than its copy in the archive.
