@@ -13,6 +13,8 @@ import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
+import { AuditLogHistory } from './audit-log.ts';
+import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
@@ -25,10 +27,16 @@ export interface History {
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
   runMetadata: Pick<RunMetadata, 'read' | 'update'>;
-  webhookLog: Pick<WebhookLog, 'list' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
+  webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
   auditLog: Pick<AuditLog, 'list'>;
 }
 
-export function createHistory(store: Store, _archive: Archive | undefined): History {
-  return { ...store, listedRuns: store.runLists.listed };
+export function createHistory(store: Store, archive: Archive | undefined): History {
+  const hot: History = { ...store, listedRuns: store.runLists.listed };
+  if (!archive) return hot;
+  return {
+    ...hot,
+    webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
+    auditLog: new AuditLogHistory(store.auditLog, archive.audit),
+  };
 }
