@@ -11,6 +11,9 @@ import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
+import { startDayMaintenance } from './workers/archive-maintenance.ts';
+import { startArchiving } from './workers/archiving.ts';
+import { startLogArchiving } from './workers/log-archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -48,6 +51,9 @@ const {
   admissionDeps,
   schedules,
   archive,
+  archiver,
+  logArchivingDeps,
+  dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -57,7 +63,16 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const archiving =
+  archiver &&
+  archive &&
+  startArchiving(
+    { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
+    () => workers.partitions,
+  );
+const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -73,8 +88,17 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
-  await Promise.all([workers, ...periodic].map((part) => part.close()));
+  const periodic = [
+    reconciler,
+    scheduleReconciler,
+    branchMaintenance,
+    bulkCancellations,
+    admissionChecks,
+    dayMaintenance,
+    archiving,
+    logArchiving,
+  ];
+  await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

@@ -3,6 +3,7 @@ import type { AuditEntry, StoredAuditEntry } from '../store/auth/audit-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import type { Database } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
+import { withTables } from './request-shipments.ts';
 
 export interface AuditRow {
   id: string;
@@ -25,6 +26,10 @@ export class ArchivedAudit {
    *  @returns how many were added
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly AuditRow[], retentionDays: number): Promise<number> {
+    return withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
+  }
+
+  async #ship(rows: readonly AuditRow[], retentionDays: number): Promise<number> {
     let added = 0;
     for (const [day, ofDay] of Map.groupBy(rows, ({ id }) => dayOf(positionOf(id).at))) {
       const retention = await this.#days.retentionOf(INSTALLATION, 'audit_entries', day, retentionDays);

@@ -1,11 +1,10 @@
 /** Writes requests of webhooks to the archive, each once however often it is shipped, and counts them. */
-import type { ArchivedDays } from './archived-days.ts';
-import { INSTALLATION } from './archived-days.ts';
+import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { type Client, codeOf, type Database } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { toText } from './encoding.ts';
-import { addMissing, copy, TIMEOUT_MS, UNIQUE_VIOLATION } from './shipments.ts';
+import { addMissing, copy, TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
 
 export interface RequestRow {
   id: string;
@@ -48,6 +47,10 @@ export class RequestShipments {
    *  @param retentionDays of days that have none yet
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
+    await withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
+  }
+
+  async #ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
     const parts = await this.#parts(rows, retentionDays);
     if (parts.length === 0) return;
     try {
@@ -90,6 +93,18 @@ export class RequestShipments {
       for (const { part, rows } of added) await addCounts(client, part, rows);
       await this.#days.add(client, changes);
     });
+  }
+}
+
+/** Does the work again if a table of a day was removed meanwhile, because nothing in it was needed any more. */
+export async function withTables<T>(days: ArchivedDays, tables: DayTables, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (codeOf(error) !== UNDEFINED_TABLE) throw error;
+    days.forget();
+    tables.forget();
+    return work();
   }
 }
 

@@ -3,6 +3,8 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { Archiver } from '../jobs/archive/archiver.ts';
+import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -17,8 +19,9 @@ import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
+import type { LogArchivingDeps } from '../workers/log-archiving.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionsOf } from './archive.ts';
+import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -37,6 +40,10 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
+  archiver: Archiver | undefined;
+  logArchivingDeps: LogArchivingDeps | undefined;
+  /** undefined: there is no archive. */
+  dayDeps: DayMaintenanceDeps | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -107,7 +114,18 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
+      ingest: {
+        environments,
+        events,
+        functions,
+        starter,
+        waitMatcher,
+        evaluator,
+        flowControl,
+        decisions,
+        telemetry,
+        archived: archive,
+      },
       timers: timerHandlers,
       call: {
         runs,
@@ -191,6 +209,24 @@ export async function createWorker(
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     schedules,
     archive,
+    archiver: archive && new Archiver({ archive, store }),
+    dayDeps: archive && {
+      archive,
+      environments,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
+    logArchivingDeps: archive && {
+      archive,
+      unarchivedRequests: store.unarchivedRequests,
+      auditLog: store.auditLog,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
     branchDeps: {
       redis: store.redis,
       environments,
@@ -200,6 +236,7 @@ export async function createWorker(
       auditLog: store.auditLog,
       locks: store.locks,
       queues,
+      archive,
       log,
     },
   };
