@@ -1,9 +1,11 @@
 /** The archive: everything that is in Postgres. */
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
+import { ArchivedAudit } from './archived-audit.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRequests } from './archived-requests.ts';
 import { ArchivedRunParts } from './archived-run-parts.ts';
 import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
@@ -12,6 +14,7 @@ import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
+import { RequestShipments } from './request-shipments.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
 import { UnusedNumbers } from './unused-numbers.ts';
 
@@ -23,6 +26,9 @@ export interface Archive {
   dayRemoval: DayRemoval;
   unusedNumbers: UnusedNumbers;
   shipments: Shipments;
+  requestShipments: RequestShipments;
+  requests: ArchivedRequests;
+  audit: ArchivedAudit;
   ids: ArchivedIds;
   events: ArchivedEvents;
   runs: ArchivedRuns;
@@ -54,6 +60,9 @@ export function createArchive(
     dayRemoval: new DayRemoval(database, unusedNumbers),
     unusedNumbers,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    requestShipments: new RequestShipments({ database, days, tables }),
+    requests: new ArchivedRequests(database),
+    audit: new ArchivedAudit({ database, days, tables }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     runs: new ArchivedRuns({ database, numbers, scopes, rows }),
     runParts: new ArchivedRunParts(database, rows),
