@@ -49,6 +49,7 @@ const {
   admissionDeps,
   schedules,
   archive,
+  archiveHealth,
   dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
@@ -60,6 +61,7 @@ const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiry
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -75,6 +77,7 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
+  archiveHealth.close();
   await partitionSharing.close();
   const periodic = [
     reconciler,

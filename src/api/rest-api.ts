@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
+import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -75,6 +76,7 @@ export interface ApiDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   backpressure: Backpressure;
+  archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
   telemetry: Telemetry;
   transitions: RunTransitions;
@@ -176,7 +178,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       environments,
       limitStatuses: deps.limitStatuses,
     }),
-    ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
+    ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
     ...settingRoutes({ settings: config.settings }),

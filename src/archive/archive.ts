@@ -6,6 +6,7 @@ import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
+import { SchemaCheck } from './schema-check.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
 import { UnusedNumbers } from './unused-numbers.ts';
 
@@ -29,6 +30,8 @@ export function createArchive(
 ): Archive | undefined {
   if (!settings) return undefined;
   const database = new Database(settings, log);
+  const schemaCheck = new SchemaCheck(database, log);
+  database.openAfter(() => schemaCheck.pass());
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);

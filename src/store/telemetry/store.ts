@@ -1,6 +1,7 @@
 /** Telemetry: counts over time, the processes that are running, and live updates between them. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
+import { ArchiveStatus } from './archive-status.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
@@ -10,6 +11,7 @@ export interface TelemetryStore {
   metrics: Metrics;
   processes: Processes;
   liveWorkers: LiveWorkers;
+  archiveStatus: ArchiveStatus;
   liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection that is used only for subscriptions */
   liveFeed(subscriber: Subscriber): LiveFeed;
@@ -20,6 +22,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
+    archiveStatus: new ArchiveStatus(redis, keys),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
