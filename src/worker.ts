@@ -12,6 +12,7 @@ import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import { startDayMaintenance } from './workers/archive-maintenance.ts';
+import { startArchiving } from './workers/archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -51,6 +52,8 @@ const {
   archive,
   archiveHealth,
   dayDeps,
+  archiver,
+  archiveState,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -60,6 +63,20 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const archiving =
+  archiver &&
+  archive &&
+  startArchiving(
+    {
+      archiver,
+      state: archiveState,
+      locks: store.locks,
+      log,
+      hotMs: archive.hotMs,
+      stalledAfterMs: config.stalledAfterMs,
+    },
+    () => workers.partitions,
+  );
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
@@ -85,9 +102,10 @@ async function close(): Promise<void> {
     branchMaintenance,
     bulkCancellations,
     admissionChecks,
+    archiving,
     dayMaintenance,
   ];
-  await Promise.all([workers, ...periodic].map((part) => part.close()));
+  await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

@@ -2,6 +2,10 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedEvents } from './archived-events.ts';
+import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRuns } from './archived-runs.ts';
+import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
@@ -18,6 +22,9 @@ export interface Archive {
   dayRemoval: DayRemoval;
   unusedNumbers: UnusedNumbers;
   shipments: Shipments;
+  ids: ArchivedIds;
+  events: ArchivedEvents;
+  runs: ArchivedRuns;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -36,6 +43,7 @@ export function createArchive(
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
   const unusedNumbers = new UnusedNumbers(database);
+  const scopes = new ArchivedScopes(numbers, retentionOf);
   return {
     database,
     numbers,
@@ -43,7 +51,10 @@ export function createArchive(
     tables,
     dayRemoval: new DayRemoval(database, unusedNumbers),
     unusedNumbers,
+    ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
+    runs: new ArchivedRuns({ database, numbers, scopes }),
     hotMs: settings.hotMs,
   };
 }

@@ -40,7 +40,8 @@ export class SchemaCheck {
       `missing migrations (${missing.join(', ')})`;
     const error = new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
     this.#behind = { at: performance.now(), error };
-    if (!wasBehind) this.#log.error(`archive: ${detail}. Until then nothing is archived, and what is archived cannot be read`);
+    if (!wasBehind)
+      this.#log.error(`archive: ${detail}. Until then nothing is archived, and what is archived cannot be read`);
     throw error;
   }
 }

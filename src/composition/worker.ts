@@ -4,6 +4,8 @@ import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { ArchiveState } from '../jobs/archive/archive-state.ts';
+import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
@@ -42,6 +44,8 @@ export interface WorkerParts {
   archiveHealth: ArchiveHealth;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
+  archiver: Archiver | undefined;
+  archiveState: ArchiveState;
 }
 
 /** The workers take jobs from here on.
@@ -112,7 +116,18 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
+      ingest: {
+        environments,
+        events,
+        functions,
+        starter,
+        waitMatcher,
+        evaluator,
+        flowControl,
+        decisions,
+        telemetry,
+        archived: archive,
+      },
       timers: timerHandlers,
       call: {
         runs,
@@ -156,6 +171,7 @@ export async function createWorker(
     tracing,
   });
   const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
+  const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
@@ -200,6 +216,14 @@ export async function createWorker(
     archive,
     archiveHealth,
     dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
+    archiver:
+      archive &&
+      new Archiver({
+        archive,
+        store,
+        onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
+      }),
+    archiveState,
     branchDeps: {
       redis: store.redis,
       environments,

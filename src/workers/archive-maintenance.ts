@@ -1,7 +1,7 @@
 /** Periodic work on the archive. */
 import { isUnavailable } from '../archive/database.ts';
 import { type DayMaintenanceDeps, maintainDays } from '../jobs/archive/day-maintenance.ts';
-import { type PeriodicTask, repeatUntilStopped } from './maintenance.ts';
+import { type PeriodicTask, repeatUntilStopped } from './periodic-task.ts';
 
 const ROUND_MS = 3_600_000;
 /** While somebody reads or writes what is to be removed; and after an error. */

@@ -57,14 +57,15 @@ async function read(
   hotMs: number | undefined,
   nowMs: number,
 ): Promise<StoredGauges> {
-  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs, archiveLagMs] = await Promise.all([
-    readServerInfo(redis),
-    activeRuns.count(),
-    processes.alive(),
-    queueStatuses(queues, nowMs),
-    limitUsage.waitingCalls(),
-    hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
-  ]);
+  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs, archiveLagMs] =
+    await Promise.all([
+      readServerInfo(redis),
+      activeRuns.count(),
+      processes.alive(),
+      queueStatuses(queues, nowMs),
+      limitUsage.waitingCalls(),
+      hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
+    ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
     queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }) => {

@@ -29,7 +29,13 @@ export class ArchiveStatus {
     if (failedAt !== undefined) fields.push('failed', String(failedAt));
     if (fields.length === 0) return;
     const key = this.#keys.archiveStatus;
-    replies(await this.#redis.multi().hset(key, ...fields).pexpire(key, TTL_MS).exec());
+    replies(
+      await this.#redis
+        .multi()
+        .hset(key, ...fields)
+        .pexpire(key, TTL_MS)
+        .exec(),
+    );
   }
 
   /** Of all workers. */
