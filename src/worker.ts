@@ -102,8 +102,8 @@ async function close(): Promise<void> {
     branchMaintenance,
     bulkCancellations,
     admissionChecks,
-    archiving,
     dayMaintenance,
+    archiving,
   ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);

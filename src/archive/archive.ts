@@ -6,6 +6,7 @@ import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
+import { ArchivedStorage } from './archived-storage.ts';
 import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
@@ -21,6 +22,7 @@ export interface Archive {
   tables: DayTables;
   dayRemoval: DayRemoval;
   unusedNumbers: UnusedNumbers;
+  storage: ArchivedStorage;
   shipments: Shipments;
   ids: ArchivedIds;
   events: ArchivedEvents;
@@ -51,6 +53,7 @@ export function createArchive(
     tables,
     dayRemoval: new DayRemoval(database, unusedNumbers),
     unusedNumbers,
+    storage: new ArchivedStorage(database, numbers),
     ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),

@@ -50,11 +50,6 @@ export class ArchivedDays {
     return retention;
   }
 
-  /** What it remembers may have been removed by another process. */
-  forget(): void {
-    this.#retentions.clear();
-  }
-
   /** Days that have rows, newest first.
    *  @param from start of the first day
    *  @param to start of the last day, inclusive */
@@ -64,6 +59,11 @@ export class ArchivedDays {
        WHERE env_id = $1 AND kind = $2 AND day BETWEEN $3 AND $4 AND rows > 0 ORDER BY day DESC`,
       [envId, kind, from, to],
     );
+  }
+
+  /** What it remembers may have been removed by another process. */
+  forget(): void {
+    this.#retentions.clear();
   }
 
   /** Adds rows and bytes; the last statements of a transaction, since others wait for the same rows. */

@@ -42,6 +42,7 @@ const SCRIPTS = {
   storeEvents: { file: 'events/lua/store-events.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
+  keepEventInUse: { file: 'events/lua/keep-event-in-use.lua', numberOfKeys: 3 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
   readMetadata: { file: 'events/lua/read-metadata.lua', numberOfKeys: 1 },
   assignSourceNumber: { file: 'events/lua/assign-source-number.lua', numberOfKeys: 1 },

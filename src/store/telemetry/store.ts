@@ -2,6 +2,7 @@
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ArchiveStatus } from './archive-status.ts';
+import { HotStorage } from './hot-storage.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
@@ -12,6 +13,7 @@ export interface TelemetryStore {
   processes: Processes;
   liveWorkers: LiveWorkers;
   archiveStatus: ArchiveStatus;
+  hotStorage: HotStorage;
   liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection that is used only for subscriptions */
   liveFeed(subscriber: Subscriber): LiveFeed;
@@ -23,6 +25,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
+    hotStorage: new HotStorage(redis, keys),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
