@@ -51,9 +51,11 @@ const {
   admissionDeps,
   schedules,
   archive,
-  archiver,
   logArchivingDeps,
+  archiveHealth,
   dayDeps,
+  archiver,
+  archiveState,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -67,11 +69,19 @@ const archiving =
   archiver &&
   archive &&
   startArchiving(
-    { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
+    {
+      archiver,
+      state: archiveState,
+      locks: store.locks,
+      log,
+      hotMs: archive.hotMs,
+      stalledAfterMs: config.stalledAfterMs,
+    },
     () => workers.partitions,
   );
 const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -87,6 +97,7 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
+  archiveHealth.close();
   await partitionSharing.close();
   const periodic = [
     reconciler,

@@ -3,6 +3,8 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
@@ -40,10 +42,12 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
-  archiver: Archiver | undefined;
   logArchivingDeps: LogArchivingDeps | undefined;
+  archiveHealth: ArchiveHealth;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
+  archiver: Archiver | undefined;
+  archiveState: ArchiveState;
 }
 
 /** The workers take jobs from here on.
@@ -168,6 +172,8 @@ export async function createWorker(
     recorder,
     tracing,
   });
+  const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
+  const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
@@ -176,7 +182,8 @@ export async function createWorker(
     },
     connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
-    stored: storedGauges(store, queues),
+    archiveUp: () => archiveHealth.up,
+    stored: storedGauges(store, queues, archive?.hotMs),
   });
   return {
     ingestion,
@@ -209,7 +216,6 @@ export async function createWorker(
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
     schedules,
     archive,
-    archiver: archive && new Archiver({ archive, store }),
     dayDeps: archive && {
       archive,
       environments,
@@ -227,6 +233,15 @@ export async function createWorker(
       auditRetentionDays: config.auditRetentionDays,
       log,
     },
+    archiveHealth,
+    archiver:
+      archive &&
+      new Archiver({
+        archive,
+        store,
+        onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
+      }),
+    archiveState,
     branchDeps: {
       redis: store.redis,
       environments,
