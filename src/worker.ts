@@ -19,6 +19,7 @@ import {
   startReconciler,
   startScheduleReconciler,
 } from './workers/maintenance.ts';
+import { startReplays } from './workers/replays.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -45,6 +46,7 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  replayDeps,
   admissionDeps,
   schedules,
   archive,
@@ -57,6 +59,7 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const replays = startReplays(replayDeps);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -73,7 +76,7 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks];
+  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, replays, admissionChecks];
   await Promise.all([workers, ...periodic].map((part) => part.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);

@@ -187,7 +187,7 @@ export function startScheduleReconciler(schedules: Schedules, locks: Locks, log:
 }
 
 /** @param round must not throw; returns the time until the next round in milliseconds */
-function repeatUntilStopped(round: (signal: AbortSignal) => Promise<number>): {
+export function repeatUntilStopped(round: (signal: AbortSignal) => Promise<number>): {
   stop: () => void;
   stopped: Promise<void>;
 } {
