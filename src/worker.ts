@@ -11,6 +11,8 @@ import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
+import { startDayMaintenance } from './workers/archive-maintenance.ts';
+import { startArchiving } from './workers/archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -50,6 +52,8 @@ const {
   admissionDeps,
   schedules,
   archive,
+  archiver,
+  dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -60,7 +64,15 @@ const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiry
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const replays = startReplays(replayDeps);
+const archiving =
+  archiver &&
+  archive &&
+  startArchiving(
+    { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
+    () => workers.partitions,
+  );
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -76,8 +88,17 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, replays, admissionChecks];
-  await Promise.all([workers, ...periodic].map((part) => part.close()));
+  const periodic = [
+    reconciler,
+    scheduleReconciler,
+    branchMaintenance,
+    bulkCancellations,
+    replays,
+    admissionChecks,
+    dayMaintenance,
+    archiving,
+  ];
+  await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
   durability?.close();

@@ -2,17 +2,28 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedDays } from './archived-days.ts';
+import { ArchivedEvents } from './archived-events.ts';
+import { ArchivedIds } from './archived-ids.ts';
+import { ArchivedRuns } from './archived-runs.ts';
+import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
+import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
+import { UnusedNumbers } from './unused-numbers.ts';
 
 export interface Archive {
   database: Database;
   numbers: Numbers;
   days: ArchivedDays;
   tables: DayTables;
+  dayRemoval: DayRemoval;
+  unusedNumbers: UnusedNumbers;
   shipments: Shipments;
+  ids: ArchivedIds;
+  events: ArchivedEvents;
+  runs: ArchivedRuns;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -28,12 +39,19 @@ export function createArchive(
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
+  const scopes = new ArchivedScopes(numbers, retentionOf);
+  const unusedNumbers = new UnusedNumbers(database);
   return {
     database,
     numbers,
     days,
     tables,
+    ids: new ArchivedIds(database, numbers),
+    dayRemoval: new DayRemoval(database, unusedNumbers),
+    unusedNumbers,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
+    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
+    runs: new ArchivedRuns({ database, numbers, scopes }),
     hotMs: settings.hotMs,
   };
 }

@@ -9,6 +9,15 @@ export type ArchivedKind = 'events' | 'runs' | 'webhook_requests' | 'audit_entri
 export const INSTALLATION = 0;
 const CACHED_MAX = 20_000;
 
+export interface ArchivedDay {
+  /** Its start, Unix milliseconds. */
+  day: number;
+  /** In days: names the tables that have its rows. */
+  retention: number;
+  rows: number;
+  bytes: number;
+}
+
 export interface DayChange {
   envId: number;
   kind: ArchivedKind;
@@ -39,6 +48,22 @@ export class ArchivedDays {
     const retention = row?.retention ?? wanted;
     this.#retentions.set(key, retention);
     return retention;
+  }
+
+  /** Days that have rows, newest first.
+   *  @param from start of the first day
+   *  @param to start of the last day, inclusive */
+  async between(envId: number, kind: ArchivedKind, from: number, to: number): Promise<ArchivedDay[]> {
+    return this.#database.query<ArchivedDay & Record<string, unknown>>(
+      `SELECT day, retention, rows, bytes FROM archived_days
+       WHERE env_id = $1 AND kind = $2 AND day BETWEEN $3 AND $4 AND rows > 0 ORDER BY day DESC`,
+      [envId, kind, from, to],
+    );
+  }
+
+  /** What it remembers may have been removed by another process. */
+  forget(): void {
+    this.#retentions.clear();
   }
 
   /** Adds rows and bytes; the last statements of a transaction, since others wait for the same rows. */

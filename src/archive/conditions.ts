@@ -18,6 +18,18 @@ export class Conditions {
     return `$${this.values.length}`;
   }
 
+  /** To which more can be added. */
+  copy(): Conditions {
+    const copy = new Conditions();
+    copy.#parts.push(...this.#parts);
+    copy.values.push(...this.values);
+    return copy;
+  }
+
+  get isEmpty(): boolean {
+    return this.#parts.length === 0;
+  }
+
   get sql(): string {
     return this.#parts.length === 0 ? 'true' : this.#parts.map((part) => `(${part})`).join(' AND ');
   }

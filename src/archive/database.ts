@@ -14,6 +14,8 @@ export const STATEMENT_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const AWAY = /^(08|53|57P|58)/;
+/** SQLSTATE of a statement that ran out of its time. */
+export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
@@ -53,6 +55,17 @@ export class Database {
     } catch (error) {
       throw translated(error as Error);
     }
+  }
+
+  /** The same with a time limit of its own.
+   *  @throws an error with the code QUERY_CANCELED when the time is over */
+  async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return this.transaction(async (client) => {
+      await client.query("SELECT set_config('statement_timeout', $1, true)", [
+        String(Math.max(1, Math.ceil(timeoutMs))),
+      ]);
+      return (await client.query<R>(text, values as unknown[])).rows;
+    });
   }
 
   /** Runs the work in a transaction.
@@ -112,6 +125,11 @@ export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'archive_unavailable';
+}
+
+/** Whether Postgres cancelled a statement that took too long. */
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === QUERY_CANCELED;
 }
 
 /** SQLSTATE of an error of Postgres. */

@@ -3,6 +3,8 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { Archiver } from '../jobs/archive/archiver.ts';
+import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -22,7 +24,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionsOf } from './archive.ts';
+import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -42,6 +44,9 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
+  archiver: Archiver | undefined;
+  /** undefined: there is no archive. */
+  dayDeps: DayMaintenanceDeps | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -112,7 +117,18 @@ export async function createWorker(
     queues,
     isCluster: queueRedis.isCluster,
     handlers: {
-      ingest: { environments, events, functions, starter, waitMatcher, evaluator, flowControl, decisions, telemetry },
+      ingest: {
+        environments,
+        events,
+        functions,
+        starter,
+        waitMatcher,
+        evaluator,
+        flowControl,
+        decisions,
+        telemetry,
+        archived: archive,
+      },
       timers: timerHandlers,
       call: {
         runs,
@@ -211,6 +227,8 @@ export async function createWorker(
     },
     schedules,
     archive,
+    archiver: archive && new Archiver({ archive, store }),
+    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
     branchDeps: {
       redis: store.redis,
       environments,
@@ -220,6 +238,7 @@ export async function createWorker(
       auditLog: store.auditLog,
       locks: store.locks,
       queues,
+      archive,
       log,
     },
   };

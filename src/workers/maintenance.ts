@@ -12,6 +12,7 @@ import type { Locks } from '../store/redis/locks.ts';
 import type { Partitions } from '../store/redis/partitions.ts';
 import type { LiveWorkers } from '../store/telemetry/live-workers.ts';
 import { assignedPartitions } from './partition-assignment.ts';
+import { type PeriodicTask, repeatUntilStopped } from './periodic-task.ts';
 import type { Workers } from './workers.ts';
 
 /** At shutdown, a longer round of reconciling is abandoned: any worker may die at any time. */
@@ -32,10 +33,6 @@ const SCHEDULE_ROUND_MS = 30_000;
 const SCHEDULE_LOCK_MS = 30_000;
 /** Checking which branches are used costs a few reads for each. */
 const EXPIRY_CHECK_MS = 600_000;
-
-export interface PeriodicTask {
-  close(): Promise<void>;
-}
 
 /** Starts with a round at once. One partition that does not answer holds up no other.
  *  @param partitions that this worker works on */
@@ -184,21 +181,4 @@ export function startScheduleReconciler(schedules: Schedules, locks: Locks, log:
       await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
     },
   };
-}
-
-/** @param round must not throw; returns the time until the next round in milliseconds */
-export function repeatUntilStopped(round: (signal: AbortSignal) => Promise<number>): {
-  stop: () => void;
-  stopped: Promise<void>;
-} {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const loop = async () => {
-    while (!signal.aborted) {
-      const delayMs = await round(signal);
-      // Rejects when it is stopped early, which is no error.
-      await setTimeout(delayMs * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-    }
-  };
-  return { stop: () => controller.abort(), stopped: loop() };
 }

@@ -1,6 +1,6 @@
 /** Carries out replays in every worker. */
 import { type ReplayDeps, ReplayRounds } from '../jobs/replays/replay-rounds.ts';
-import { type PeriodicTask, repeatUntilStopped } from './maintenance.ts';
+import { type PeriodicTask, repeatUntilStopped } from './periodic-task.ts';
 
 const AFTER_FAILURE_MS = 1_000;
 

@@ -4,11 +4,12 @@ import { PRODUCTION } from '../../model/environment.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Events } from '../../store/events/events.ts';
+import type { Events, Stored } from '../../store/events/events.ts';
 import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { type ArchivedBeforeDeps, archivedBefore } from './archived-before.ts';
 import { matchEvents } from './event-matcher.ts';
 import type { ExpressionEvaluator } from './expression-evaluator.ts';
 import type { FunctionTables } from './function-tables.ts';
@@ -23,13 +24,15 @@ export interface IngestDeps {
   flowControl: Pick<FlowControl, 'decide'>;
   decisions: DecisionLog;
   telemetry: Telemetry;
+  /** undefined: Redis keeps everything. */
+  archived?: ArchivedBeforeDeps | undefined;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
   const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return;
-  const [stored, tables] = await Promise.all([deps.events.storeNew(events), tablesOf(events, deps.functions)]);
+  const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
   const { candidates, decisions } = await matchEvents(notIngested, tables, deps.evaluator);
   for (const candidate of candidates) candidate.beganAt = beganAt;
@@ -39,6 +42,17 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
   deps.telemetry.recordIngested(stored, Date.now());
   // Includes events that an earlier try marked as ingested: it may have died before it matched them.
   await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+}
+
+async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archived'>): Promise<Stored[]> {
+  if (!deps.archived) return deps.events.storeNew(events);
+  const archived = await archivedBefore(events, deps.archived, Date.now());
+  if (archived.size === 0) return deps.events.storeNew(events);
+  const isArchived = ({ internalId }: Envelope) => archived.has(internalId);
+  const former = events
+    .filter(isArchived)
+    .map((event): Stored => ({ event, repeat: event.repeat === true, present: true, ingested: true }));
+  return [...(await deps.events.storeNew(events.filter((event) => !isArchived(event)))), ...former];
 }
 
 /** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left

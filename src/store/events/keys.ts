@@ -16,6 +16,7 @@ export const eventKeys = (prefix: string) => ({
   eventNames: (env: string) => `${prefix}:event-names:${env}`,
   eventById: (env: string, id: string) => `${prefix}:event-by-id:${env}:${id}`,
   deduplication: (env: string, id: string) => `${prefix}:dedup:${env}:${id}`,
+  eventsInUse: `${prefix}:events-in-use`,
 });
 
 /** Of all partitions. */
@@ -105,5 +106,14 @@ export const EVENT_KEY_DECLARATIONS = {
     size: '27 bytes at most',
     description:
       'Deduplication ID → internal ID of the first event that has it, followed by "+" once that event is enqueued.',
+  },
+  eventsInUse: {
+    pattern: 'events-in-use',
+    type: 'zset',
+    owner: 'events/events-in-use.ts',
+    ttl: 'none',
+    size: '1 entry per archived event that a run needs',
+    description:
+      'Archived events of which a copy stays in Redis while a run needs it: `<env>/<event ID>` by the time of the next check (ms).',
   },
 } as const satisfies Record<keyof (ReturnType<typeof eventKeys> & ReturnType<typeof eventSourceKeys>), KeyDeclaration>;

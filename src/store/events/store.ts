@@ -1,5 +1,6 @@
 /** Events: the records with their payloads, the indexes and counts that lists are read from, and claims on deduplication IDs. */
 import type { StoreContext } from '../store-context.ts';
+import { ArchivableEvents } from './archivable-events.ts';
 import { Deduplication } from './deduplication.ts';
 import { EventCounts } from './event-counts.ts';
 import { EventLists } from './event-lists.ts';
@@ -7,12 +8,15 @@ import { EventRecords } from './event-records.ts';
 import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
 import { EventsByMinute } from './events-by-minute.ts';
+import { EventsInUse } from './events-in-use.ts';
 
 export interface EventStore {
   deduplication: Deduplication;
   events: Events;
   eventLists: EventLists;
   eventCounts: EventCounts;
+  archivableEvents: ArchivableEvents;
+  eventsInUse: EventsInUse;
 }
 
 export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
@@ -23,6 +27,8 @@ export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs 
     deduplication: new Deduplication(redis, keys),
     events,
     eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
+    eventsInUse: new EventsInUse(redis, keys),
+    archivableEvents: new ArchivableEvents(redis, keys, records),
     eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
   };
 }

@@ -61,7 +61,7 @@ export class Decisions {
 }
 
 /** The ID without the first 16 bits, which every prefix has. */
-function fieldOf(eventId: string): Buffer {
+export function fieldOf(eventId: string): Buffer {
   return Buffer.from(hexOf(eventId), 'hex').subarray(2);
 }
 

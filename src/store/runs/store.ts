@@ -2,6 +2,7 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { ArchivableRuns } from './archivable-runs.ts';
 import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
@@ -21,6 +22,7 @@ export interface RunStore {
   runStatuses: RunStatuses;
   runLists: RunLists;
   activeRuns: ActiveRuns;
+  archivableRuns: ArchivableRuns;
   steps: Steps;
   checkpoints: Checkpoints;
   waits: Waits;
@@ -39,6 +41,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     runStatuses: new RunStatuses(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
+    archivableRuns: new ArchivableRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     checkpoints: new Checkpoints(redis, keys),
     waits,

@@ -1,0 +1,161 @@
+/** Archived events, by ID and in pages. Shows what is within the retention of the environment. */
+import { isFrom, type Source } from '../model/events/event.ts';
+import { ID_PATTERN, timeOf } from '../model/ids.ts';
+import type { TimeRange } from '../store/redis/pagination.ts';
+import type { ArchivedDays } from './archived-days.ts';
+import { Conditions } from './conditions.ts';
+import type { Database } from './database.ts';
+import { dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
+import { DAY_MS, dayOf } from './day-tables.ts';
+import { toText, toUuid } from './encoding.ts';
+import { type ArchivedEventPage, EventPages } from './event-pages.ts';
+import { type ArchivedEvent, eventsOf, inDays, sentOf, whole } from './event-row-reads.ts';
+import type { Numbers } from './numbers.ts';
+import type { RetentionOf } from './shipments.ts';
+
+export interface ArchivedEventQuery {
+  /** Any of these; undefined: all. */
+  names?: readonly string[] | undefined;
+  /** A source, or a kind of sources: `webhook`. */
+  source?: string | undefined;
+  /** On columns of the table `events`. */
+  conditions?: Conditions | undefined;
+  timeRange: TimeRange;
+  limit: number;
+  /** Default: 5 s. */
+  timeoutMs?: number;
+  /** Bytes of payloads; default: as many as the store reads for a page. */
+  maxBytes?: number;
+}
+
+const TIMEOUT_MS = 5_000;
+const PAGE_BYTES = 2 * 1_048_576;
+/** More names than this are a condition: each would be a look-up in an index. */
+const NAMES_MAX = 200;
+const NONE: ArchivedEventPage = { events: [], next: undefined };
+
+export class ArchivedEvents {
+  readonly #database: Database;
+  readonly #numbers: Numbers;
+  readonly #days: ArchivedDays;
+  readonly #pages: EventPages;
+  readonly #retentionOf: RetentionOf;
+
+  constructor({
+    database,
+    numbers,
+    days,
+    retentionOf,
+  }: { database: Database; numbers: Numbers; days: ArchivedDays; retentionOf: RetentionOf }) {
+    this.#database = database;
+    this.#numbers = numbers;
+    this.#days = days;
+    this.#pages = new EventPages(database, days);
+    this.#retentionOf = retentionOf;
+  }
+
+  /** The time from which on events are shown. */
+  async oldest(env: string, nowMs: number): Promise<number> {
+    return nowMs - (await this.#retentionOf(env)) * DAY_MS;
+  }
+
+  /** A page of all events that meet the query, and the end of what was looked at.
+   *  @throws ServiceError archive_unavailable */
+  async page(env: string, query: ArchivedEventQuery, nowMs: number): Promise<ArchivedEventPage> {
+    const { names, source, timeRange, limit, timeoutMs = TIMEOUT_MS, maxBytes = PAGE_BYTES } = query;
+    const envId = await this.#numbers.environment(env);
+    if (envId === undefined) return NONE;
+    const conditions = query.conditions?.copy() ?? new Conditions();
+    if (source !== undefined) await this.#addSource(conditions, envId, source);
+    let ids: number[] | undefined;
+    if (names) {
+      ids = [...new Set((await this.#numbers.ofMany('event_names', envId, names)).values())];
+      if (ids.length === 0) return NONE;
+    }
+    if (ids && ids.length > NAMES_MAX) {
+      conditions.add('name_id = ANY(?)', ids);
+      ids = undefined;
+    }
+    const after = Math.max(timeRange.after ?? 0, await this.oldest(env, nowMs));
+    const page = await this.#pages.read({
+      envId,
+      names: ids,
+      conditions: conditions.isEmpty ? undefined : conditions,
+      timeRange: { ...timeRange, after },
+      limit,
+      timeoutMs,
+      maxBytes,
+    });
+    if (!names?.some(isInexact)) return page;
+    return { ...page, events: page.events.filter((event) => names.includes(sentOf(event).name)) };
+  }
+
+  /** By ID; those that are not archived are absent.
+   *  @throws ServiceError archive_unavailable */
+  async readMany(env: string, wanted: readonly string[], nowMs: number): Promise<Map<string, ArchivedEvent>> {
+    const found = new Map<string, ArchivedEvent>();
+    const ids = wanted.filter((id) => ID_PATTERN.test(id));
+    const envId = ids.length === 0 ? undefined : await this.#numbers.environment(env);
+    if (envId === undefined) return found;
+    const oldest = await this.oldest(env, nowMs);
+    const read = async (some: readonly string[], inTables: Conditions) => {
+      if (some.length === 0) return;
+      inTables.add('env_id = ? AND id = ANY(?) AND at >= ?', envId, some.map(toUuid), oldest);
+      const rows = await this.#database.query(whole(inTables), inTables.values);
+      for (const event of eventsOf(rows)) found.set(event.internalId, event);
+    };
+    // Most events were received when their IDs say.
+    const byDay = Map.groupBy(ids, (id) => dayOf(timeOf(id)));
+    await Promise.all(
+      [...byDay].map(([day, some]) => {
+        return read(some, new Conditions().add('at >= ? AND at < ?', day - DAY_MS, day + 2 * DAY_MS));
+      }),
+    );
+    const range = { from: oldest, to: END_OF_TIME };
+    const missing = () => ids.filter((id) => !found.has(id));
+    if (missing().length === 0) return found;
+    for (const batch of dayBatches(await this.#days.between(envId, 'events', ...daysOf(range)), range)) {
+      await read(missing(), inDays(new Conditions(), batch));
+    }
+    return found;
+  }
+
+  /** The newest event with an ID that its sender gave.
+   *  @throws ServiceError archive_unavailable */
+  async byDeduplicationId(env: string, dedupId: string, nowMs: number): Promise<ArchivedEvent | undefined> {
+    const envId = await this.#numbers.environment(env);
+    if (envId === undefined) return undefined;
+    const range = { from: await this.oldest(env, nowMs), to: END_OF_TIME };
+    for (const batch of dayBatches(await this.#days.between(envId, 'events', ...daysOf(range)), range)) {
+      const conditions = inDays(new Conditions(), batch).add('dedup_id = ? AND env_id = ?', toText(dedupId), envId);
+      const text = `${whole(conditions)} ORDER BY t.at DESC, t.id DESC LIMIT 10`;
+      const events = eventsOf(await this.#database.query(text, conditions.values));
+      const exact = events.find((event) => sentOf(event).id === dedupId);
+      if (exact) return exact;
+    }
+    return undefined;
+  }
+
+  /** The decisions about an event, as Redis had them (model/flow-control/decision-encoding.ts). */
+  async decisionsOf(env: string, id: string, nowMs: number): Promise<Buffer | undefined> {
+    const event = (await this.readMany(env, [id], nowMs)).get(id);
+    if (!event) return undefined;
+    const text = 'SELECT decisions FROM events WHERE at = $1 AND id = $2';
+    const [row] = await this.#database.query<{ decisions: Buffer | null }>(text, [event.receivedAt, toUuid(id)]);
+    return row?.decisions ?? undefined;
+  }
+
+  /** Sources with a number, and others, which are stored with their events. */
+  async #addSource(conditions: Conditions, envId: number, wanted: string): Promise<void> {
+    const text = 'SELECT id, source FROM event_sources WHERE env_id = $1 AND starts_with(source, $2)';
+    const rows = await this.#database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
+    const numbers = rows.filter(({ source }) => isFrom(source, wanted)).map(({ id }) => id);
+    const own = toText(wanted);
+    conditions.add('source_id = ANY(?) OR source = ? OR starts_with(source, ?)', numbers, own, `${own}:`);
+  }
+}
+
+/** Whether other names have the same number. */
+function isInexact(name: string): boolean {
+  return name.includes('\uFFFD') || toText(name) !== name;
+}

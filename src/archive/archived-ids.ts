@@ -1,0 +1,29 @@
+/** Which events are archived: for the ingestion of those that are old enough. */
+import { timeOf } from '../model/ids.ts';
+import type { Database } from './database.ts';
+import { DAY_MS } from './day-tables.ts';
+import { fromUuid, toUuids } from './encoding.ts';
+import type { Numbers } from './numbers.ts';
+
+export class ArchivedIds {
+  readonly #database: Database;
+  readonly #numbers: Numbers;
+
+  constructor(database: Database, numbers: Numbers) {
+    this.#database = database;
+    this.#numbers = numbers;
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    const envId = await this.#numbers.environment(env);
+    if (envId === undefined || ids.length === 0) return new Set();
+    // An event is received after its ID was made, apart from clocks that differ.
+    const from = Math.min(...ids.map(timeOf)) - DAY_MS;
+    const rows = await this.#database.query<{ id: string }>(
+      'SELECT id FROM events WHERE env_id = $1 AND at >= $2 AND id = ANY($3)',
+      [envId, from, toUuids(ids)],
+    );
+    return new Set(rows.map(({ id }) => fromUuid(id)));
+  }
+}

@@ -1,0 +1,220 @@
+/** Ended runs that are archived: by ID, by event, and as lists. Those of functions and environments that nothing is archived of are not there; those that
+ *  are older than the retention of their environment are no longer shown, although their day may still be stored. */
+import { timeOf } from '../model/ids.ts';
+import type { Ending, Run } from '../model/runs/run.ts';
+import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
+import type { RunBrief } from '../store/runs/run-lists.ts';
+import type { ArchivedScopes, Scope } from './archived-scopes.ts';
+import { Conditions } from './conditions.ts';
+import { type Database, isTimeout, type Row } from './database.ts';
+import { DAY_MS } from './day-tables.ts';
+import { fromUuid, toUuid, toUuids } from './encoding.ts';
+import type { Numbers } from './numbers.ts';
+import { STATUS_NUMBERS } from './rows.ts';
+import { listedRunOfRow, runOfRow } from './run-row.ts';
+import { type Window, windowsBetween } from './time-windows.ts';
+
+/** The creation of a run is rarely further from the time of its ID. */
+const BEFORE_ID_MS = DAY_MS;
+const AFTER_ID_MS = 2 * DAY_MS;
+/** Runs of the events of one look-up. */
+const OF_EVENTS_MAX = 10_000;
+const PAGE_TIMEOUT_MS = 5_000;
+/** Not older than any other run of its millisecond. */
+const SMALLEST_ID = '0'.repeat(26);
+
+export interface ArchivedRunQuery {
+  /** Columns are those of the table `runs`. */
+  conditions?: Conditions | undefined;
+  /** undefined: of all functions. */
+  functionIds?: readonly string[] | undefined;
+  /** undefined: all. */
+  statuses?: readonly Ending['status'][] | undefined;
+  /** By creation. */
+  timeRange: TimeRange;
+  limit: number;
+  /** Of the whole page. */
+  timeoutMs?: number | undefined;
+}
+
+export interface ArchivedRunPage {
+  /** Without outputs and inputs of steps. */
+  runs: Run[];
+  /** Cursor of the next page; undefined: this is the last. */
+  next: Position | undefined;
+  /** The time was over before the page was full. */
+  stoppedEarly?: 'time';
+}
+
+type ListedRow = Row & { id: string; record: string };
+type StoredRow = ListedRow & { output: string | null };
+type EventRunRow = ListedRow & { event_id: string; batch: string[] | null };
+
+export class ArchivedRuns {
+  readonly #database: Database;
+  readonly #numbers: Numbers;
+  readonly #scopes: ArchivedScopes;
+
+  constructor({ database, numbers, scopes }: { database: Database; numbers: Numbers; scopes: ArchivedScopes }) {
+    this.#database = database;
+    this.#numbers = numbers;
+    this.#scopes = scopes;
+  }
+
+  /** With their outputs, in the order of the IDs; runs that are not archived are left out. */
+  async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
+    const rows = await this.#byId<StoredRow>(env, ids, 'id, record, output');
+    return ids.flatMap((id) => {
+      const row = rows.get(id);
+      return row ? [runOfRow(env, id, row)] : [];
+    });
+  }
+
+  /** Bytes by ID; 0: no output. */
+  async outputSizes(env: string, ids: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#byId<Row & { id: string; size: number | null }>(
+      env,
+      ids,
+      'id, octet_length(output) AS size',
+    );
+    return new Map([...rows].map(([id, { size }]) => [id, size ?? 0]));
+  }
+
+  /** JSON texts by ID; null: no output. */
+  async outputs(env: string, ids: readonly string[]): Promise<Map<string, string | null>> {
+    const rows = await this.#byId<Row & { id: string; output: string | null }>(env, ids, 'id, output');
+    return new Map([...rows].map(([id, { output }]) => [id, output]));
+  }
+
+  /** Newest first, by creation, then by ID. */
+  async page(env: string, query: ArchivedRunQuery): Promise<ArchivedRunPage> {
+    const scope = await this.#scopes.of(env);
+    const conditions = scope && (await this.#conditionsOf(scope, query));
+    if (!scope || !conditions) return { runs: [], next: undefined };
+    const { timeRange, limit, timeoutMs = PAGE_TIMEOUT_MS } = query;
+    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+    const from = Math.ceil(Math.max(after, scope.since));
+    const to = Math.ceil(Math.min(before, (cursor?.at ?? scope.now) + 1, scope.now + 1));
+    const until = performance.now() + timeoutMs;
+    const runs: Run[] = [];
+    for (const window of windowsBetween(from, to)) {
+      const leftMs = until - performance.now();
+      const rows = leftMs > 0 ? await this.#readWindow(conditions, window, limit + 1 - runs.length, leftMs) : undefined;
+      if (!rows) return { runs, next: resumeAt(window, cursor), stoppedEarly: 'time' };
+      runs.push(...rows.map((row) => listedRunOfRow(env, fromUuid(row.id), row)));
+      if (runs.length > limit) {
+        const page = runs.slice(0, limit);
+        return { runs: page, next: positionOf(page.at(-1) as Run) };
+      }
+    }
+    return { runs, next: undefined };
+  }
+
+  /** Runs of each event with their status, in the order of creation; events in the order of the IDs. */
+  async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+    const runs = await this.#byEvents(env, eventIds);
+    return eventIds.map((eventId) => {
+      return (runs.get(eventId) ?? []).map(({ id, functionId, status }) => ({ id, functionId, status }));
+    });
+  }
+
+  /** Runs of an event without their outputs, in the order of creation. */
+  async readByEvent(env: string, eventId: string): Promise<Run[]> {
+    return (await this.#byEvents(env, [eventId])).get(eventId) ?? [];
+  }
+
+  /** Columns of the row of each run, by its ID. */
+  async #byId<R extends Row & { id: string }>(
+    env: string,
+    ids: readonly string[],
+    columns: string,
+  ): Promise<Map<string, R>> {
+    const uuids = toUuids(ids);
+    const scope = uuids.length === 0 ? undefined : await this.#scopes.of(env);
+    if (!scope) return new Map();
+    const read = async (some: readonly string[], { from, to }: Window) => {
+      const rows = await this.#database.query<R>(
+        `SELECT ${columns} FROM runs WHERE id = ANY($1) AND env_id = $2 AND at >= $3 AND at < $4`,
+        [some, scope.envId, Math.max(from, scope.since), to],
+      );
+      return rows.map((row) => [fromUuid(row.id), row] as const);
+    };
+    const times = uuids.map((uuid) => timeOf(fromUuid(uuid)));
+    const near = { from: Math.min(...times) - BEFORE_ID_MS, to: Math.max(...times) + AFTER_ID_MS };
+    const found = new Map(await read(uuids, near));
+    const missing = uuids.filter((uuid) => !found.has(fromUuid(uuid)));
+    if (missing.length === 0) return found;
+    return new Map([...found, ...(await read(missing, { from: scope.since, to: scope.now + DAY_MS }))]);
+  }
+
+  /** Looks at all days: an event may be re-run at any time, and its ID may have any time. */
+  async #byEvents(env: string, eventIds: readonly string[]): Promise<Map<string, Run[]>> {
+    const found = new Map<string, Run[]>(eventIds.map((id) => [id, []]));
+    const uuids = toUuids(eventIds);
+    const scope = uuids.length === 0 ? undefined : await this.#scopes.of(env);
+    if (!scope) return found;
+    const rows = await this.#database.query<EventRunRow>(
+      `SELECT id, event_id, batch, record FROM runs
+       WHERE (event_id = ANY($1) OR batch && $1::uuid[]) AND env_id = $2 AND at >= $3
+       ORDER BY at, id LIMIT ${OF_EVENTS_MAX}`,
+      [uuids, scope.envId, scope.since],
+    );
+    for (const row of rows) {
+      const run = listedRunOfRow(env, fromUuid(row.id), row);
+      for (const eventId of run.batch ?? [run.eventId]) found.get(eventId)?.push(run);
+    }
+    return found;
+  }
+
+  /** undefined: nothing can meet them. */
+  async #conditionsOf(
+    { envId }: Scope,
+    { conditions, functionIds, statuses, timeRange: { cursor } }: ArchivedRunQuery,
+  ): Promise<Conditions | undefined> {
+    const all = conditions?.copy() ?? new Conditions();
+    if (functionIds) {
+      const numbers = [...(await this.#numbers.ofMany('functions', envId, functionIds)).values()];
+      if (numbers.length === 0) return undefined;
+      // With one number the index has the order of the list.
+      if (numbers.length === 1) all.add('function_id = ?', numbers[0]);
+      else all.add('function_id = ANY(?)', numbers);
+    } else {
+      all.add('env_id = ?', envId);
+    }
+    if (statuses) {
+      const [only, ...others] = statuses.map((status) => STATUS_NUMBERS[status]);
+      if (only === undefined) return undefined;
+      if (others.length === 0) all.add('status = ?', only);
+      else all.add('status = ANY(?)', [only, ...others]);
+    }
+    if (cursor) all.add('(at, id) < (?, ?)', cursor.at, toUuid(cursor.id));
+    return all;
+  }
+
+  /** @returns undefined: it took too long */
+  async #readWindow(
+    conditions: Conditions,
+    { from, to }: Window,
+    limit: number,
+    timeoutMs: number,
+  ): Promise<ListedRow[] | undefined> {
+    const all = conditions.copy().add('at >= ? AND at < ?', from, to);
+    const text = `SELECT id, record FROM runs WHERE ${all.sql} ORDER BY at DESC, id DESC LIMIT ${all.value(limit)}`;
+    try {
+      return await this.#database.queryWithin<ListedRow>(timeoutMs, text, all.values);
+    } catch (error) {
+      if (isTimeout(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The position before everything in the window. */
+function resumeAt({ to }: Window, cursor: Position | undefined): Position {
+  const start = { at: to, id: SMALLEST_ID };
+  return cursor && isOlder(cursor, start) ? cursor : start;
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
+}

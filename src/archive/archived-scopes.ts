@@ -1,0 +1,28 @@
+/** What is shown of an environment's archive: its number, and from when on. */
+
+import { DAY_MS } from './day-tables.ts';
+import type { Numbers } from './numbers.ts';
+import type { RetentionOf } from './shipments.ts';
+
+export interface Scope {
+  envId: number;
+  /** The retention began, Unix milliseconds. */
+  since: number;
+  now: number;
+}
+
+export class ArchivedScopes {
+  readonly #numbers: Numbers;
+  readonly #retentionOf: RetentionOf;
+
+  constructor(numbers: Numbers, retentionOf: RetentionOf) {
+    this.#numbers = numbers;
+    this.#retentionOf = retentionOf;
+  }
+
+  /** undefined: nothing of the environment is archived. */
+  async of(env: string, nowMs = Date.now()): Promise<Scope | undefined> {
+    const [envId, days] = await Promise.all([this.#numbers.environment(env), this.#retentionOf(env)]);
+    return envId === undefined ? undefined : { envId, since: nowMs - days * DAY_MS, now: nowMs };
+  }
+}

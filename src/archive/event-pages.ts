@@ -1,0 +1,142 @@
+/** Pages of archived events, newest first by receipt and ID. Events are found by indexes: those of an environment, of names, in a time range. Other
+ *  conditions are checked in windows of events, one statement each, until the page is full or the time is over. */
+import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import type { ArchivedDays } from './archived-days.ts';
+import { Conditions } from './conditions.ts';
+import { codeOf, type Database, QUERY_CANCELED } from './database.ts';
+import { type DayBatch, dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
+import { fromUuid, toUuid } from './encoding.ts';
+import { type ArchivedEvent, eventsOf, inDays, newestEvents, withinBytes } from './event-row-reads.ts';
+
+export interface EventPageQuery {
+  envId: number;
+  /** Numbers of names; undefined: all. */
+  names: readonly number[] | undefined;
+  /** On columns of the table `events`; undefined: none. */
+  conditions: Conditions | undefined;
+  timeRange: TimeRange & { after: number };
+  limit: number;
+  timeoutMs: number;
+  /** Bytes of payloads. */
+  maxBytes: number;
+}
+
+export interface ArchivedEventPage {
+  events: ArchivedEvent[];
+  /** The end of what was looked at: more may follow, even where the page is short. undefined: nothing follows. */
+  next: Position | undefined;
+  /** The time was over before the page was full. */
+  stoppedEarly?: 'time';
+}
+
+export const FIRST_ID = '0'.repeat(26);
+const FIRST_WINDOW = 200;
+const WINDOW_MAX = 50_000;
+const WINDOW_GROWTH = 4;
+/** A window that takes longer is large enough. */
+const WINDOW_MS = 100;
+
+/** What the steps of one page share. */
+interface Search extends EventPageQuery {
+  deadline: number;
+  found: ArchivedEvent[];
+  bytesLeft: number;
+  /** Everything newer was looked at. */
+  position: Position | undefined;
+  window: number;
+}
+
+export class EventPages {
+  readonly #database: Database;
+  readonly #days: ArchivedDays;
+
+  constructor(database: Database, days: ArchivedDays) {
+    this.#database = database;
+    this.#days = days;
+  }
+
+  async read(query: EventPageQuery): Promise<ArchivedEventPage> {
+    const { envId, timeRange } = query;
+    const { after, before = END_OF_TIME, cursor } = timeRange;
+    const range = { from: after, to: Math.min(before, END_OF_TIME, (cursor?.at ?? END_OF_TIME) + 1) };
+    if (range.from >= range.to) return { events: [], next: undefined };
+    const days = await this.#days.between(envId, 'events', ...daysOf(range));
+    const search: Search = {
+      ...query,
+      deadline: performance.now() + query.timeoutMs,
+      found: [],
+      bytesLeft: query.maxBytes,
+      position: cursor,
+      window: FIRST_WINDOW,
+    };
+    for (const batch of dayBatches(days, range)) {
+      const end = await (query.conditions ? this.#inWindows(search, batch) : this.#select(search, batch));
+      if (end !== 'exhausted') {
+        const next = search.position ?? { at: range.to, id: FIRST_ID };
+        return { events: search.found, next, ...(end === 'time' && { stoppedEarly: 'time' }) };
+      }
+    }
+    return { events: search.found, next: undefined };
+  }
+
+  /** Reads the next events of a batch of days. */
+  async #select(search: Search, batch: DayBatch, end?: Position): Promise<'full' | 'time' | 'exhausted'> {
+    const { found, limit, names, position } = search;
+    const wanted = limit - found.length;
+    const conditions = search.conditions?.copy() ?? new Conditions();
+    addRange(conditions, search, batch);
+    if (end) conditions.add('at >= ? AND (at, id) >= (?, ?)', end.at, end.at, toUuid(end.id));
+    const text = withinBytes(newestEvents(conditions, { names, limit: wanted }), conditions, search.bytesLeft);
+    const rows = await this.#within(search, text, conditions);
+    if (rows === 'time') return 'time';
+    const events = eventsOf(rows);
+    for (const event of events) search.bytesLeft -= event.payload.length;
+    found.push(...events);
+    const last = events.at(-1);
+    search.position = last ? { at: last.receivedAt, id: last.internalId } : position;
+    if (events.length < rows.length || rows.length === wanted) return 'full';
+    search.position = end ?? { at: batch.from, id: FIRST_ID };
+    return 'exhausted';
+  }
+
+  async #inWindows(search: Search, batch: DayBatch): Promise<'full' | 'time' | 'exhausted'> {
+    for (;;) {
+      const startedAt = performance.now();
+      if (startedAt > search.deadline) return 'time';
+      const end = await this.#windowEnd(search, batch);
+      if (end === 'time') return 'time';
+      const result = await this.#select(search, batch, end);
+      if (result !== 'exhausted' || !end) return result;
+      if (performance.now() - startedAt < WINDOW_MS)
+        search.window = Math.min(search.window * WINDOW_GROWTH, WINDOW_MAX);
+    }
+  }
+
+  /** The last position of the next window, by an index alone; undefined: it has all that is left of these days. */
+  async #windowEnd(search: Search, batch: DayBatch): Promise<Position | 'time' | undefined> {
+    const conditions = new Conditions();
+    addRange(conditions, search, batch);
+    const selection = newestEvents(conditions, { names: search.names, limit: search.window, columns: 'at, id' });
+    const last = 'SELECT at, id, (SELECT count(*) FROM w)::int AS count FROM w ORDER BY at, id LIMIT 1';
+    const rows = await this.#within(search, `WITH w AS MATERIALIZED (${selection}) ${last}`, conditions);
+    if (rows === 'time') return 'time';
+    const [end] = rows as { at: number; id: string; count: number }[];
+    return end && end.count === search.window ? { at: end.at, id: fromUuid(end.id) } : undefined;
+  }
+
+  async #within({ deadline }: Search, text: string, { values }: Conditions) {
+    try {
+      return await this.#database.queryWithin(deadline - performance.now(), text, values);
+    } catch (error) {
+      if (codeOf(error) === QUERY_CANCELED) return 'time';
+      throw error;
+    }
+  }
+}
+
+/** The part of the days that was not looked at yet. Names have an index of their own. */
+function addRange(conditions: Conditions, { envId, names, position }: Search, batch: DayBatch): void {
+  if (names === undefined) conditions.add('env_id = ?', envId);
+  inDays(conditions, position ? { ...batch, to: Math.min(batch.to, position.at + 1) } : batch);
+  if (position) conditions.add('(at, id) < (?, ?)', position.at, toUuid(position.id));
+}

@@ -1,0 +1,22 @@
+/** A list of the archive reads backwards, one window of time after another: the first ones are short, so that few tables are read where entries are
+ *  many, and each further one is longer, so that few statements are needed where they are rare. */
+
+const FIRST_MS = 3_600_000;
+const GROWTH = 4;
+
+export interface Window {
+  /** Unix milliseconds, inclusive. */
+  from: number;
+  /** Unix milliseconds, exclusive. */
+  to: number;
+}
+
+/** Covers all from `to` back to `from`. */
+export function* windowsBetween(from: number, to: number): Generator<Window> {
+  let length = FIRST_MS;
+  for (let end = to; end > from; length *= GROWTH) {
+    const start = Math.max(from, end - length);
+    yield { from: start, to: end };
+    end = start;
+  }
+}

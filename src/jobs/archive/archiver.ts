@@ -1,0 +1,212 @@
+/** The archiver: moves what is older than the hot hours from Redis to Postgres, one partition at a time. Whoever works on a partition holds its lease;
+ *  two at once would only do the same work twice. It goes through the environments by turns, oldest minutes first, in small portions, and pauses
+ *  between them as long as the process has other work. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { Archive } from '../../archive/archive.ts';
+import type { Environment } from '../../model/environment.ts';
+import type { EventGroup } from '../../store/events/archivable-events.ts';
+import type { Position } from '../../store/redis/pagination.ts';
+import type { Store } from '../../store/store.ts';
+import { archiveEvents, archiveRunsOf, type Scope, type Shipped } from './portion.ts';
+
+export interface ArchiverDeps {
+  archive: Pick<Archive, 'shipments' | 'hotMs'>;
+  store: Pick<Store, 'archivableEvents' | 'archivableRuns' | 'eventsInUse' | 'environments'>;
+  /** Called after each portion. */
+  onShipped?: (shipped: Shipped, durationMs: number) => void;
+}
+
+export interface RoundResult extends Shipped {
+  /** There is more to do at once. */
+  more: boolean;
+  /** Start of the oldest minute that is due and not archived, Unix milliseconds. */
+  oldest: number | undefined;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const MINUTES_AT_ONCE = 20;
+const EVENTS_AT_ONCE = 1_000;
+const BYTES_AT_ONCE = 4 * 1_048_576;
+/** Of an environment, before the others have their turn. */
+const TURN_EVENTS = 5_000;
+const IN_USE_AT_ONCE = 200;
+const ENDED_MINUTES_AT_ONCE = 30;
+const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
+const PAUSE_MIN_MS = 2;
+const PAUSE_MAX_MS = 1_000;
+/** Below this share of other work, the process counts as idle. */
+const IDLE_UTILIZATION = 0.2;
+
+type GroupedPosition = Position & EventGroup;
+
+/** Of an environment, while others wait. */
+interface Turn {
+  /** Events. */
+  left: number;
+  result: Shipped;
+  signal: AbortSignal | undefined;
+}
+
+export class Archiver {
+  readonly #deps: ArchiverDeps;
+  /** Where the index of ended runs was last looked at, by partition, environment and ending. */
+  readonly #lookedAt = new Map<string, number>();
+
+  constructor(deps: ArchiverDeps) {
+    this.#deps = deps;
+  }
+
+  /** Moves what is due in a partition, each environment up to its share.
+   *  @throws ServiceError archive_unavailable, or an error of Redis: the next round makes it good */
+  async round(partition: number, signal?: AbortSignal): Promise<RoundResult> {
+    const before = this.#border(Date.now());
+    const result: RoundResult = { events: 0, runs: 0, more: false, oldest: undefined };
+    for (const { name: env } of await this.#environments()) {
+      if (signal?.aborted) break;
+      const scope = { partition, env, before };
+      const rest = await this.#archiveEvents(scope, result, signal);
+      if (rest !== undefined) {
+        result.more = true;
+        result.oldest = Math.min(result.oldest ?? rest, rest);
+      }
+      await this.#freeEndedMinutes(scope);
+    }
+    if (!signal?.aborted) await this.#archiveRunsOfEventsInUse(partition, before, result);
+    return result;
+  }
+
+  /** What was created before this time is due. Whole minutes; of less than an hour, as dev mode permits, all of it. */
+  #border(nowMs: number): number {
+    const { hotMs } = this.#deps.archive;
+    const border = nowMs - hotMs;
+    return hotMs < HOUR_MS ? border : border - (border % MINUTE_MS);
+  }
+
+  async #environments(): Promise<Environment[]> {
+    return (await this.#deps.store.environments.all()).filter(isLasting);
+  }
+
+  /** @returns start of the oldest minute that is left; undefined: none */
+  async #archiveEvents(scope: Scope, result: Shipped, signal?: AbortSignal): Promise<number | undefined> {
+    const { archivableEvents } = this.#deps.store;
+    const { partition, env, before } = scope;
+    const turn: Turn = { left: TURN_EVENTS, result, signal };
+    for (;;) {
+      const minutes = await archivableEvents.minutes(partition, env, before, MINUTES_AT_ONCE);
+      for (const minute of minutes) {
+        if (!(await this.#archiveMinute(scope, minute, turn))) return minute;
+      }
+      // The newest one may be due only in part.
+      if (minutes.length < MINUTES_AT_ONCE) return undefined;
+    }
+  }
+
+  /** @returns whether nothing of it is left that is due */
+  async #archiveMinute(scope: Scope, minute: number, turn: Turn): Promise<boolean> {
+    const { archivableEvents } = this.#deps.store;
+    const { partition, env, before } = scope;
+    const groups = await archivableEvents.groups(partition, env, minute);
+    if (groups.length === 0) await archivableEvents.dropMinute(partition, env, minute);
+    // Of several groups: most minutes have few events of each name.
+    let waiting: GroupedPosition[] = [];
+    for (const group of groups) {
+      for (;;) {
+        const room = EVENTS_AT_ONCE - waiting.length;
+        const found = await archivableEvents.positions(partition, group, before, room);
+        if (found.length === 0 && minute + MINUTE_MS <= before) await archivableEvents.dropGroup(partition, group);
+        waiting.push(...found.map((position) => ({ ...position, ...group })));
+        if (found.length < room) break;
+        // What is archived leaves the index, so that the next ones of the group come first.
+        if (!(await this.#archiveAll(scope, waiting, turn))) return false;
+        waiting = [];
+      }
+    }
+    return this.#archiveAll(scope, waiting, turn);
+  }
+
+  /** @returns false: the turn ended before */
+  async #archiveAll(scope: Scope, found: readonly GroupedPosition[], turn: Turn): Promise<boolean> {
+    for (let done = 0; done < found.length; ) {
+      if (turn.left <= 0 || turn.signal?.aborted) return false;
+      const count = await this.#archivePortion(scope, found.slice(done), turn.result);
+      if (count === 0) return false;
+      done += count;
+      turn.left -= count;
+    }
+    return true;
+  }
+
+  /** @returns how many of the events were archived; 0: the environment is being deleted */
+  async #archivePortion(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
+    const { store, archive } = this.#deps;
+    const environment = await store.environments.read(scope.env);
+    if (!environment || !isLasting(environment)) return 0;
+    const count = await store.archivableEvents.countWithin(scope.env, found, BYTES_AT_ONCE);
+    await this.#timed(result, () =>
+      archiveEvents(scope, found.slice(0, count), { ...store, shipments: archive.shipments }, Date.now()),
+    );
+    return count;
+  }
+
+  /** Events that were archived while they had active runs, or that were re-run since. */
+  async #archiveRunsOfEventsInUse(
+    partition: number,
+    before: number,
+    result: Shipped & { more: boolean },
+  ): Promise<void> {
+    const { store, archive } = this.#deps;
+    const { eventsInUse, archivableRuns } = store;
+    const due = await eventsInUse.due(partition, Date.now(), IN_USE_AT_ONCE);
+    for (const event of due) {
+      const scope = { partition, env: event.env, before };
+      await this.#timed(result, async () => {
+        const deps = { archivableRuns, shipments: archive.shipments };
+        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, archive.hotMs, Date.now());
+        if (again === undefined) await eventsInUse.release(event);
+        else await eventsInUse.postpone(event, again);
+        return { events: 0, runs };
+      });
+    }
+    if (due.length === IN_USE_AT_ONCE) result.more = true;
+  }
+
+  /** Goes through the old minutes of the index of ended runs by turns: one in which a run is left is looked at again later. */
+  async #freeEndedMinutes({ partition, env, before }: Scope): Promise<void> {
+    const { archivableRuns } = this.#deps.store;
+    for (const ending of ENDINGS) {
+      const key = `${partition}:${ending}:${env}`;
+      const from = this.#lookedAt.get(key) ?? 0;
+      const limit = ENDED_MINUTES_AT_ONCE;
+      const minutes = await archivableRuns.freeMinutes(partition, env, ending, { from, upTo: before, limit });
+      const last = minutes.at(-1);
+      if (last === undefined || minutes.length < limit) this.#lookedAt.delete(key);
+      else this.#lookedAt.set(key, last + 1);
+    }
+  }
+
+  async #timed(result: Shipped, work: () => Promise<Shipped>): Promise<void> {
+    const beganAt = performance.now();
+    const shipped = await work();
+    const durationMs = performance.now() - beganAt;
+    result.events += shipped.events;
+    result.runs += shipped.runs;
+    this.#deps.onShipped?.(shipped, durationMs);
+    if (shipped.events + shipped.runs > 0) await pauseAfter(durationMs);
+  }
+}
+
+/** Other work comes first: how much there is shows while this pauses. */
+async function pauseAfter(durationMs: number): Promise<void> {
+  const before = performance.eventLoopUtilization();
+  await setTimeout(PAUSE_MIN_MS);
+  const { utilization } = performance.eventLoopUtilization(before);
+  if (utilization < IDLE_UTILIZATION) return;
+  await setTimeout(Math.min(PAUSE_MAX_MS, 2 * utilization * durationMs));
+}
+
+/** Its data stays. */
+function isLasting({ deletingAt }: Environment): boolean {
+  return deletingAt === undefined;
+}

@@ -1,0 +1,38 @@
+/** Finds events of an ingest job that an earlier try of the job has ingested so long ago that they are archived since: Redis does not know them any
+ *  more. Only events that are old, or whose ID is, can be among them. */
+import type { ArchivedIds } from '../../archive/archived-ids.ts';
+import { isUnavailable } from '../../archive/database.ts';
+import type { Envelope } from '../../model/events/event.ts';
+import { timeOf } from '../../model/ids.ts';
+
+/** Clocks of processes differ a little. */
+const SKEW_MS = 60_000;
+
+export interface ArchivedBeforeDeps {
+  ids: ArchivedIds;
+  hotMs: number;
+}
+
+/** @throws ServiceError archive_unavailable: the job is tried again */
+export async function archivedBefore(
+  events: readonly Envelope[],
+  { ids, hotMs }: ArchivedBeforeDeps,
+  nowMs: number,
+): Promise<Set<string>> {
+  const border = nowMs - hotMs + Math.min(SKEW_MS, hotMs / 2);
+  const old = events.filter(({ internalId }) => timeOf(internalId) < border);
+  const found = new Set<string>();
+  for (const [env, ofEnv] of Map.groupBy(old, (event) => event.env)) {
+    try {
+      for (const id of await ids.present(
+        env,
+        ofEnv.map(({ internalId }) => internalId),
+      ))
+        found.add(id);
+    } catch (error) {
+      // Received just now: an earlier try of hours ago is all but impossible, and new events do not wait for Postgres.
+      if (!isUnavailable(error) || ofEnv.some(({ receivedAt }) => receivedAt < border)) throw error;
+    }
+  }
+  return found;
+}

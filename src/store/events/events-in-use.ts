@@ -1,0 +1,103 @@
+/** Events that are archived and stay in Redis as well, at their overflow keys, while a run needs them. */
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { type Position, toPositions } from '../redis/pagination.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { idsIn } from '../runs/run-fields.ts';
+import { fieldOf, sliceOf } from './event-location.ts';
+
+export interface EventInUse {
+  env: string;
+  id: string;
+  /** When it is looked whether its runs have ended, Unix milliseconds. */
+  dueAt: number;
+  /** IDs of its runs. */
+  runIds: string[];
+}
+
+/** Events of one script. */
+const AT_ONCE = 200;
+
+export class EventsInUse {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Keeps the event from now on, whatever is removed at the same time. Repeating it puts off its check: what is about to start a run has that long.
+   *  @param text model/events/event-encoding.ts */
+  async add(env: string, id: string, text: string, dueAt: number): Promise<void> {
+    const { overflowEvent, eventsInUse } = this.#keys.of(id);
+    await this.#redis.useEvent(overflowEvent(env, id), eventsInUse, memberOf(env, id), text, dueAt);
+  }
+
+  /** Events whose check is due. */
+  async due(partition: number, nowMs: number, limit: number): Promise<EventInUse[]> {
+    const keys = this.#keys.partition(partition);
+    const found = toPositions(
+      await this.#redis.zrangebyscore(keys.eventsInUse, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, limit),
+    );
+    if (found.length === 0) return [];
+    const pipeline = this.#redis.pipeline();
+    const events = found.map(eventOf);
+    for (const { env, id } of events) {
+      pipeline.hget(keys.eventRuns(env, sliceOf(id)), fieldOf(id)).get(keys.overflowEventRuns(env, id));
+    }
+    const texts = ((await pipeline.exec()) ?? []).map(([error, text]) => {
+      if (error) throw error;
+      return (text as string | null) ?? '';
+    });
+    return events.map((event, i) => ({ ...event, runIds: idsIn((texts[2 * i] ?? '') + (texts[2 * i + 1] ?? '')) }));
+  }
+
+  /** Sets the time of the next check. */
+  async postpone({ env, id }: EventInUse, dueAt: number): Promise<void> {
+    await this.#redis.zadd(this.#keys.of(id).eventsInUse, 'XX', dueAt, memberOf(env, id));
+  }
+
+  /** Removes the copy of an event, and its list of runs, unless something has changed since `due` read it. */
+  async release({ env, id, dueAt, runIds }: EventInUse): Promise<void> {
+    const keys = this.#keys.of(id);
+    const [copy, runs, overflow] = keysOf(keys, env, id);
+    await this.#redis.endUseOfEvent(
+      keys.eventsInUse,
+      copy,
+      runs,
+      overflow,
+      memberOf(env, id),
+      fieldOf(id),
+      runIds.join(''),
+      dueAt,
+    );
+  }
+
+  /** Removes the copies and lists of runs of archived events that are not in use, of one environment and partition. */
+  async removeUnused(partition: number, env: string, ids: readonly string[]): Promise<void> {
+    const keys = this.#keys.partition(partition);
+    for (let start = 0; start < ids.length; start += AT_ONCE) {
+      const some = ids.slice(start, start + AT_ONCE);
+      const names = [keys.eventsInUse, ...some.flatMap((id) => keysOf(keys, env, id))];
+      await this.#redis.releaseEvents(
+        names.length,
+        ...names,
+        ...some.flatMap((id) => [memberOf(env, id), fieldOf(id)]),
+      );
+    }
+  }
+}
+
+function keysOf(keys: PartitionKeyspace, env: string, id: string): [copy: string, runs: string, overflow: string] {
+  return [keys.overflowEvent(env, id), keys.eventRuns(env, sliceOf(id)), keys.overflowEventRuns(env, id)];
+}
+
+/** Names of environments may have slashes, IDs have none. */
+function memberOf(env: string, id: string): string {
+  return `${env}/${id}`;
+}
+
+function eventOf({ id: member, at }: Position): Omit<EventInUse, 'runIds'> {
+  const end = member.lastIndexOf('/');
+  return { env: member.slice(0, end), id: member.slice(end + 1), dueAt: at };
+}

@@ -1,0 +1,43 @@
+/** Decisions about events on their way to the archive, as bytes (model/flow-control/decision-encoding.ts). */
+import { inPipelines } from '../redis/connection.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { DECISION_PREFIX_LENGTHS } from './decision-keys.ts';
+import { fieldOf } from './decisions.ts';
+
+export type DecisionBytes = Buffer;
+
+/** Events of one script. */
+const AT_ONCE = 250;
+
+/** By event ID; events without any are absent. */
+export async function decisionsOf(
+  redis: ScriptedRedis,
+  keys: PartitionKeyspace,
+  env: string,
+  eventIds: readonly string[],
+): Promise<Map<string, DecisionBytes>> {
+  const read = (redis as unknown as { readDecisionsBuffer(...args: unknown[]): Promise<(Buffer | number)[]> })
+    .readDecisionsBuffer;
+  const found = new Map<string, DecisionBytes>();
+  for (let start = 0; start < eventIds.length; start += AT_ONCE) {
+    const ids = eventIds.slice(start, start + AT_ONCE);
+    const prefixes = [keys.decisions(env, ''), keys.overflowDecisions(env, '')];
+    const flat = await read.call(redis, ...prefixes, ...ids.flatMap((id) => [id, fieldOf(id)]));
+    for (let i = 0; i < flat.length; i += 2) found.set(ids[Number(flat[i])] as string, flat[i + 1] as Buffer);
+  }
+  return found;
+}
+
+export async function removeDecisions(
+  redis: ScriptedRedis,
+  keys: PartitionKeyspace,
+  env: string,
+  eventIds: readonly string[],
+): Promise<void> {
+  const commands = eventIds.flatMap((id) => [
+    ...DECISION_PREFIX_LENGTHS.map((length) => ['hdel', keys.decisions(env, id.slice(0, length)), fieldOf(id)]),
+    ['del', keys.overflowDecisions(env, id)],
+  ]);
+  await inPipelines(redis, commands);
+}

@@ -1,0 +1,27 @@
+-- Reads the decisions about events of one environment.
+-- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own (string)
+-- ARGV: for each event: its ID, its field in a hash
+-- Returns for each event that has any: its position in the arguments (from 0), then its decisions, those that count last at the end.
+local shared_prefix, own_prefix = unpack(KEYS)
+local found = {}
+-- Most hashes do not exist.
+local present = {}
+
+for i = 1, #ARGV, 2 do
+  local id, field = ARGV[i], ARGV[i + 1]
+  local parts = {}
+  for _, length in ipairs(DECISION_PREFIX_LENGTHS) do
+    local key = shared_prefix .. string.sub(id, 1, length)
+    if present[key] == nil then
+      present[key] = redis.call('EXISTS', key) == 1
+    end
+    parts[#parts + 1] = present[key] and redis.call('HGET', key, field) or nil
+  end
+  parts[#parts + 1] = redis.call('GET', own_prefix .. id) or nil
+  local text = table.concat(parts)
+  if text ~= '' then
+    found[#found + 1] = (i - 1) / 2
+    found[#found + 1] = text
+  end
+end
+return found

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { connectPostgres, schemaOf } from '../support/postgres.ts';
+import { findKeys } from '../support/redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Keys that an installation has anyway, or that expire soon. */
+const LASTING =
+  /^:(dedup|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|webhook)/;
+/** 3.6 s. */
+const HOT_HOURS = '0.001';
+
+describe('The archiver', () => {
+  let service: Service;
+  let apps: AppHost;
+  let postgres: pg.Client;
+
+  beforeEach(async () => {
+    service = await startService({ archive: true, env: { HOT_HOURS } });
+    apps = await startAppHost();
+    postgres = await connectPostgres(schemaOf(service.prefix));
+  });
+
+  afterEach(async () => {
+    await postgres.end();
+    await apps.close();
+    await service.stop();
+  });
+
+  const count = async (table: string) =>
+    Number((await postgres.query(`SELECT count(*) AS count FROM ${table}`)).rows[0].count);
+  const eventKeys = async () =>
+    (await findKeys(service.redis, service.prefix, /./)).filter(
+      (key) => !LASTING.test(key.slice(service.prefix.length)),
+    );
+
+  it('moves old events, their ended runs and their decisions to Postgres, and leaves nothing of them in Redis', async () => {
+    apps.on('fn', () => ({ body: { done: true } }));
+    await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
+    const sent = await service.post('/e/key', [
+      { name: 'a', data: { n: 1 }, id: 'one' },
+      { name: 'a', data: { n: 2 } },
+      { name: 'b', data: { n: 3 } },
+    ]);
+    expect(sent.status).to.equal(200);
+    await service.post('/e/key', { name: 'a', id: 'one', data: {} });
+    await until(async () => (await count('events')) === 3 && (await count('runs')) === 2, {
+      timeoutMs: 20_000,
+      describe: 'all is archived',
+    });
+    await until(async () => (await eventKeys()).length === 0, {
+      timeoutMs: 20_000,
+      describe: () => 'Redis has nothing of the events',
+    }).catch(async (error: Error) => {
+      throw new Error(`${error.message}: ${(await eventKeys()).join(', ')}`);
+    });
+    const { rows } = await postgres.query('SELECT dedup_id, duplicates FROM events ORDER BY dedup_id');
+    expect(rows[0]).to.deep.equal({ dedup_id: 'one', duplicates: 1 });
+  });
+});
