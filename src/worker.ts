@@ -22,6 +22,7 @@ import {
   startReconciler,
   startScheduleReconciler,
 } from './workers/maintenance.ts';
+import { startReplays } from './workers/replays.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -48,6 +49,7 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  replayDeps,
   admissionDeps,
   schedules,
   archive,
@@ -65,6 +67,7 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const replays = startReplays(replayDeps);
 const archiving =
   archiver &&
   archive &&
@@ -104,6 +107,7 @@ async function close(): Promise<void> {
     scheduleReconciler,
     branchMaintenance,
     bulkCancellations,
+    replays,
     admissionChecks,
     dayMaintenance,
     archiving,

@@ -10,7 +10,11 @@ import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
+import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
+import { ReplayLoad } from '../jobs/replays/replay-load.ts';
+import type { ReplayDeps } from '../jobs/replays/replay-rounds.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
@@ -38,6 +42,7 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  replayDeps: ReplayDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
@@ -214,6 +219,21 @@ export async function createWorker(
       checkMs: 2 * config.stalledAfterMs,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    replayDeps: {
+      replays: store.replays,
+      progress: store.replayProgress,
+      planner: new ReplayPlanner({ history, functions, evaluator }),
+      load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
+      environments,
+      events,
+      runs,
+      history,
+      starter,
+      transitions,
+      restoreEvents: async () => undefined,
+      locks: store.locks,
+      log,
+    },
     schedules,
     archive,
     dayDeps: archive && {
