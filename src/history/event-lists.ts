@@ -5,9 +5,9 @@ import { type EventLists, type EventPage, type EventQuery, isListed } from '../s
 import type { Events, FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { EventHistory } from './event-history.ts';
-import { archivedBefore, mergedPage, type Page, type StoppedEarly, startOf } from './merged-page.ts';
+import { archivedBefore, type MaybeIncomplete, mergedPage, type Page, startOf } from './merged-page.ts';
 
-export type ListedEvents = EventPage & { stoppedEarly?: StoppedEarly | undefined };
+export type ListedEvents = EventPage & MaybeIncomplete;
 
 export class EventListHistory {
   readonly #events: Pick<Events, 'readMany'>;

@@ -2,7 +2,7 @@
  *  archive before it leaves Redis, so readers ask Redis first. Where there is no archive, this is the store itself. */
 import type { Archive } from '../archive/archive.ts';
 import type { AuditLog } from '../store/auth/audit-log.ts';
-import type { EventCounts } from '../store/events/event-counts.ts';
+import type { Bucket, CountedName, EventCounts } from '../store/events/event-counts.ts';
 import type { EventLists } from '../store/events/event-lists.ts';
 import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
@@ -14,8 +14,10 @@ import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 import { DecisionHistory } from './decisions.ts';
+import { EventCountHistory } from './event-counts.ts';
 import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
+import type { MaybeIncomplete } from './merged-page.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
@@ -23,7 +25,10 @@ export interface History {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
     listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
   };
-  eventCounts: Pick<EventCounts, 'histogram' | 'names'>;
+  eventCounts: {
+    histogram(...query: Parameters<EventCounts['histogram']>): Promise<{ buckets: Bucket[] } & MaybeIncomplete>;
+    names(...query: Parameters<EventCounts['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
+  };
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'history'>;
   runLists: Pick<RunLists, 'list' | 'briefsByEvent' | 'readByEvent' | 'listByEvent'>;
@@ -43,6 +48,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     ...hot,
     events,
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
+    eventCounts: new EventCountHistory(store.eventCounts, archive),
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
   };
 }
