@@ -13,6 +13,7 @@ import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
+import { startLogArchiving } from './workers/log-archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -51,6 +52,7 @@ const {
   schedules,
   archive,
   archiver,
+  logArchivingDeps,
   dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
@@ -68,6 +70,7 @@ const archiving =
     { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
     () => workers.partitions,
   );
+const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
@@ -93,6 +96,7 @@ async function close(): Promise<void> {
     admissionChecks,
     dayMaintenance,
     archiving,
+    logArchiving,
   ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);

@@ -19,6 +19,7 @@ import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
+import type { LogArchivingDeps } from '../workers/log-archiving.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
@@ -40,6 +41,7 @@ export interface WorkerParts {
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
   archiver: Archiver | undefined;
+  logArchivingDeps: LogArchivingDeps | undefined;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
 }
@@ -208,7 +210,23 @@ export async function createWorker(
     schedules,
     archive,
     archiver: archive && new Archiver({ archive, store }),
-    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
+    dayDeps: archive && {
+      archive,
+      environments,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
+    logArchivingDeps: archive && {
+      archive,
+      unarchivedRequests: store.unarchivedRequests,
+      auditLog: store.auditLog,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
     branchDeps: {
       redis: store.redis,
       environments,

@@ -58,7 +58,8 @@ describe('The one view of hot and archived events', () => {
   /** As the archiver does. */
   async function move(env: string, batch: readonly Envelope[]): Promise<void> {
     const deps = { ...archive.store, shipments: archive.shipments };
-    if (batch.length > 0) await archiveEvents({ partition: 0, env, before: now }, groupsOf(batch), deps, now);
+    if (batch.length > 0)
+      await archiveEvents({ partition: 0, env, before: now, hotMs: HOUR_MS }, groupsOf(batch), deps, now);
   }
 
   async function ship(env: string, batch: readonly Envelope[]): Promise<void> {

@@ -65,7 +65,7 @@ export class Archiver {
     const result: RoundResult = { events: 0, runs: 0, more: false, oldest: undefined };
     for (const { name: env } of await this.#environments()) {
       if (signal?.aborted) break;
-      const scope = { partition, env, before };
+      const scope = { partition, env, before, hotMs: this.#deps.archive.hotMs };
       const rest = await this.#archiveEvents(scope, result, signal);
       if (rest !== undefined) {
         result.more = true;
@@ -160,10 +160,10 @@ export class Archiver {
     const { eventsInUse, archivableRuns } = store;
     const due = await eventsInUse.due(partition, Date.now(), IN_USE_AT_ONCE);
     for (const event of due) {
-      const scope = { partition, env: event.env, before };
+      const scope = { partition, env: event.env, before, hotMs: archive.hotMs };
       await this.#timed(result, async () => {
         const deps = { archivableRuns, shipments: archive.shipments };
-        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, archive.hotMs, Date.now());
+        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, Date.now());
         if (again === undefined) await eventsInUse.release(event);
         else await eventsInUse.postpone(event, again);
         return { events: 0, runs };
