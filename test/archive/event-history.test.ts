@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { archiveEvents } from '../../src/jobs/archive/portion.ts';
 import { type Envelope, isFrom, type Source } from '../../src/model/events/event.ts';
+import { functionDigest } from '../../src/model/flow-control/decision-encoding.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
 import { type OwnArchive, openArchive } from '../support/own-archive.ts';
 import { envelope } from '../support/own-store.ts';
@@ -235,6 +236,30 @@ describe('The one view of hot and archived events', () => {
     expect((await archive.history.events.read(env, first.internalId))?.duplicates).to.equal(3);
     const { events } = await archive.history.eventLists.list({ env, timeRange: {}, limit: 5 }, now);
     expect(events.map(({ duplicates }) => duplicates)).to.deep.equal([3]);
+  });
+
+  it('merges archived decisions with later ones; of one function, the later one counts', async () => {
+    const env = 'decisions';
+    const { decisions } = archive.store;
+    const event = envelope({}, { env, receivedAt: old, internalId: ulid(old) });
+    const eventId = event.internalId;
+    await ingest([event]);
+    await decisions.add(
+      ['app-a', 'app-b'].map((functionId) => ({ env, eventId, functionId, reason: 'paused' as const })),
+      now,
+    );
+    await move(env, [event]);
+    expect(await decisions.of(env, eventId)).to.deep.equal([]);
+    await decisions.add([{ env, eventId, functionId: 'app-b', reason: 'rate_limited' }], now);
+    const found = await archive.history.decisions.of(env, eventId);
+    expect(new Map(found.map(({ digest, reason }) => [digest, reason]))).to.deep.equal(
+      new Map([
+        [functionDigest('app-a'), 'paused'],
+        [functionDigest('app-b'), 'rate_limited'],
+      ]),
+    );
+    expect(await archive.history.events.isIngested(env, event.name, eventId)).to.equal(true);
+    expect(await archive.history.events.isIngested(env, event.name, ulid(old))).to.equal(false);
   });
 
   it('shows events no longer than the retention of their environment, also while Redis has them', async () => {
