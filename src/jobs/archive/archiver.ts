@@ -77,6 +77,18 @@ export class Archiver {
     return result;
   }
 
+  /** Start of the oldest minute that is due and not archived, from Redis alone; undefined: there is none. */
+  async oldest(partition: number): Promise<number | undefined> {
+    const { archivableEvents } = this.#deps.store;
+    const before = this.#border(Date.now());
+    let oldest: number | undefined;
+    for (const { name } of await this.#environments()) {
+      const [first] = await archivableEvents.minutes(partition, name, before, 1);
+      if (first !== undefined) oldest = Math.min(oldest ?? first, first);
+    }
+    return oldest;
+  }
+
   /** What was created before this time is due. Whole minutes; of less than an hour, as dev mode permits, all of it. */
   #border(nowMs: number): number {
     const { hotMs } = this.#deps.archive;
