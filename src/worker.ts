@@ -11,6 +11,7 @@ import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
+import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
 import {
   startAdmissionChecks,
@@ -50,6 +51,7 @@ const {
   schedules,
   archive,
   archiver,
+  dayDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -67,6 +69,7 @@ const archiving =
     () => workers.partitions,
   );
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
   processes: store.processes,
@@ -82,7 +85,15 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
   await partitionSharing.close();
-  const periodic = [reconciler, scheduleReconciler, branchMaintenance, bulkCancellations, admissionChecks, archiving];
+  const periodic = [
+    reconciler,
+    scheduleReconciler,
+    branchMaintenance,
+    bulkCancellations,
+    admissionChecks,
+    dayMaintenance,
+    archiving,
+  ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);
   await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);

@@ -110,7 +110,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const appSync = new AppSync({ ...sync, dev: config.dev });
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
-    ...environmentLimitRoutes({ environments }),
+    ...environmentLimitRoutes({ environments, archive: config.archive }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),

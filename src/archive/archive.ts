@@ -9,15 +9,19 @@ import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
 import { Database } from './database.ts';
+import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
+import { UnusedNumbers } from './unused-numbers.ts';
 
 export interface Archive {
   database: Database;
   numbers: Numbers;
   days: ArchivedDays;
   tables: DayTables;
+  dayRemoval: DayRemoval;
+  unusedNumbers: UnusedNumbers;
   shipments: Shipments;
   ids: ArchivedIds;
   events: ArchivedEvents;
@@ -40,12 +44,15 @@ export function createArchive(
   const tables = new DayTables(database);
   const scopes = new ArchivedScopes(numbers, retentionOf);
   const rows = new ArchivedRunRows(database, scopes);
+  const unusedNumbers = new UnusedNumbers(database);
   return {
     database,
     numbers,
     days,
     tables,
     ids: new ArchivedIds(database, numbers),
+    dayRemoval: new DayRemoval(database, unusedNumbers),
+    unusedNumbers,
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     runs: new ArchivedRuns({ database, numbers, scopes, rows }),

@@ -61,6 +61,11 @@ export class ArchivedDays {
     );
   }
 
+  /** What it remembers may have been removed by another process. */
+  forget(): void {
+    this.#retentions.clear();
+  }
+
   /** Adds rows and bytes; the last statements of a transaction, since others wait for the same rows. */
   async add(client: Client, changes: readonly DayChange[]): Promise<void> {
     const order = ({ envId, kind, day }: DayChange) => `${envId}:${kind}:${day}`;

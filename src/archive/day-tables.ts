@@ -1,6 +1,6 @@
 /** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` → `events_r7_20261123`. A day is dropped as a
  *  whole; no row is ever deleted by itself. */
-import type { Database } from './database.ts';
+import type { Client, Database } from './database.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -20,12 +20,25 @@ export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS) * DAY_MS;
 }
 
+/** Name of the table of a day. */
 export function dayTable(table: PartitionedTable, retention: number, day: number): string {
   return `${retentionTable(table, retention)}_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-function retentionTable(table: PartitionedTable, retention: number): string {
+export function retentionTable(table: PartitionedTable, retention: number): string {
   return `${table}_r${retention}`;
+}
+
+/** Taken by whoever makes a day table, or decides that one goes. */
+export async function lockDayTables(client: Client, schema: string): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${schema}.day-tables`]);
+}
+
+export async function attach(client: Client, table: PartitionedTable, retention: number, day: number): Promise<void> {
+  const bounds = `FROM (${day}) TO (${day + DAY_MS})`;
+  await client.query(
+    `ALTER TABLE ${retentionTable(table, retention)} ATTACH PARTITION ${dayTable(table, retention, day)} FOR VALUES ${bounds}`,
+  );
 }
 
 export class DayTables {
@@ -42,25 +55,32 @@ export class DayTables {
     const name = dayTable(table, retention, day);
     if (this.#present.has(name)) return name;
     const parent = retentionTable(table, retention);
+    const { schema } = this.#database;
     await this.#database.transaction(async (client) => {
-      await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${this.#database.schema}.day-tables`]);
+      await lockDayTables(client, schema);
       const { rows } = await client.query(
-        'SELECT to_regclass($1) IS NOT NULL AS parent, to_regclass($2) IS NOT NULL AS leaf',
-        [`${this.#database.schema}.${parent}`, `${this.#database.schema}.${name}`],
+        `SELECT to_regclass($1) IS NOT NULL AS parent, to_regclass($2) IS NOT NULL AS leaf,
+         EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($2)) AS attached`,
+        [`${schema}.${parent}`, `${schema}.${name}`],
       );
       if (!rows[0].parent) {
         await client.query(`CREATE TABLE ${parent} (LIKE ${table} INCLUDING ALL) PARTITION BY RANGE (at)`);
         await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${parent} FOR VALUES IN (${retention})`);
       }
       if (!rows[0].leaf) {
-        const [from, to] = [day, day + DAY_MS];
-        const check = `CHECK (retention = ${retention} AND at >= ${from} AND at < ${to})`;
+        const check = `CHECK (retention = ${retention} AND at >= ${day} AND at < ${day + DAY_MS})`;
         await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL, ${check})`);
         await client.query(`CREATE UNIQUE INDEX ON ${name} ${PARTITIONED_TABLES[table]}`);
-        await client.query(`ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
       }
+      // Detached: its removal began and did not go on (day-removal.ts).
+      if (!rows[0].attached) await attach(client, table, retention, day);
     });
     this.#present.add(name);
     return name;
+  }
+
+  /** What it remembers may have been removed by another process. */
+  forget(): void {
+    this.#present.clear();
   }
 }

@@ -1,5 +1,6 @@
-/** The numbers that stand for texts in the archive: environments, event names, sources and functions. A number never changes, so processes keep
- *  them in memory; numbers of a deleted environment are forgotten in time, before another of its name can be created. */
+/** The numbers that stand for texts in the archive: environments, event names, sources and functions. Processes keep them in memory: for a minute,
+ *  since the name of events that are gone loses its number (unused-numbers.ts); those of environments not so long that another one of the same name can
+ *  be created. */
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
 import type { Database } from './database.ts';
@@ -8,6 +9,7 @@ import { toText } from './encoding.ts';
 /** A deleted environment may be created again no sooner than this (jobs/environments/branch-lifecycle.ts). */
 const CACHED_MS = 4_000;
 const CACHED_MAX = 50_000;
+const NUMBER_CACHED_MS = 60_000;
 
 /** Tables of texts, and their columns. */
 const COLUMNS = { event_names: 'name', event_sources: 'source', functions: 'function_id' } as const;
@@ -16,7 +18,7 @@ export type NumberedTable = keyof typeof COLUMNS;
 export class Numbers {
   readonly #database: Database;
   readonly #environments = new LRUCache<string, number>({ max: CACHED_MAX });
-  readonly #numbers = new LRUCache<string, number>({ max: CACHED_MAX });
+  readonly #numbers = new LRUCache<string, number>({ max: CACHED_MAX, ttl: NUMBER_CACHED_MS });
 
   constructor(database: Database) {
     this.#database = database;
@@ -46,6 +48,14 @@ export class Numbers {
     this.#environments.delete(env);
     const text = 'UPDATE environments SET deleted_at = $2 WHERE name = $1 AND deleted_at IS NULL';
     await this.#database.query(text, [toText(env), nowMs]);
+  }
+
+  /** All by number, from Postgres. */
+  async environments(): Promise<Map<number, { name: string; isDeleted: boolean }>> {
+    const rows = await this.#database.query<{ id: number; name: string; deleted: boolean }>(
+      'SELECT id, name, deleted_at IS NOT NULL AS deleted FROM environments',
+    );
+    return new Map(rows.map(({ id, name, deleted }) => [id, { name, isDeleted: deleted }]));
   }
 
   /** undefined: there is none. */
@@ -97,6 +107,12 @@ export class Numbers {
       [[...new Set(numbers)]],
     );
     return new Map(rows.map(({ id, text }) => [id, text]));
+  }
+
+  /** What it remembers may have been removed by another process. */
+  forget(): void {
+    this.#environments.clear();
+    this.#numbers.clear();
   }
 
   #remember(env: string, number: number): void {

@@ -5,7 +5,12 @@ import type { Store } from '../store/store.ts';
 
 const DAY_MS = 86_400_000;
 
+/** The setting in whole days: tables are of whole days. */
+export function retentionDaysOf({ retentionMs }: Config): number {
+  return Math.ceil(retentionMs / DAY_MS);
+}
+
 /** The retention of an environment, or else of the setting. */
-export function retentionsOf({ retentionMs }: Config, { environments }: Pick<Store, 'environments'>): RetentionOf {
-  return async (env) => (await environments.read(env))?.retentionDays ?? Math.ceil(retentionMs / DAY_MS);
+export function retentionsOf(config: Config, { environments }: Pick<Store, 'environments'>): RetentionOf {
+  return async (env) => (await environments.read(env))?.retentionDays ?? retentionDaysOf(config);
 }

@@ -4,6 +4,7 @@ import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
+import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -19,7 +20,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionsOf } from './archive.ts';
+import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
@@ -39,6 +40,8 @@ export interface WorkerParts {
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
   archiver: Archiver | undefined;
+  /** undefined: there is no archive. */
+  dayDeps: DayMaintenanceDeps | undefined;
 }
 
 /** The workers take jobs from here on.
@@ -205,6 +208,7 @@ export async function createWorker(
     schedules,
     archive,
     archiver: archive && new Archiver({ archive, store }),
+    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
     branchDeps: {
       redis: store.redis,
       environments,
@@ -214,6 +218,7 @@ export async function createWorker(
       auditLog: store.auditLog,
       locks: store.locks,
       queues,
+      archive,
       log,
     },
   };

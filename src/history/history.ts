@@ -13,10 +13,16 @@ import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
+import { DecisionHistory } from './decisions.ts';
+import { EventHistory } from './event-history.ts';
+import { EventListHistory, type ListedEvents } from './event-lists.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
-  eventLists: Pick<EventLists, 'list' | 'listById'>;
+  eventLists: {
+    list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
+    listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
+  };
   eventCounts: Pick<EventCounts, 'histogram' | 'names'>;
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'history'>;
@@ -29,6 +35,14 @@ export interface History {
   auditLog: Pick<AuditLog, 'list'>;
 }
 
-export function createHistory(store: Store, _archive: Archive | undefined): History {
-  return { ...store, listedRuns: store.runLists.listed };
+export function createHistory(store: Store, archive: Archive | undefined): History {
+  const hot: History = { ...store, listedRuns: store.runLists.listed };
+  if (!archive) return hot;
+  const events = new EventHistory(store.events, archive);
+  return {
+    ...hot,
+    events,
+    eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
+    decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
+  };
 }

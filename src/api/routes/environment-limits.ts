@@ -1,5 +1,6 @@
 /** `PUT /v1/environments/:name/limits`: the limits of one environment. */
 import { z } from 'zod';
+import type { ArchiveSettings } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -7,11 +8,27 @@ import { type Route, route } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
+const DAY_MS = 86_400_000;
+
+const retentionSchema = z
+  .int()
+  .min(1)
+  .max(3_650)
+  .nullable()
+  .optional()
+  .meta({
+    description:
+      'How many days its events and ended runs are kept, from 1 to 3650; null: as the setting RETENTION_DAYS; absent: stays as it is. Needs an ' +
+      'archive. Fewer days hide older events and runs at once, and delete them within an hour or two; that cannot be undone',
+  });
+
 export interface EnvironmentLimitRouteDeps {
   environments: Environments;
+  /** undefined: there is none. */
+  archive: Pick<ArchiveSettings, 'hotMs'> | undefined;
 }
 
-export function environmentLimitRoutes({ environments }: EnvironmentLimitRouteDeps): Route[] {
+export function environmentLimitRoutes({ environments, archive }: EnvironmentLimitRouteDeps): Route[] {
   return [
     route({
       method: 'put',
@@ -22,17 +39,36 @@ export function environmentLimitRoutes({ environments }: EnvironmentLimitRouteDe
       summary: 'Update the limits of an environment',
       description: 'The limit of an event key comes first, then this one, then that of the installation.',
       params: z.object({ name: z.string() }),
-      body: z.object({ event_max_bytes: maxBytesSchema.nullable() }),
+      body: z.object({ event_max_bytes: maxBytesSchema.nullable(), retention_days: retentionSchema }),
       data: environmentSchema,
-      errors: ['environment_unknown'],
-      async handle({ params: { name }, body: { event_max_bytes } }) {
-        const changed = await environments.change(name, ({ eventMaxBytes: _, ...environment }) => ({
-          ...environment,
-          ...(event_max_bytes !== null && { eventMaxBytes: event_max_bytes }),
-        }));
+      errors: ['environment_unknown', 'input_invalid'],
+      async handle({ params: { name }, body: { event_max_bytes, retention_days } }) {
+        if (typeof retention_days === 'number') checkRetention(retention_days, archive);
+        const changed = await environments.change(name, ({ eventMaxBytes: _, retentionDays, ...environment }) => {
+          const days = retention_days === undefined ? retentionDays : (retention_days ?? undefined);
+          return {
+            ...environment,
+            ...(event_max_bytes !== null && { eventMaxBytes: event_max_bytes }),
+            ...(days !== undefined && { retentionDays: days }),
+          };
+        });
         if (!changed) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
         return { data: presentEnvironment(changed) };
       },
     }),
   ];
+}
+
+/** @throws ServiceError input_invalid */
+function checkRetention(days: number, archive: EnvironmentLimitRouteDeps['archive']): void {
+  if (!archive) {
+    const detail =
+      'retention_days needs an archive: without one, Redis keeps everything, for RETENTION_DAYS in all environments. ' +
+      'Set DATABASE_URL to a Postgres, or change RETENTION_DAYS';
+    throw new ServiceError('input_invalid', { detail });
+  }
+  if (days * DAY_MS >= archive.hotMs) return;
+  throw new ServiceError('input_invalid', {
+    detail: `retention_days is ${days}, but events are archived only after HOT_HOURS (${archive.hotMs / 3_600_000}); lower that first`,
+  });
 }

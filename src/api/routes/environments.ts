@@ -33,6 +33,10 @@ export const environmentSchema = z
     event_max_bytes: maxBytesSchema
       .nullable()
       .meta({ description: 'Largest request body in bytes; null: the limit of the installation' }),
+    retention_days: z
+      .int()
+      .nullable()
+      .meta({ description: 'How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS' }),
     deleting_at: z.iso.datetime().nullable().meta({
       description: 'When its deletion began; the environment disappears when all its data is deleted',
     }),
@@ -190,13 +194,15 @@ function after(name: string, cursor: string): boolean {
   return cursor === PRODUCTION || name.localeCompare(cursor) > 0;
 }
 
-export function presentEnvironment({ name, kind, createdAt, archivedAt, eventMaxBytes, deletingAt }: Environment) {
+export function presentEnvironment(environment: Environment) {
+  const { name, kind, createdAt, archivedAt, eventMaxBytes, retentionDays, deletingAt } = environment;
   return {
     name,
     kind,
     created_at: createdAt === 0 ? null : time(createdAt),
     archived_at: archivedAt === undefined ? null : time(archivedAt),
     event_max_bytes: eventMaxBytes ?? null,
+    retention_days: retentionDays ?? null,
     deleting_at: deletingAt === undefined ? null : time(deletingAt),
   };
 }

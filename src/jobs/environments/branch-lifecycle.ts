@@ -1,5 +1,6 @@
 /** The lifecycle of branch environments: an unused branch is archived, and deleted after as much time again. Deletion
  *  removes its data and then its record. Any worker does it, one at a time, and resumes where another stopped. */
+import type { Archive } from '../../archive/archive.ts';
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
@@ -26,6 +27,8 @@ export interface BranchLifecycleDeps {
   auditLog: AuditLog;
   locks: Locks;
   queues: PartitionQueues;
+  /** undefined: there is none. */
+  archive: Pick<Archive, 'numbers'> | undefined;
   log: Logger;
 }
 
@@ -103,10 +106,24 @@ export async function deleteEnvironments(
 }
 
 async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortSignal): Promise<void> {
+  const isForgotten = await forgetArchived(env, deps);
   for (const { id, environment } of await deps.apiKeys.all()) if (environment === env) await deps.apiKeys.revoke(id);
   const jobs = await removeJobsOf(env, deps.redis, deps.queues, signal);
   const keys = await deps.environmentData.deleteAll(env, signal);
   if (signal.aborted) return;
   deps.log.info({ environment: env, jobs, keys }, 'deleted data of an environment');
-  if (jobs + keys === 0) await deps.environments.remove(env);
+  // What an archiver read before may have arrived in the archive meanwhile.
+  if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
+}
+
+/** What is archived is not found any more; it leaves Postgres with its days (jobs/archive/day-maintenance.ts).
+ *  @returns false: Postgres is away; a later round does it */
+async function forgetArchived(env: string, { archive, log }: BranchLifecycleDeps): Promise<boolean> {
+  try {
+    await archive?.numbers.forgetEnvironment(env, Date.now());
+    return true;
+  } catch (error) {
+    log.debug({ environment: env, err: (error as Error).message }, 'archived data of a deleted environment remains');
+    return false;
+  }
 }

@@ -78,25 +78,20 @@ export class EventLists {
   }
 
   /** The events that have this internal ID or event ID; of the latter, the newest. */
-  async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
+  async listById(id: string, query: EventQuery): Promise<EventPage> {
+    const { env } = query;
+    const named = await this.newestNamed(env, id);
+    const ids = [...new Set(named === undefined ? [id] : [id, named])];
+    const events = (await this.#events.readMany(env, ids)).filter((event) => isListed(event, query));
+    return { events, next: undefined };
+  }
+
+  /** Internal ID of the newest event that has this event ID. */
+  async newestNamed(env: string, id: string): Promise<string | undefined> {
     // Mostly in the home of the ID; in another partition for an event that had its internal ID before.
     const commands = this.#keys.all().map((keys) => ['get', keys.eventById(env, id)]);
     const named = (await inPipelines<string | null>(this.#redis, commands)).flatMap((found) => found ?? []);
-    const newestNamed = named.sort().at(-1);
-    const ids = [...new Set(newestNamed === undefined ? [id] : [id, newestNamed])];
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
-    const events = (await this.#events.readMany(env, ids)).filter((event) => {
-      const at = event.received_at;
-      const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
-      return (
-        isNext &&
-        at >= after &&
-        at < before &&
-        (name ?? event.name) === event.name &&
-        isFromSource(event.source, source)
-      );
-    });
-    return { events, next: undefined };
+    return named.sort().at(-1);
   }
 
   async #page(wanted: Listing): Promise<{ found: Position[]; next: Position | undefined }> {
@@ -148,6 +143,16 @@ export class EventLists {
     }
     return found;
   }
+}
+
+/** Whether a list of the query has the event. */
+export function isListed(event: FoundEvent, { name, source, timeRange }: Omit<EventQuery, 'env' | 'limit'>): boolean {
+  const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+  const at = event.received_at;
+  const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
+  return (
+    isNext && at >= after && at < before && (name ?? event.name) === event.name && isFromSource(event.source, source)
+  );
 }
 
 function idsOf(positions: readonly Position[]): string[] {

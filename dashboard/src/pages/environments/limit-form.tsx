@@ -16,7 +16,11 @@ export function RequestLimit({ of: environment, isAdmin }: { of: Environment; is
   if (!isAdmin || environment.deleting_at) return <span className="text-muted">{text}</span>;
   return (
     <>
-      <Button variant="ghost" title={`Maximum request size of ${environment.name}`} onClick={() => setEditing(true)}>
+      <Button
+        variant="ghost"
+        title={`Maximum request size and retention of ${environment.name}`}
+        onClick={() => setEditing(true)}
+      >
         {text}
       </Button>
       {editing && <LimitForm environment={environment} onClose={() => setEditing(false)} />}
@@ -24,9 +28,11 @@ export function RequestLimit({ of: environment, isAdmin }: { of: Environment; is
   );
 }
 
-function LimitForm({ environment: { name, event_max_bytes }, onClose }: { environment: Environment; onClose(): void }) {
+function LimitForm({ environment, onClose }: { environment: Environment; onClose(): void }) {
+  const { name, event_max_bytes, retention_days } = environment;
   const form = useId();
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
+  const [days, setDays] = useState(retention_days?.toString() ?? '');
   const { data } = useQuery({
     queryKey: ['limits'],
     queryFn: ({ signal }) => callApi<Limits>('/v1/account/limits', { signal }),
@@ -36,9 +42,12 @@ function LimitForm({ environment: { name, event_max_bytes }, onClose }: { enviro
     run: () =>
       callApi<Environment>(`/v1/environments/${encodeURIComponent(name)}/limits`, {
         method: 'PUT',
-        body: { event_max_bytes: text === '' ? null : Number(text) },
+        body: {
+          event_max_bytes: text === '' ? null : Number(text),
+          retention_days: days === '' ? null : Number(days),
+        },
       }),
-    successMessage: 'Limit saved',
+    successMessage: 'Limits saved',
     invalidates: 'environments',
     onSuccess: onClose,
     showsError: true,
@@ -50,7 +59,7 @@ function LimitForm({ environment: { name, event_max_bytes }, onClose }: { enviro
   return (
     <Dialog
       open
-      title={`Limit of ${name}`}
+      title={`Limits of ${name}`}
       onClose={onClose}
       footer={
         <>
@@ -72,6 +81,15 @@ function LimitForm({ environment: { name, event_max_bytes }, onClose }: { enviro
           placeholder={wider?.toString()}
           value={text}
           onChange={({ target }) => setText(target.value)}
+        />
+        <TextField
+          label="Retention (days)"
+          hint="Empty: as RETENTION_DAYS says. Needs an archive (DATABASE_URL). Fewer days delete what is older."
+          type="number"
+          min={1}
+          max={3_650}
+          value={days}
+          onChange={({ target }) => setDays(target.value)}
         />
       </form>
     </Dialog>

@@ -1,0 +1,158 @@
+/** Removes the tables of days whose time has passed. A table is detached first, without waiting for readers of other days; then it gets another
+ *  name, unless rows have arrived meanwhile that are needed; then it is dropped. Any process may continue where another one stopped. */
+import type { ArchivedKind } from './archived-days.ts';
+import type { Client, Database } from './database.ts';
+import {
+  attach,
+  DAY_MS,
+  dayTable,
+  lockDayTables,
+  PARTITIONED_TABLES,
+  type PartitionedTable,
+  retentionTable,
+} from './day-tables.ts';
+import type { UnusedNumbers } from './unused-numbers.ts';
+
+/** Tables of each kind in the order of their removal: the last ones say which names have events. */
+export const TABLES_OF = {
+  events: ['events', 'event_counts', 'event_name_days'],
+  runs: ['runs'],
+  webhook_requests: ['webhook_requests'],
+  audit_entries: ['audit_entries'],
+} as const satisfies Record<ArchivedKind, readonly PartitionedTable[]>;
+
+const KINDS = Object.keys(TABLES_OF) as ArchivedKind[];
+const NAMES = new RegExp(
+  `^(dropped_)?(${Object.keys(PARTITIONED_TABLES).join('|')})_r(\\d+)_(\\d{4})(\\d\\d)(\\d\\d)$`,
+);
+/** Of a lock. Others wait behind whoever waits for a lock. */
+const LOCK_MS = 2_000;
+const STATEMENT_MS = 60_000;
+
+/** The tables of one day, kind and retention. */
+export interface ArchivedDay {
+  kind: ArchivedKind;
+  retention: number;
+  day: number;
+  tables: DayTableState[];
+  /** Numbers of the environments that have rows. */
+  envIds: number[];
+}
+
+interface DayTableState {
+  table: PartitionedTable;
+  state: 'attached' | 'detaching' | 'detached' | 'renamed';
+}
+
+/** Whether the rows of an environment in tables of this retention are kept. */
+export type IsKept = (envId: number, retention: number, day: number) => boolean;
+
+export class DayRemoval {
+  readonly #database: Database;
+  readonly #unusedNumbers: UnusedNumbers;
+
+  constructor(database: Database, unusedNumbers: UnusedNumbers) {
+    this.#database = database;
+    this.#unusedNumbers = unusedNumbers;
+  }
+
+  /** All days that have tables, oldest first. */
+  async all(): Promise<ArchivedDay[]> {
+    const [found, days] = await Promise.all([
+      this.#database.query<{ name: string; attached: boolean; detaching: boolean }>(
+        `SELECT c.relname AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS detaching
+         FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+         WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname ~ '_r[0-9]+_[0-9]{8}$'`,
+        [this.#database.schema],
+      ),
+      this.#database.query<{ env_id: number; kind: string; day: number; retention: number }>(
+        'SELECT env_id, kind, day, retention FROM archived_days',
+      ),
+    ]);
+    const all = new Map<string, ArchivedDay>();
+    const keyOf = (kind: string, retention: number, day: number) => `${kind}:${retention}:${day}`;
+    for (const { name, attached, detaching } of found) {
+      const [, renamed, table, retention, ...date] = NAMES.exec(name) ?? [];
+      if (table === undefined) continue;
+      const kind = KINDS.find((one) => (TABLES_OF[one] as readonly string[]).includes(table)) as ArchivedKind;
+      const day = Date.parse(date.join('-'));
+      const key = keyOf(kind, Number(retention), day);
+      const known = all.get(key) ?? { kind, retention: Number(retention), day, tables: [], envIds: [] };
+      const state = renamed ? 'renamed' : detaching ? 'detaching' : attached ? 'attached' : 'detached';
+      known.tables.push({ table: table as PartitionedTable, state });
+      all.set(key, known);
+    }
+    for (const { env_id, kind, day, retention } of days) all.get(keyOf(kind, retention, day))?.envIds.push(env_id);
+    return [...all.values()].sort((a, b) => a.day - b.day);
+  }
+
+  /** Removes the tables of a day, one after the other.
+   *  @returns whether they are gone; false: rows that are needed have arrived meanwhile
+   *  @throws when a lock is not to be had in time: try again later */
+  async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
+    const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((one) => one.table === table));
+    return this.#database.withClient(async (client) => {
+      await client.query(`SET lock_timeout = ${LOCK_MS}`);
+      await client.query(`SET statement_timeout = ${STATEMENT_MS}`);
+      try {
+        for (const { table, state } of inOrder) {
+          if (state === 'attached' || state === 'detaching') {
+            const how = state === 'attached' ? 'CONCURRENTLY' : 'FINALIZE';
+            const parent = retentionTable(table, retention);
+            await client.query(`ALTER TABLE ${parent} DETACH PARTITION ${dayTable(table, retention, day)} ${how}`);
+          }
+          if (state !== 'renamed' && !(await this.#rename(client, { kind, table, retention, day }, isKept)))
+            return false;
+          const name = renamed(table, retention, day);
+          if (table === 'event_name_days') await this.#unusedNumbers.removeNames(client, name, day);
+          await client.query(`DROP TABLE ${name}`);
+        }
+        return true;
+      } finally {
+        await client.query('RESET lock_timeout; RESET statement_timeout').catch(() => {});
+      }
+    });
+  }
+
+  /** From here on nobody writes to it: a shipment to the former name makes a new table. */
+  async #rename(
+    client: Client,
+    { kind, table, retention, day }: { kind: ArchivedKind; table: PartitionedTable; retention: number; day: number },
+    isKept: IsKept,
+  ): Promise<boolean> {
+    const name = dayTable(table, retention, day);
+    const values = [kind, retention, day];
+    await client.query('BEGIN');
+    try {
+      await lockDayTables(client, this.#database.schema);
+      // Waits for shipments.
+      await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
+      const { rows } = await client.query<{ env_id: number }>(
+        'SELECT env_id FROM archived_days WHERE kind = $1 AND retention = $2 AND day = $3',
+        values,
+      );
+      const isNeeded = rows.some(({ env_id }) => isKept(env_id, retention, day));
+      if (isNeeded) await attach(client, table, retention, day);
+      else {
+        await client.query(`ALTER TABLE ${name} RENAME TO ${renamed(table, retention, day)}`);
+        if (table === TABLES_OF[kind].at(-1)) {
+          await client.query('DELETE FROM archived_days WHERE kind = $1 AND retention = $2 AND day = $3', values);
+        }
+      }
+      await client.query('COMMIT');
+      return !isNeeded;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+}
+
+function renamed(table: PartitionedTable, retention: number, day: number): string {
+  return `dropped_${dayTable(table, retention, day)}`;
+}
+
+/** When the last row of a day has been kept for so many days. */
+export function keptUntil(day: number, retentionDays: number): number {
+  return day + DAY_MS + retentionDays * DAY_MS;
+}

@@ -1,0 +1,114 @@
+/** The tables of days: made before they are needed, removed when the retention of all environments with rows in them has passed. What counts is the
+ *  present retention: a longer one keeps what is there, a shorter one removes it as soon as no other environment needs the same table. */
+import type { Archive } from '../../archive/archive.ts';
+import { INSTALLATION } from '../../archive/archived-days.ts';
+import { codeOf, isUnavailable } from '../../archive/database.ts';
+import { type ArchivedDay, type IsKept, keptUntil, TABLES_OF } from '../../archive/day-removal.ts';
+import { DAY_MS, dayOf } from '../../archive/day-tables.ts';
+import type { Logger } from '../../log.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { Locks } from '../../store/redis/locks.ts';
+
+const LOCK_MS = 60_000;
+const DAYS_AHEAD = 2;
+/** An empty table of a day that is older than this, after HOT_HOURS, is not needed. */
+const UNUSED_MS = 2 * DAY_MS;
+/** Somebody reads or writes the table: SQLSTATE of lock_timeout and statement_timeout. */
+const BUSY = new Set(['55P03', '57014']);
+
+export interface DayMaintenanceDeps {
+  archive: Archive;
+  environments: Pick<Environments, 'all'>;
+  locks: Locks;
+  /** The setting. */
+  retentionDays: number;
+  log: Logger;
+}
+
+export interface DayMaintenanceResult {
+  /** Days whose tables were removed. */
+  removed: number;
+  /** Days whose tables were busy: another round is due soon. */
+  postponed: number;
+}
+
+/** One worker at a time.
+ *  @returns undefined: another worker does it
+ *  @throws ServiceError archive_unavailable */
+export async function maintainDays(
+  deps: DayMaintenanceDeps,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<DayMaintenanceResult | undefined> {
+  let result: DayMaintenanceResult | undefined;
+  await deps.locks.withLock('archive-days', LOCK_MS, async () => {
+    await makeDays(deps, nowMs);
+    result = await removeDays(deps, nowMs, signal);
+    await deps.archive.unusedNumbers.removeEnvironments(nowMs);
+  });
+  return result;
+}
+
+/** Tables of today and the next days for every retention in use. */
+async function makeDays({ archive, environments, retentionDays }: DayMaintenanceDeps, nowMs: number): Promise<void> {
+  const own = (await environments.all()).map((one) => one.retentionDays ?? retentionDays);
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+    const day = dayOf(nowMs) + ahead * DAY_MS;
+    for (const retention of new Set([retentionDays, ...own])) {
+      for (const table of [...TABLES_OF.events, ...TABLES_OF.runs]) await archive.tables.ensure(table, retention, day);
+    }
+    for (const table of [...TABLES_OF.webhook_requests, ...TABLES_OF.audit_entries]) {
+      await archive.tables.ensure(table, retentionDays, day);
+    }
+  }
+}
+
+async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: AbortSignal): Promise<DayMaintenanceResult> {
+  const { archive, log } = deps;
+  const days = await archive.dayRemoval.all();
+  const hotSinceMs = nowMs - archive.hotMs;
+  const result = { removed: 0, postponed: 0 };
+  let isKept = await keptRows(deps, nowMs);
+  for (const one of days) {
+    if (signal.aborted) break;
+    if (!isDue(one, isKept, hotSinceMs)) continue;
+    try {
+      // A retention may have become longer meanwhile.
+      isKept = await keptRows(deps, nowMs);
+      if (isDue(one, isKept, hotSinceMs) && (await archive.dayRemoval.remove(one, isKept))) result.removed++;
+    } catch (error) {
+      if (isUnavailable(error) || !BUSY.has(codeOf(error) ?? '')) throw error;
+      result.postponed++;
+      const day = new Date(one.day).toISOString().slice(0, 10);
+      log.info(
+        { kind: one.kind, day, err: (error as Error).message },
+        'tables of a day are busy; they are removed later',
+      );
+    }
+  }
+  // This process may have made tables that it removed.
+  if (result.removed > 0) for (const part of [archive.tables, archive.days, archive.numbers]) part.forget();
+  return result;
+}
+
+function isDue({ tables, envIds, retention, day }: ArchivedDay, isKept: IsKept, hotSinceMs: number): boolean {
+  if (tables.some(({ state }) => state !== 'attached')) return true;
+  if (envIds.length === 0) return day + DAY_MS + UNUSED_MS < hotSinceMs;
+  return !envIds.some((envId) => isKept(envId, retention, day));
+}
+
+/** Which rows are kept, by the environments as they are now. */
+async function keptRows({ archive, environments, retentionDays }: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
+  const [numbers, all] = await Promise.all([archive.numbers.environments(), environments.all()]);
+  const present = new Map(all.map((one) => [one.name, one.retentionDays ?? retentionDays]));
+  return (envId, retention, day) => {
+    if (envId === INSTALLATION) return nowMs < keptUntil(day, retentionDays);
+    const environment = numbers.get(envId);
+    // It had none a moment ago.
+    if (!environment) return true;
+    if (environment.isDeleted) return false;
+    // Without a record in Redis nobody has deleted it through the API: Redis may have lost it.
+    const days = present.get(environment.name) ?? Math.max(retention, retentionDays);
+    return nowMs < keptUntil(day, days);
+  };
+}

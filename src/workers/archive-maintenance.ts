@@ -1,0 +1,34 @@
+/** Periodic work on the archive. */
+import { isUnavailable } from '../archive/database.ts';
+import { type DayMaintenanceDeps, maintainDays } from '../jobs/archive/day-maintenance.ts';
+import { type PeriodicTask, repeatUntilStopped } from './periodic-task.ts';
+
+const ROUND_MS = 3_600_000;
+/** While somebody reads or writes what is to be removed; and after an error. */
+const AGAIN_MS = 300_000;
+/** While Postgres is away. */
+const AWAY_MS = 10_000;
+
+/** Makes and removes the tables of days; starts with a round at once.
+ *  @param deps undefined: there is no archive */
+export function startDayMaintenance(deps: DayMaintenanceDeps | undefined): PeriodicTask {
+  if (!deps) return { close: async () => {} };
+  const { stop, stopped } = repeatUntilStopped(async (signal) => {
+    try {
+      const result = await maintainDays(deps, Date.now(), signal);
+      if (result && result.removed > 0) deps.log.info(result, 'archived days removed: their retention has passed');
+      return result && result.postponed > 0 ? AGAIN_MS : ROUND_MS;
+    } catch (error) {
+      // The health of the archive is reported elsewhere (jobs/archive/archive-health.ts).
+      if (isUnavailable(error)) return AWAY_MS;
+      deps.log.warn({ err: (error as Error).message }, 'days of the archive could not be maintained');
+      return AGAIN_MS;
+    }
+  });
+  return {
+    async close() {
+      stop();
+      await stopped;
+    },
+  };
+}
