@@ -150,16 +150,21 @@ export class RunLists {
   }
 
   /** Runs of one event: few enough to read at once. */
-  async listByEvent(eventId: string, { env, functionIds, status, timeRange, limit }: RunQuery): Promise<RunPage> {
-    const listed = functionIds && new Set(functionIds);
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
-    const runs = (await this.readByEvent(env, eventId))
-      .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
-      .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
-      .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
-    const page = runs.slice(0, limit);
-    return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+  async listByEvent(eventId: string, query: RunQuery): Promise<RunPage> {
+    return pageOfRuns(await this.readByEvent(query.env, eventId), query);
   }
+}
+
+/** The page of a list that is all in memory. */
+export function pageOfRuns(all: readonly Run[], { functionIds, status, timeRange, limit }: RunQuery): RunPage {
+  const listed = functionIds && new Set(functionIds);
+  const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+  const runs = all
+    .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
+    .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
+    .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+  const page = runs.slice(0, limit);
+  return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
 }
 
 function positionOf({ queuedAt, id }: Run): Position {
