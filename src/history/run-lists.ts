@@ -5,7 +5,14 @@ import { timeOf } from '../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../model/runs/run.ts';
 import { areInBuckets } from '../store/events/event-presence.ts';
 import { isOlder, type Position } from '../store/redis/pagination.ts';
-import { pageOfRuns, type RunBrief, type RunLists, type RunPage, type RunQuery } from '../store/runs/run-lists.ts';
+import {
+  pageOfRuns,
+  type RunBrief,
+  type RunLists,
+  type RunPage,
+  type RunQuery,
+  statusesOf,
+} from '../store/runs/run-lists.ts';
 import type { Store } from '../store/store.ts';
 import { archivedBefore, mergedPage, type Page, startOf } from './merged-page.ts';
 
@@ -29,8 +36,8 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   async list(query: RunQuery): Promise<ListedRunPage> {
     const { runLists } = this.#deps.store;
     const { archive } = this.#deps;
-    const { env, functionIds, status, timeRange, limit } = query;
-    const statuses = status === undefined ? undefined : endingsOf(status);
+    const { env, functionIds, timeRange, limit } = query;
+    const statuses = statusesOf(query)?.filter(isEnding);
     // Active runs are never archived.
     if (statuses?.length === 0) return runLists.list(query);
     const border = archivedBefore(archive, Date.now());
@@ -124,8 +131,8 @@ function inOrder(archived: readonly Run[], hot: readonly Run[]): Run[] {
   return [...all.values()].sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? -1 : 1));
 }
 
-function endingsOf(status: RunStatus): Ending['status'][] {
-  return status === 'Queued' || status === 'Running' ? [] : [status];
+function isEnding(status: RunStatus): status is Ending['status'] {
+  return status !== 'Queued' && status !== 'Running';
 }
 
 function toRunPage({ items, next, stoppedEarly }: Page<Run>): ListedRunPage {
