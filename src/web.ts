@@ -64,6 +64,7 @@ void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
 const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 web.backpressure.start();
+web.webhookReplayer.start();
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {
@@ -72,6 +73,7 @@ async function close(): Promise<void> {
   web.gateway.refuseConnections();
   await closeServer();
   await web.gateway.close();
+  await web.webhookReplayer.close();
   web.backpressure.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
   await web.requestLogWriter.flush();
