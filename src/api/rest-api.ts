@@ -66,6 +66,7 @@ import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookReplayRoutes } from './routes/webhook-replays.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -156,6 +157,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       webhooks,
       webhookLog,
       requestLogWriter,
+      backpressure,
+      environments,
+      transforms,
+      acceptor,
+      heldEvents,
+      telemetry,
+      eventMaxFutureMs,
+    }),
+    ...webhookReplayRoutes({
+      webhooks,
+      webhookLog,
+      webhookReplays: store.webhookReplays,
       backpressure,
       environments,
       transforms,
