@@ -13,6 +13,7 @@ import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
+import { startLogArchiving } from './workers/log-archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -21,6 +22,7 @@ import {
   startReconciler,
   startScheduleReconciler,
 } from './workers/maintenance.ts';
+import { startReplays } from './workers/replays.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -47,9 +49,11 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  replayDeps,
   admissionDeps,
   schedules,
   archive,
+  logArchivingDeps,
   archiveHealth,
   dayDeps,
   archiver,
@@ -63,6 +67,7 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const replays = startReplays(replayDeps);
 const archiving =
   archiver &&
   archive &&
@@ -77,6 +82,7 @@ const archiving =
     },
     () => workers.partitions,
   );
+const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
 archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
@@ -101,9 +107,11 @@ async function close(): Promise<void> {
     scheduleReconciler,
     branchMaintenance,
     bulkCancellations,
+    replays,
     admissionChecks,
     dayMaintenance,
     archiving,
+    logArchiving,
   ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);

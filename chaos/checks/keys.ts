@@ -68,10 +68,16 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The active run of a singleton, deleted when it ends',
   },
   {
-    kind: '`audit-log`',
-    pattern: /^audit-log$/,
+    kind: '`audit-log`, `audit-log-archived`',
+    pattern: /^audit-log(-archived)?$/,
+    most: 2,
+    why: 'The audit log, of bounded length, and how far the archive has it',
+  },
+  {
+    kind: '`removed-webhooks`',
+    pattern: /^removed-webhooks$/,
     most: 1,
-    why: 'The audit log, of bounded length',
+    why: 'Deleted webhooks that the archive has not been told of',
   },
   {
     kind: '`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`: `meta`, `id`, `events`, `completed`, `failed`',

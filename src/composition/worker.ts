@@ -10,7 +10,11 @@ import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
+import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
+import { ReplayLoad } from '../jobs/replays/replay-load.ts';
+import type { ReplayDeps } from '../jobs/replays/replay-rounds.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
@@ -21,6 +25,7 @@ import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
+import type { LogArchivingDeps } from '../workers/log-archiving.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
@@ -37,10 +42,12 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  replayDeps: ReplayDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
+  logArchivingDeps: LogArchivingDeps | undefined;
   archiveHealth: ArchiveHealth;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
@@ -212,10 +219,41 @@ export async function createWorker(
       checkMs: 2 * config.stalledAfterMs,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    replayDeps: {
+      replays: store.replays,
+      progress: store.replayProgress,
+      planner: new ReplayPlanner({ history, functions, evaluator }),
+      load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
+      environments,
+      events,
+      runs,
+      history,
+      starter,
+      transitions,
+      restoreEvents: async () => undefined,
+      locks: store.locks,
+      log,
+    },
     schedules,
     archive,
+    dayDeps: archive && {
+      archive,
+      environments,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
+    logArchivingDeps: archive && {
+      archive,
+      unarchivedRequests: store.unarchivedRequests,
+      auditLog: store.auditLog,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
     archiveHealth,
-    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
     archiver:
       archive &&
       new Archiver({

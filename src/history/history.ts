@@ -13,9 +13,11 @@ import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
+import { AuditLogHistory } from './audit-log.ts';
 import { DecisionHistory } from './decisions.ts';
 import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
+import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
@@ -31,7 +33,7 @@ export interface History {
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
   runMetadata: Pick<RunMetadata, 'read' | 'update'>;
-  webhookLog: Pick<WebhookLog, 'list' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
+  webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
   auditLog: Pick<AuditLog, 'list'>;
 }
 
@@ -44,5 +46,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     events,
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
+    webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
+    auditLog: new AuditLogHistory(store.auditLog, archive.audit),
   };
 }

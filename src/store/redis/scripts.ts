@@ -55,7 +55,8 @@ const SCRIPTS = {
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
   addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
-  logRequests: { file: 'webhooks/lua/log-requests.lua', numberOfKeys: 3 },
+  logRequests: { file: 'webhooks/lua/log-requests.lua' },
+  dropArchivedRequests: { file: 'webhooks/lua/drop-archived-requests.lua', numberOfKeys: 5 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },
   startSession: { file: 'auth/lua/start-session.lua', numberOfKeys: 1 },
@@ -89,6 +90,11 @@ const SCRIPTS = {
   completeDebounces: { file: 'flow-control/lua/complete-debounces.lua', numberOfKeys: 6 },
   setLook: { file: 'flow-control/lua/set-look.lua', numberOfKeys: 1 },
   addEventRun: { file: 'runs/lua/add-event-run.lua', numberOfKeys: 2 },
+  addReplay: { file: 'replays/lua/add-replay.lua', numberOfKeys: 4 },
+  changeReplay: { file: 'replays/lua/change-replay.lua', numberOfKeys: 3 },
+  registerReplayRuns: { file: 'replays/lua/register-replay-runs.lua', numberOfKeys: 3 },
+  saveReplayPortion: { file: 'replays/lua/save-replay-portion.lua', numberOfKeys: 7 },
+  endReplayedRun: { file: 'replays/lua/end-replayed-run.lua', numberOfKeys: 2 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 
