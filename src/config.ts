@@ -138,6 +138,8 @@ export interface Config {
   readonly trustProxy: number;
   readonly webhookLogSize: number;
   readonly retentionMs: number;
+  /** With an archive. */
+  readonly auditRetentionDays: number;
   /** How long Redis keeps events and ended runs at most: the retention, or much longer where they are archived and then removed. */
   readonly hotTtlMs: number;
   readonly retryScale: number;
@@ -325,6 +327,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     trustProxy: env.TRUST_PROXY,
     webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
+    auditRetentionDays: env.AUDIT_RETENTION_DAYS,
     hotTtlMs: (env.DATABASE_URL === undefined ? env.RETENTION_DAYS : UNARCHIVED_DAYS) * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,

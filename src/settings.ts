@@ -252,6 +252,13 @@ const events = {
     .describe(
       'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own',
     ),
+  AUDIT_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(365)
+    .describe('Number of days to keep audit entries. Needs `DATABASE_URL`; without it, the last 10,000 are kept'),
   INGEST_CONCURRENCY: positive.default(4).describe('Maximum number of ingest jobs in progress per worker'),
 };
 

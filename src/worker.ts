@@ -13,6 +13,7 @@ import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
+import { startLogArchiving } from './workers/log-archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
@@ -52,8 +53,11 @@ const {
   admissionDeps,
   schedules,
   archive,
-  archiver,
+  logArchivingDeps,
+  archiveHealth,
   dayDeps,
+  archiver,
+  archiveState,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -68,10 +72,19 @@ const archiving =
   archiver &&
   archive &&
   startArchiving(
-    { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
+    {
+      archiver,
+      state: archiveState,
+      locks: store.locks,
+      log,
+      hotMs: archive.hotMs,
+      stalledAfterMs: config.stalledAfterMs,
+    },
     () => workers.partitions,
   );
+const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -87,6 +100,7 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
+  archiveHealth.close();
   await partitionSharing.close();
   const periodic = [
     reconciler,
@@ -97,6 +111,7 @@ async function close(): Promise<void> {
     admissionChecks,
     dayMaintenance,
     archiving,
+    logArchiving,
   ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);

@@ -50,6 +50,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Replays in progress, and those whose runs are active',
   },
   {
+    kind: '`events-in-use`',
+    pattern: /^events-in-use$/,
+    most: 1,
+    why: 'Archived events whose runs are active',
+  },
+  {
     kind: '`batches:*`, `batch-times:*`, `closed-batches:*`, `closed-batch-times:*`, `closed-batch-events:*`',
     pattern: /^(closed-)?batch(es|-times|-events):[\w-]+:.+$/,
     most: 20,
@@ -68,10 +74,16 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The active run of a singleton, deleted when it ends',
   },
   {
-    kind: '`audit-log`',
-    pattern: /^audit-log$/,
+    kind: '`audit-log`, `audit-log-archived`',
+    pattern: /^audit-log(-archived)?$/,
+    most: 2,
+    why: 'The audit log, of bounded length, and how far the archive has it',
+  },
+  {
+    kind: '`removed-webhooks`',
+    pattern: /^removed-webhooks$/,
     most: 1,
-    why: 'The audit log, of bounded length',
+    why: 'Deleted webhooks that the archive has not been told of',
   },
   {
     kind: '`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`: `meta`, `id`, `events`, `completed`, `failed`',

@@ -17,7 +17,7 @@ import type { UnusedNumbers } from './unused-numbers.ts';
 export const TABLES_OF = {
   events: ['events', 'event_counts', 'event_name_days'],
   runs: ['runs'],
-  webhook_requests: ['webhook_requests'],
+  webhook_requests: ['webhook_requests', 'webhook_request_counts'],
   audit_entries: ['audit_entries'],
 } as const satisfies Record<ArchivedKind, readonly PartitionedTable[]>;
 
@@ -45,7 +45,7 @@ interface DayTableState {
 }
 
 /** Whether the rows of an environment in tables of this retention are kept. */
-export type IsKept = (envId: number, retention: number, day: number) => boolean;
+export type IsKept = (kind: ArchivedKind, envId: number, retention: number, day: number) => boolean;
 
 export class DayRemoval {
   readonly #database: Database;
@@ -131,7 +131,7 @@ export class DayRemoval {
         'SELECT env_id FROM archived_days WHERE kind = $1 AND retention = $2 AND day = $3',
         values,
       );
-      const isNeeded = rows.some(({ env_id }) => isKept(env_id, retention, day));
+      const isNeeded = rows.some(({ env_id }) => isKept(kind, env_id, retention, day));
       if (isNeeded) await attach(client, table, retention, day);
       else {
         await client.query(`ALTER TABLE ${name} RENAME TO ${renamed(table, retention, day)}`);

@@ -21,11 +21,11 @@ import {
   writeRunRow,
 } from './rows.ts';
 
-const UNIQUE_VIOLATION = '23505';
-const UNDEFINED_TABLE = '42P01';
+export const UNIQUE_VIOLATION = '23505';
+export const UNDEFINED_TABLE = '42P01';
 const MINUTE_MS = 60_000;
 /** A shipment may take long on a busy disk. */
-const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /** The retention of an environment in days. */
 export type RetentionOf = (env: string) => Promise<number>;
@@ -258,13 +258,13 @@ async function copyRuns(
   return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
 }
 
-async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {
+export async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {
   const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN (FORMAT binary)`));
   await pipeline(Readable.from([buffer.finish()]), stream);
 }
 
 /** @returns IDs of the rows that were not there */
-async function addMissing(
+export async function addMissing(
   client: Client,
   parent: PartitionedTable,
   table: string,

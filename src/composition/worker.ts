@@ -3,8 +3,11 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
+import { ArchivedEventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -23,6 +26,7 @@ import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
+import type { LogArchivingDeps } from '../workers/log-archiving.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
@@ -44,9 +48,12 @@ export interface WorkerParts {
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
-  archiver: Archiver | undefined;
+  logArchivingDeps: LogArchivingDeps | undefined;
+  archiveHealth: ArchiveHealth;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
+  archiver: Archiver | undefined;
+  archiveState: ArchiveState;
 }
 
 /** The workers take jobs from here on.
@@ -65,6 +72,9 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const archive = createArchive(config, retentionsOf(config, store), log);
   const history = createHistory(store, archive);
+  const restorer = archive
+    ? new ArchivedEventRestorer({ eventsInUse: store.eventsInUse, events: history.events, hotMs: archive.hotMs })
+    : NOTHING_ARCHIVED;
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
   const {
@@ -171,6 +181,8 @@ export async function createWorker(
     recorder,
     tracing,
   });
+  const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
+  const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
@@ -179,7 +191,8 @@ export async function createWorker(
     },
     connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
-    stored: storedGauges(store, queues),
+    archiveUp: () => archiveHealth.up,
+    stored: storedGauges(store, queues, archive?.hotMs),
   });
   return {
     ingestion,
@@ -221,14 +234,38 @@ export async function createWorker(
       history,
       starter,
       transitions,
-      restoreEvents: async () => undefined,
+      restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
       locks: store.locks,
       log,
     },
     schedules,
     archive,
-    archiver: archive && new Archiver({ archive, store }),
-    dayDeps: archive && { archive, environments, locks: store.locks, retentionDays: retentionDaysOf(config), log },
+    dayDeps: archive && {
+      archive,
+      environments,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
+    logArchivingDeps: archive && {
+      archive,
+      unarchivedRequests: store.unarchivedRequests,
+      auditLog: store.auditLog,
+      locks: store.locks,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
+      log,
+    },
+    archiveHealth,
+    archiver:
+      archive &&
+      new Archiver({
+        archive,
+        store,
+        onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
+      }),
+    archiveState,
     branchDeps: {
       redis: store.redis,
       environments,

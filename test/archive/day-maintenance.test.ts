@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ulid } from 'ulid';
 import { DAY_MS, dayOf } from '../../src/archive/day-tables.ts';
 import { maintainDays } from '../../src/jobs/archive/day-maintenance.ts';
 import { createLog } from '../../src/log.ts';
@@ -18,7 +19,14 @@ describe('Archived days', () => {
 
   const maintain = async (nowMs: number) => {
     const { environments, locks } = archive.store;
-    const deps = { archive, environments, locks, retentionDays: RETENTION_DAYS, log: createLog('silent', 'test') };
+    const deps = {
+      archive,
+      environments,
+      locks,
+      retentionDays: RETENTION_DAYS,
+      auditRetentionDays: 365,
+      log: createLog('silent', 'test'),
+    };
     return maintainDays(deps, nowMs, new AbortController().signal);
   };
   const daysAgo = (days: number) => NOW - days * DAY_MS;
@@ -53,9 +61,10 @@ describe('Archived days', () => {
       for (const table of ['events', 'runs', 'event_counts', 'event_name_days']) {
         expect(all).to.include.members([`${table}_r30_${date}`, `${table}_r90_${date}`]);
       }
-      expect(all).to.include.members([`webhook_requests_r30_${date}`, `audit_entries_r30_${date}`]);
+      expect(all).to.include.members([`webhook_requests_r30_${date}`, `webhook_request_counts_r30_${date}`]);
+      expect(all).to.include(`audit_entries_r365_${date}`);
     }
-    expect(all).to.have.length(3 * (4 + 4 + 2));
+    expect(all).to.have.length(3 * (4 + 4 + 3));
     await maintain(NOW);
     expect(await tables()).to.deep.equal(all);
   });
@@ -75,6 +84,26 @@ describe('Archived days', () => {
     expect(await names()).to.deep.equal(['test/both']);
     expect(await count('events')).to.equal(1);
     expect(await count('archived_days')).to.equal(2);
+  });
+
+  it('of webhook requests and of audit entries are dropped when the retention of each has passed', async () => {
+    const row = (at: number) => ({
+      id: ulid(at),
+      at,
+      webhookId: ulid(),
+      outcome: 'accepted',
+      status: 200,
+      eventName: undefined,
+      summary: '{}',
+      request: '{}',
+      body: undefined,
+    });
+    await archive.requestShipments.ship([daysAgo(31), daysAgo(29)].map(row), RETENTION_DAYS);
+    const entries = [daysAgo(366), daysAgo(31)].map((at) => ({ id: `${at}-0`, entry: '{}' }));
+    await archive.audit.ship(entries, 365);
+    expect(await maintain(NOW)).to.deep.equal({ removed: 2, postponed: 0 });
+    const left = [await count('webhook_requests'), await count('webhook_request_counts'), await count('audit_entries')];
+    expect(left).to.deep.equal([1, 1, 1]);
   });
 
   it('stay while any environment with rows in them needs them, by its present retention', async () => {

@@ -5,7 +5,7 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
 import { pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, withStop } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
 /** An ID of a Redis stream; Redis rejects 0-0. */
@@ -55,16 +55,15 @@ export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[]
       scope: 'installation',
       summary: 'List audit entries',
       description:
-        'The last 10,000 changes and sign-ins, newest first. GET /v1/audit/refusals lists rejected attempts to sign in.',
+        'Changes and sign-ins, newest first: the last 10,000, or with an archive those of `AUDIT_RETENTION_DAYS`. GET /v1/audit/refusals lists rejected attempts to sign in.',
       query: z.object({
         ...pageQuery(entryId),
       }),
       data: z.array(entrySchema),
       errors: [],
       async handle({ query: { limit, cursor } }) {
-        const page = await auditLog.list(limit, cursor);
-        const next = page.length === limit ? page.at(-1)?.id : undefined;
-        return listReply(page, { present, positionOf: ({ id }) => id, next });
+        const { entries, next, stoppedEarly } = await auditLog.list(limit, cursor);
+        return withStop(listReply(entries, { present, positionOf: ({ id }) => id, next }), stoppedEarly);
       },
     }),
     route({

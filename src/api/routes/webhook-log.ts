@@ -12,9 +12,10 @@ import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webh
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
 import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts';
 import { pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, withStop } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
+import { timeSchema } from '../views/time.ts';
 import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
@@ -63,19 +64,28 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       summary: 'List logged requests of a webhook',
       description: 'Newest first, whatever their outcome. A request is logged after its response.',
       params,
-      query: z.object(pageQuery(z.string().regex(ID_PATTERN))),
+      query: z.object({
+        ...pageQuery(z.string().regex(ID_PATTERN)),
+        outcome: z.enum(LOG_OUTCOMES).optional(),
+        received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
+        received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+      }),
       data: z.array(listedRequestSchema),
       errors: ['not_found'],
-      async handle({ params: { id }, query: { limit, cursor } }) {
+      async handle({
+        params: { id },
+        query: { limit, cursor, outcome, received_after: after, received_before: before },
+      }) {
         await existingWebhook(webhooks, id);
-        const page = await webhookLog.list(id, limit, cursor, Date.now());
-        const next = page.length === limit ? page.at(-1)?.id : undefined;
-        return listReply(page, {
+        const query = { limit, cursor, outcomes: outcome && [outcome], after, before };
+        const { requests, next, stoppedEarly } = await webhookLog.list(id, query, Date.now());
+        const reply = listReply(requests, {
           present: presentLogged,
           positionOf: ({ id }) => id,
           next,
           omittable: ['console', 'message'],
         });
+        return withStop(reply, stoppedEarly);
       },
     }),
     route({

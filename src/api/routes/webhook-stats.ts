@@ -4,7 +4,7 @@ import type { History } from '../../history/history.ts';
 import type { LogStats } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { listReply, withStop } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -31,15 +31,17 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDe
       access: 'read',
       scope: 'installation',
       summary: 'Get request counts by webhook',
-      description: 'Counts the requests in the request log: the latest ones, of at most 7 days.',
+      description:
+        'Counts the requests in the request log: the latest ones, of at most 7 days, or with an archive all of `RETENTION_DAYS`.',
       query: z.object(cursorQuery(namePosition)),
       data: z.array(webhookStatsSchema),
       errors: [],
       async handle({ query }) {
         const { page } = pageOf(await webhooks.all(), ({ id }) => id, query);
         const ids = page.map(({ id }) => id);
-        const counted = (await webhookLog.stats(ids, Date.now())).map((one, i) => ({ ...one, id: ids[i] as string }));
-        return listReply(counted, { present, positionOf: ({ id }) => id });
+        const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
+        const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));
+        return withStop(listReply(counted, { present, positionOf: ({ id }) => id }), stoppedEarly);
       },
     }),
   ];

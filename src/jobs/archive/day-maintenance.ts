@@ -22,6 +22,8 @@ export interface DayMaintenanceDeps {
   locks: Locks;
   /** The setting. */
   retentionDays: number;
+  /** The setting. */
+  auditRetentionDays: number;
   log: Logger;
 }
 
@@ -50,16 +52,16 @@ export async function maintainDays(
 }
 
 /** Tables of today and the next days for every retention in use. */
-async function makeDays({ archive, environments, retentionDays }: DayMaintenanceDeps, nowMs: number): Promise<void> {
+async function makeDays(deps: DayMaintenanceDeps, nowMs: number): Promise<void> {
+  const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const own = (await environments.all()).map((one) => one.retentionDays ?? retentionDays);
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
     const day = dayOf(nowMs) + ahead * DAY_MS;
     for (const retention of new Set([retentionDays, ...own])) {
       for (const table of [...TABLES_OF.events, ...TABLES_OF.runs]) await archive.tables.ensure(table, retention, day);
     }
-    for (const table of [...TABLES_OF.webhook_requests, ...TABLES_OF.audit_entries]) {
-      await archive.tables.ensure(table, retentionDays, day);
-    }
+    for (const table of TABLES_OF.webhook_requests) await archive.tables.ensure(table, retentionDays, day);
+    for (const table of TABLES_OF.audit_entries) await archive.tables.ensure(table, auditRetentionDays, day);
   }
 }
 
@@ -91,17 +93,19 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
   return result;
 }
 
-function isDue({ tables, envIds, retention, day }: ArchivedDay, isKept: IsKept, hotSinceMs: number): boolean {
+function isDue({ kind, tables, envIds, retention, day }: ArchivedDay, isKept: IsKept, hotSinceMs: number): boolean {
   if (tables.some(({ state }) => state !== 'attached')) return true;
   if (envIds.length === 0) return day + DAY_MS + UNUSED_MS < hotSinceMs;
-  return !envIds.some((envId) => isKept(envId, retention, day));
+  return !envIds.some((envId) => isKept(kind, envId, retention, day));
 }
 
 /** Which rows are kept, by the environments as they are now. */
-async function keptRows({ archive, environments, retentionDays }: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
+async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
+  const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const [numbers, all] = await Promise.all([archive.numbers.environments(), environments.all()]);
   const present = new Map(all.map((one) => [one.name, one.retentionDays ?? retentionDays]));
-  return (envId, retention, day) => {
+  return (kind, envId, retention, day) => {
+    if (kind === 'audit_entries') return nowMs < keptUntil(day, auditRetentionDays);
     if (envId === INSTALLATION) return nowMs < keptUntil(day, retentionDays);
     const environment = numbers.get(envId);
     // It had none a moment ago.

@@ -4,10 +4,12 @@
 import type { Thresholds } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
+import { MemoryTrend } from '../../model/capacity/memory-trend.ts';
 import {
   type ExceededThreshold,
   exceededThresholds,
   type Load,
+  memoryThreshold,
   type Resource,
   retryAfterSeconds,
 } from '../../model/capacity/thresholds.ts';
@@ -26,6 +28,8 @@ export interface BackpressureDeps {
 
 export class Backpressure {
   readonly #deps: BackpressureDeps;
+  readonly #memoryTrend = new MemoryTrend();
+  #memoryThreshold = 0;
   #exceeded: ExceededThreshold[] = [];
   #since: number | undefined;
   #refreshing: Promise<void> | undefined;
@@ -43,6 +47,11 @@ export class Backpressure {
   /** Since when events are rejected (Unix milliseconds), and why, in words for operators. */
   get state(): { since: number | undefined; reasons: string[] } {
     return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
+  }
+
+  /** Time until memory is short at its present growth; undefined: it does not grow, has no limit, or it is too early to tell. */
+  get roomMs(): number | undefined {
+    return this.#memoryThreshold > 0 ? this.#memoryTrend.msUntil(this.#memoryThreshold) : undefined;
   }
 
   /** Call before accepting anything from a sender. Events of the service itself skip it: they make room.
@@ -99,6 +108,8 @@ export class Backpressure {
   #update(load: Load): void {
     const { thresholds, log } = this.#deps;
     const wasFull = this.full;
+    this.#memoryThreshold = memoryThreshold(load, thresholds);
+    if (load.usedBytes !== undefined) this.#memoryTrend.add(load.usedBytes, performance.now());
     this.#exceeded = exceededThresholds(load, thresholds, this.#exceeded);
     if (this.full === wasFull) return;
     this.#since = this.full ? Date.now() : undefined;

@@ -16,6 +16,7 @@ import {
   type SkipReason,
 } from '../../model/replays/replay.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { readsOfEvent } from '../../model/search/documents.ts';
 import { matcherOf as searchMatcherOf } from '../../model/search/evaluate.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
@@ -231,8 +232,5 @@ function onlyOf(table: TriggerTable, functionIds: readonly string[]): TriggerTab
 function matcherOf({ name, search, idPrefix = '' }: EventFilter): (event: FoundEvent) => boolean {
   const matchesName = name === undefined ? () => true : nameMatcherOf(name);
   const meets = search === undefined ? () => true : searchMatcherOf(parseSearch(search, 'events'));
-  return (event) =>
-    event.internal_id.startsWith(idPrefix) &&
-    matchesName(event.name) &&
-    meets((variable) => event[variable as keyof FoundEvent]);
+  return (event) => event.internal_id.startsWith(idPrefix) && matchesName(event.name) && meets(readsOfEvent(event));
 }

@@ -16,6 +16,7 @@ export const authKeys = (prefix: string) => ({
   signInThrottle: (limit: string) => `${prefix}:sign-in-throttle:${limit}`,
   knownAddress: (digest: string) => `${prefix}:known-address:${digest}`,
   auditLog: `${prefix}:audit-log`,
+  auditLogArchived: `${prefix}:audit-log-archived`,
   rejections: `${prefix}:rejections`,
   rejectionEntries: `${prefix}:rejection-entries`,
 });
@@ -133,6 +134,14 @@ export const AUTH_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '10,000 entries',
     description: 'Changes and sign-ins, as JSON.',
+  },
+  auditLogArchived: {
+    pattern: 'audit-log-archived',
+    type: 'string',
+    owner: 'auth/audit-log.ts',
+    ttl: 'none',
+    size: '30 bytes',
+    description: 'ID of the entry of `audit-log` up to which the archive has all. Only with an archive.',
   },
   rejections: {
     pattern: 'rejections',

@@ -7,6 +7,7 @@ export const webhookKeys = (prefix: string) => ({
   heldEvents: `${prefix}:held-events`,
   heldEvent: (id: string) => `${prefix}:held-event:${id}`,
   heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
+  removedWebhooks: `${prefix}:removed-webhooks`,
 });
 
 /** In the partition of the webhook's ID. */
@@ -15,6 +16,9 @@ export const webhookLogKeys = (prefix: string) => ({
   webhookRejections: (webhookId: string) => `${prefix}:webhook-rejections:${webhookId}`,
   webhookLogSizes: (webhookId: string) => `${prefix}:webhook-log-sizes:${webhookId}`,
   webhookRequest: (webhookId: string, requestId: string) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
+  unarchivedRequests: (webhookId: string) => `${prefix}:unarchived-requests:${webhookId}`,
+  dueWebhookLogs: `${prefix}:due-webhook-logs`,
+  webhookLogsListed: `${prefix}:webhook-logs-listed`,
 });
 
 export const WEBHOOK_KEY_DECLARATIONS = {
@@ -39,7 +43,7 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     type: 'zset',
     owner: 'webhooks/webhook-log.ts',
     ttl: '7 days, renewed',
-    size: '`WEBHOOK_LOG_SIZE` entries',
+    size: '`WEBHOOK_LOG_SIZE` entries; with an archive, up to 10,000 until they are archived',
     description: 'IDs of the logged requests; every score is 0.',
   },
   webhookRejections: {
@@ -56,7 +60,8 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     owner: 'webhooks/webhook-log.ts',
     ttl: '7 days, renewed',
     size: '1 field per logged request',
-    description: 'Request ID → bytes of the logged request; the field `total` is the sum (32 MiB at most).',
+    description:
+      'Request ID → bytes of the logged request; the field `total` is the sum (32 MiB at most), `dropped` the highest ID that left the log.',
   },
   webhookRequest: {
     pattern: 'webhook-request:<webhook ID>:<request ID>',
@@ -89,5 +94,38 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     ttl: 'retention',
     size: 'a name',
     description: 'The environment that the held event is assigned to; the first assignment wins.',
+  },
+  removedWebhooks: {
+    pattern: 'removed-webhooks',
+    type: 'hash',
+    owner: 'webhooks/unarchived-requests.ts',
+    ttl: 'none',
+    size: '1 field per deleted webhook that the archive has not been told of',
+    description: 'Webhook ID → time of its deletion (ms). Only with an archive.',
+  },
+  unarchivedRequests: {
+    pattern: 'unarchived-requests:<webhook ID>',
+    type: 'zset',
+    owner: 'webhooks/unarchived-requests.ts',
+    ttl: '7 days, renewed',
+    size: 'a part of the log',
+    description:
+      'IDs of the logged requests that the archive does not have yet; every score is 0. Only with an archive.',
+  },
+  dueWebhookLogs: {
+    pattern: 'due-webhook-logs',
+    type: 'zset',
+    owner: 'webhooks/unarchived-requests.ts',
+    ttl: '7 days, renewed',
+    size: '1 entry per webhook with a log',
+    description: 'Webhook ID by the time (ms) at which the archiver looks at its log. Only with an archive.',
+  },
+  webhookLogsListed: {
+    pattern: 'webhook-logs-listed',
+    type: 'string',
+    owner: 'webhooks/unarchived-requests.ts',
+    ttl: '10 min',
+    size: '1 byte',
+    description: 'All webhooks were entered in `due-webhook-logs` a moment ago. Only with an archive.',
   },
 } as const satisfies Record<keyof (ReturnType<typeof webhookKeys> & ReturnType<typeof webhookLogKeys>), KeyDeclaration>;

@@ -1,6 +1,7 @@
 /** Webhooks, the log of their requests, and the events that wait for an environment. */
 import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';
+import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookLog } from './webhook-log.ts';
 import { Webhooks } from './webhooks.ts';
 
@@ -8,12 +9,14 @@ export interface WebhookStore {
   webhooks: Webhooks;
   webhookLog: WebhookLog;
   heldEvents: HeldEvents;
+  unarchivedRequests: UnarchivedRequests;
 }
 
 export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
   return {
     webhooks: new Webhooks(redis, keys, cacheInvalidation),
-    webhookLog: new WebhookLog(redis, keys, config.webhookLogSize),
+    webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
+    unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
     heldEvents: new HeldEvents(redis, keys, config.retentionMs),
   };
 }

@@ -1,12 +1,18 @@
-/** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. */
+/** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. With an archive, which gets them soon
+ *  (unarchived-requests.ts), these are the newest of the log. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-const TTL_MS = 7 * 86_400_000;
+export const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
+/** Requests of a webhook that wait for the archive. */
+const UNARCHIVED_MAX = 10_000;
+/** Requests that a filtered page looks at. */
+const EXAMINED_MAX = 2_000;
+const READ_AT_ONCE = 200;
 /** Leading characters of a ULID, which encode the time. */
 const TIME_CHARS = 10;
 const EMPTY = Buffer.alloc(0);
@@ -56,15 +62,48 @@ export interface LogStats {
   rejected: number;
 }
 
+/** Which requests of a log. */
+export interface LogFilter {
+  /** Absent: all. */
+  outcomes?: readonly LogOutcome[] | undefined;
+  /** Receipt, Unix milliseconds, inclusive. */
+  after?: number | undefined;
+  /** Exclusive. */
+  before?: number | undefined;
+}
+
+export interface LogQuery extends LogFilter {
+  limit: number;
+  /** ID of the last request of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface LogPage {
+  requests: LogSummary[];
+  /** ID after which the next page begins; undefined: this is the last page. */
+  next?: string | undefined;
+  /** Why the page has fewer requests than it could. */
+  stoppedEarly?: 'archive_unavailable' | 'time' | undefined;
+}
+
+export interface LogCounts {
+  /** In the order of the IDs. */
+  stats: LogStats[];
+  stoppedEarly?: LogPage['stoppedEarly'];
+}
+
 export class WebhookLog {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
   readonly #maxRequests: number;
+  readonly #isArchived: boolean;
 
-  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
+  /** @param isArchived whether there is an archive */
+  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number, isArchived: boolean) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#maxRequests = maxRequests;
+    this.#isArchived = isArchived;
+    this.#maxRequests = isArchived && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
   }
 
   /** Maximum number of requests in the log of a webhook: of more than that, only the newest need to be added. */
@@ -75,28 +114,61 @@ export class WebhookLog {
   /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
     if (this.#maxRequests === 0 || requests.length === 0) return;
+    const keys = this.#keys.of(webhookId);
     const args = {
       maxRequests: this.#maxRequests,
       maxBytes: MAX_BYTES,
       oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
       ttlMs: TTL_MS,
-      requestPrefix: this.#keys.of(webhookId).webhookRequest(webhookId, ''),
+      requestPrefix: keys.webhookRequest(webhookId, ''),
+      ...(this.#isArchived && { webhookId, nowMs: Date.now() }),
     };
-    await this.#redis.logRequests(
-      this.#keys.of(webhookId).webhookLog(webhookId),
-      this.#keys.of(webhookId).webhookLogSizes(webhookId),
-      this.#keys.of(webhookId).webhookRejections(webhookId),
-      JSON.stringify(args),
-      ...requests.flatMap(toArguments),
-    );
+    const log = [keys.webhookLog(webhookId), keys.webhookLogSizes(webhookId), keys.webhookRejections(webhookId)];
+    if (this.#isArchived) log.push(keys.unarchivedRequests(webhookId), keys.dueWebhookLogs);
+    await this.#redis.logRequests(log.length, ...log, JSON.stringify(args), ...requests.flatMap(toArguments));
   }
 
-  /** Newest first.
-   *  @param before ID of the last request of the page before */
-  async list(webhookId: string, limit: number, before: string | undefined, nowMs: number): Promise<LogSummary[]> {
-    const from = before === undefined ? '+' : `(${before}`;
+  /** Newest first. */
+  async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
+    const { limit, cursor, outcomes } = query;
+    const { webhookLog, webhookRejections } = this.#keys.of(webhookId);
+    const isRejected = outcomes?.length === 1 && outcomes[0] === 'rejected';
+    const log = isRejected ? webhookRejections(webhookId) : webhookLog(webhookId);
+    const isFiltered = outcomes !== undefined && !isRejected;
+    const atOnce = isFiltered ? READ_AT_ONCE : limit;
+    const { from, to } = rangeOf(query, nowMs);
+    const requests: LogSummary[] = [];
+    let last = cursor;
+    for (let examined = 0; examined < EXAMINED_MAX; examined += atOnce) {
+      const upper = last === undefined || (to !== undefined && to <= last) ? before(to) : `(${last}`;
+      const ids = await this.#redis.zrevrangebylex(log, upper, `[${from}`, 'LIMIT', 0, atOnce);
+      for (const summary of await this.#summaries(webhookId, ids)) {
+        if (isFiltered && !outcomes.includes(summary.outcome)) continue;
+        requests.push(summary);
+        if (isFiltered && requests.length === limit) return { requests, next: summary.id };
+      }
+      last = ids.at(-1);
+      if (ids.length < atOnce) return { requests };
+      if (!isFiltered) return { requests, next: last };
+    }
+    return { requests, next: last, stoppedEarly: 'time' };
+  }
+
+  /** Oldest first; only those that have an outcome of the filter if it names some. At most `limit` are looked at.
+   *  @param query its cursor is the ID before the first one
+   *  @returns also the last ID that was looked at; undefined: there are no more */
+  async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
+    const { limit, cursor, outcomes } = query;
+    const { from, to } = rangeOf(query, nowMs);
+    const lower = cursor === undefined || cursor < from ? `[${from}` : `(${cursor}`;
     const log = this.#keys.of(webhookId).webhookLog(webhookId);
-    const ids = await this.#redis.zrevrangebylex(log, from, `[${oldestId(nowMs)}`, 'LIMIT', 0, limit);
+    const ids = await this.#redis.zrangebylex(log, lower, before(to), 'LIMIT', 0, limit);
+    const summaries = await this.#summaries(webhookId, ids);
+    const requests = summaries.filter(({ outcome }) => !outcomes || outcomes.includes(outcome));
+    return { requests, next: ids.length === limit ? ids.at(-1) : undefined };
+  }
+
+  async #summaries(webhookId: string, ids: readonly string[]): Promise<LogSummary[]> {
     if (ids.length === 0) return [];
     const reading = this.#redis.pipeline();
     for (const id of ids) reading.hget(this.#keys.of(webhookId).webhookRequest(webhookId, id), 'summary');
@@ -104,9 +176,9 @@ export class WebhookLog {
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
   }
 
-  /** Statistics of each webhook, in the order of the IDs. */
-  async stats(webhookIds: readonly string[], nowMs: number): Promise<LogStats[]> {
-    if (webhookIds.length === 0) return [];
+  /** Statistics of each webhook. */
+  async stats(webhookIds: readonly string[], nowMs: number): Promise<LogCounts> {
+    if (webhookIds.length === 0) return { stats: [] };
     const since = `[${oldestId(nowMs)}`;
     const commands = webhookIds.flatMap((id) => {
       const { webhookLog, webhookRejections } = this.#keys.of(id);
@@ -117,11 +189,12 @@ export class WebhookLog {
       ];
     });
     const found = (await inPipelines<unknown>(this.#redis, commands)).values();
-    return webhookIds.map(() => {
+    const stats = webhookIds.map(() => {
       const [newest] = found.next().value as string[];
       const lastAt = newest === undefined ? undefined : decodeTime(newest);
       return { lastAt, requests: found.next().value as number, rejected: found.next().value as number };
     });
+    return { stats };
   }
 
   async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
@@ -136,8 +209,9 @@ export class WebhookLog {
   async remove(webhookId: string): Promise<void> {
     const ids = await this.#redis.zrange(this.#keys.of(webhookId).webhookLog(webhookId), '0', '-1');
     const keys = ids.map((id) => this.#keys.of(webhookId).webhookRequest(webhookId, id));
-    const { webhookLog, webhookLogSizes, webhookRejections } = this.#keys.of(webhookId);
-    await this.#redis.del(webhookLog(webhookId), webhookLogSizes(webhookId), webhookRejections(webhookId), ...keys);
+    const { webhookLog, webhookLogSizes, webhookRejections, unarchivedRequests } = this.#keys.of(webhookId);
+    const all = [webhookLog, webhookLogSizes, webhookRejections, ...(this.#isArchived ? [unarchivedRequests] : [])];
+    await this.#redis.del(...all.map((keyOf) => keyOf(webhookId)), ...keys);
   }
 }
 
@@ -145,6 +219,16 @@ function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest):
   const summaryText = JSON.stringify(summary);
   const request = JSON.stringify({ headers, search });
   return [summary.id, summaryText.length + request.length + body.length, summary.outcome, summaryText, request, body];
+}
+
+/** IDs in the time range of a filter that are young enough, as what they begin with. */
+function rangeOf({ after = 0, before }: LogFilter, nowMs: number): { from: string; to: string | undefined } {
+  const from = encodeTime(Math.max(after, nowMs - TTL_MS), TIME_CHARS);
+  return { from, to: before === undefined ? undefined : encodeTime(before, TIME_CHARS) };
+}
+
+function before(to: string | undefined): string {
+  return to === undefined ? '+' : `(${to}`;
 }
 
 /** The lowest ID of a request that is young enough. */

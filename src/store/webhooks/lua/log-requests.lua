@@ -1,9 +1,11 @@
 -- Adds requests to a webhook's log and drops the oldest: beyond the maximum number, too old, or beyond the bytes. The newest always stays.
--- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, and 'total'), rejected requests of the log (zset of IDs, every score 0)
--- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID);
+-- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
+--       (zset of IDs, every score 0); with an archive also: requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
+-- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID),
+--       webhookId, nowMs;
 --       then for each request: ID, bytes, outcome, summary, request, body. Positional: bodies are bytes, which JSON does not hold.
 -- Returns how many requests were dropped.
-local log, sizes, rejected = unpack(KEYS)
+local log, sizes, rejected, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 6
 local DROPPED_AT_ONCE = 500
@@ -19,7 +21,13 @@ for i = FIRST_REQUEST, #ARGV, ARGS_PER_REQUEST do
   if outcome == 'rejected' then
     redis.call('ZADD', rejected, 0, id)
   end
+  if unarchived then
+    redis.call('ZADD', unarchived, 0, id)
+  end
   added = added + bytes
+end
+if unarchived then
+  redis.call('ZADD', due, 'LT', args.nowMs, args.webhookId)
 end
 local total = redis.call('HINCRBY', sizes, 'total', added)
 
@@ -39,6 +47,12 @@ while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   redis.call('HDEL', sizes, unpack(oldest))
   redis.call('ZREMRANGEBYRANK', log, 0, portion - 1)
   redis.call('ZREM', rejected, unpack(oldest))
+  if unarchived then
+    redis.call('ZREM', unarchived, unpack(oldest))
+    if oldest[#oldest] > (redis.call('HGET', sizes, 'dropped') or '') then
+      redis.call('HSET', sizes, 'dropped', oldest[#oldest])
+    end
+  end
   total = redis.call('HINCRBY', sizes, 'total', -freed)
   dropped = dropped + portion
 end

@@ -1,0 +1,153 @@
+/** Writes requests of webhooks to the archive, each once however often it is shipped, and counts them. */
+import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
+import { CopyBuffer } from './copy-buffer.ts';
+import { type Client, codeOf, type Database } from './database.ts';
+import { type DayTables, dayOf } from './day-tables.ts';
+import { toText } from './encoding.ts';
+import { addMissing, copy, TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
+
+export interface RequestRow {
+  id: string;
+  /** The time of its ID, Unix milliseconds. */
+  at: number;
+  webhookId: string;
+  outcome: string;
+  status: number;
+  eventName: string | undefined;
+  /** JSON. */
+  summary: string;
+  /** JSON. */
+  request: string;
+  body: Buffer | undefined;
+}
+
+const COLUMNS = 'retention, at, id, webhook_id, outcome, status, event_name, summary, request, body';
+const COLUMN_COUNT = COLUMNS.split(',').length;
+
+interface Part {
+  table: string;
+  countTable: string;
+  retention: number;
+  day: number;
+  rows: readonly RequestRow[];
+}
+
+export class RequestShipments {
+  readonly #database: Database;
+  readonly #days: ArchivedDays;
+  readonly #tables: DayTables;
+
+  constructor({ database, days, tables }: { database: Database; days: ArchivedDays; tables: DayTables }) {
+    this.#database = database;
+    this.#days = days;
+    this.#tables = tables;
+  }
+
+  /** All of them are in the archive when this resolves.
+   *  @param retentionDays of days that have none yet
+   *  @throws ServiceError archive_unavailable */
+  async ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
+    await withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
+  }
+
+  async #ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
+    const parts = await this.#parts(rows, retentionDays);
+    if (parts.length === 0) return;
+    try {
+      await this.#write(parts, false);
+    } catch (error) {
+      if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
+      await this.#write(parts, true);
+    }
+  }
+
+  async #parts(rows: readonly RequestRow[], retentionDays: number): Promise<Part[]> {
+    const parts: Part[] = [];
+    const byDay = [...Map.groupBy(rows, ({ at }) => dayOf(at))].sort(([a], [b]) => a - b);
+    for (const [day, ofDay] of byDay) {
+      const retention = await this.#days.retentionOf(INSTALLATION, 'webhook_requests', day, retentionDays);
+      const table = await this.#tables.ensure('webhook_requests', retention, day);
+      const countTable = await this.#tables.ensure('webhook_request_counts', retention, day);
+      parts.push({ table, countTable, retention, day, rows: ofDay });
+    }
+    return parts;
+  }
+
+  async #write(parts: readonly Part[], isRepeat: boolean): Promise<void> {
+    await this.#database.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+      const changes = [];
+      const added: { part: Part; rows: readonly RequestRow[] }[] = [];
+      for (const part of parts) {
+        const rows = await copyRequests(client, part, isRepeat);
+        const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+        changes.push({
+          envId: INSTALLATION,
+          kind: 'webhook_requests' as const,
+          day: part.day,
+          rows: rows.length,
+          bytes,
+        });
+        added.push({ part, rows });
+      }
+      for (const { part, rows } of added) await addCounts(client, part, rows);
+      await this.#days.add(client, changes);
+    });
+  }
+}
+
+/** Does the work again if a table of a day was removed meanwhile, because nothing in it was needed any more. */
+export async function withTables<T>(days: ArchivedDays, tables: DayTables, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (codeOf(error) !== UNDEFINED_TABLE) throw error;
+    days.forget();
+    tables.forget();
+    return work();
+  }
+}
+
+/** @returns the rows that were added */
+async function copyRequests(
+  client: Client,
+  { table, retention, rows }: Part,
+  isRepeat: boolean,
+): Promise<readonly RequestRow[]> {
+  const buffer = new CopyBuffer();
+  for (const { at, id, webhookId, outcome, status, eventName, summary, request, body } of rows) {
+    buffer.row(COLUMN_COUNT).smallint(retention).bigint(at).uuid(id).text(toText(webhookId)).text(outcome);
+    buffer.smallint(status).text(eventName === undefined ? undefined : toText(eventName));
+    buffer.text(summary).text(request).bytes(body);
+  }
+  if (!isRepeat) {
+    await copy(client, table, COLUMNS, buffer);
+    return rows;
+  }
+  const ids = await addMissing(client, 'webhook_requests', table, COLUMNS, buffer);
+  return rows.filter(({ id }) => ids.has(id));
+}
+
+async function addCounts(client: Client, { countTable, retention, day }: Part, rows: readonly RequestRow[]) {
+  if (rows.length === 0) return;
+  const groups = [...Map.groupBy(rows, ({ webhookId, outcome }) => `${webhookId}\n${outcome}`).values()];
+  // Sorted: two archivers must not wait for each other.
+  await client.query(
+    `INSERT INTO ${countTable} AS c (retention, at, webhook_id, outcome, count, last_at)
+     SELECT ${retention}, ${day}, webhook_id, outcome, count, last_at
+     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS t (webhook_id, outcome, count, last_at)
+     ORDER BY webhook_id, outcome
+     ON CONFLICT (at, webhook_id, outcome) DO UPDATE
+     SET count = c.count + EXCLUDED.count, last_at = greatest(c.last_at, EXCLUDED.last_at)`,
+    [
+      groups.map(([first]) => toText((first as RequestRow).webhookId)),
+      groups.map(([first]) => (first as RequestRow).outcome),
+      groups.map((group) => group.length),
+      groups.map((group) => Math.max(...group.map(({ at }) => at))),
+    ],
+  );
+}
+
+function sizeOf({ summary, request, body }: RequestRow): number {
+  return summary.length + request.length + (body?.length ?? 0);
+}

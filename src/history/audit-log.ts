@@ -1,0 +1,34 @@
+/** The audit log, hot and archived. Redis has all entries above the oldest that it has. */
+import type { ArchivedAudit } from '../archive/archived-audit.ts';
+import { isUnavailable } from '../archive/database.ts';
+import type { AuditLog, AuditPage } from '../store/auth/audit-log.ts';
+
+/** Above every ID that a cursor may have. */
+const TOP = '999999999999999-0';
+
+export class AuditLogHistory {
+  readonly #hot: AuditLog;
+  readonly #archived: ArchivedAudit;
+
+  constructor(hot: AuditLog, archived: ArchivedAudit) {
+    this.#hot = hot;
+    this.#archived = archived;
+  }
+
+  /** Newest first.
+   *  @param before ID of the last entry of the page before */
+  async list(limit: number, before?: string): Promise<AuditPage> {
+    const hot = await this.#hot.list(limit, before);
+    const { entries } = hot;
+    if (entries.length === limit) return hot;
+    const last = entries.at(-1)?.id ?? before;
+    try {
+      const archived = await this.#archived.list(limit - entries.length, last);
+      const all = [...entries, ...archived];
+      return { entries: all, next: all.length === limit ? all.at(-1)?.id : undefined };
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { entries, next: last ?? TOP, stoppedEarly: 'archive_unavailable' };
+    }
+  }
+}

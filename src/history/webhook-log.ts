@@ -1,0 +1,110 @@
+/** The request log of webhooks, hot and archived. Redis has all requests above the highest ID that left it; below that it may still have some, which
+ *  were logged late. */
+import type { ArchivedRequests } from '../archive/archived-requests.ts';
+import { isUnavailable } from '../archive/database.ts';
+import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
+import type {
+  LogCounts,
+  LoggedRequest,
+  LogPage,
+  LogQuery,
+  LogSummary,
+  WebhookLog,
+} from '../store/webhooks/webhook-log.ts';
+
+/** Above every ID. */
+const TOP = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+
+export class WebhookLogHistory {
+  readonly #hot: WebhookLog;
+  readonly #unarchived: UnarchivedRequests;
+  readonly #archived: ArchivedRequests;
+
+  constructor(hot: WebhookLog, unarchived: UnarchivedRequests, archived: ArchivedRequests) {
+    this.#hot = hot;
+    this.#unarchived = unarchived;
+    this.#archived = archived;
+  }
+
+  get maxRequests(): number {
+    return this.#hot.maxRequests;
+  }
+
+  /** Newest first. */
+  async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
+    // First: what leaves Redis after this is in the archive when that is asked.
+    const hot = await this.#hot.list(webhookId, query, nowMs);
+    const dropped = await this.#unarchived.highestDropped(webhookId);
+    if (hot.next !== undefined && (dropped === undefined || hot.next > dropped)) return hot;
+    try {
+      const archived = await this.#archived.list(webhookId, query);
+      return merged(hot, archived, query.limit, (a, b) => ascending(b, a));
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const requests = hot.requests.filter(({ id }) => dropped === undefined || id > dropped);
+      return { requests, next: requests.at(-1)?.id ?? query.cursor ?? TOP, stoppedEarly: 'archive_unavailable' };
+    }
+  }
+
+  /** Oldest first. @throws ServiceError archive_unavailable */
+  async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
+    const hot = await this.#hot.listOldest(webhookId, query, nowMs);
+    const archived = await this.#archived.listOldest(webhookId, query);
+    return merged(hot, archived, query.limit, ascending);
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
+    const hot = await this.#hot.read(webhookId, requestId);
+    if (hot || (await this.#unarchived.isRemoved(webhookId))) return hot;
+    return this.#archived.read(webhookId, requestId);
+  }
+
+  /** Without the archive, of what is hot. */
+  async stats(webhookIds: readonly string[], nowMs: number): Promise<LogCounts> {
+    const hot = await this.#hot.stats(webhookIds, nowMs);
+    const unarchived = await this.#unarchived.counts(webhookIds);
+    try {
+      const archived = await this.#archived.stats(webhookIds);
+      return {
+        stats: archived.map(({ requests, rejected, lastAt = 0 }, i) => ({
+          requests: requests + (unarchived[i]?.requests ?? 0),
+          rejected: rejected + (unarchived[i]?.rejected ?? 0),
+          lastAt: Math.max(lastAt, hot.stats[i]?.lastAt ?? 0) || undefined,
+        })),
+      };
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return { ...hot, stoppedEarly: 'archive_unavailable' };
+    }
+  }
+
+  /** The archived requests of a deleted webhook are not found from now on. */
+  async remove(webhookId: string): Promise<void> {
+    await this.#unarchived.noteRemoval(webhookId, Date.now());
+    await this.#hot.remove(webhookId);
+  }
+}
+
+function ascending(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** What both have, each once, up to where one of them ends early. */
+function merged(
+  hot: LogPage,
+  archived: { requests: readonly LogSummary[]; isFull: boolean },
+  limit: number,
+  order: (a: string, b: string) => number,
+): LogPage {
+  const ends = [hot.next, archived.isFull ? archived.requests.at(-1)?.id : undefined].filter((id) => id !== undefined);
+  const end = ends.sort(order)[0];
+  const byId = new Map([...archived.requests, ...hot.requests].map((summary) => [summary.id, summary]));
+  const all = [...byId.values()].sort((a, b) => order(a.id, b.id));
+  const within = end === undefined ? all : all.filter(({ id }) => order(id, end) <= 0);
+  const requests = within.slice(0, limit);
+  const next = requests.length === limit && within.length > limit ? requests.at(-1)?.id : end;
+  const isCut = requests.length < limit && hot.stoppedEarly !== undefined && next === hot.next;
+  return { requests, next, ...(isCut && { stoppedEarly: hot.stoppedEarly }) };
+}

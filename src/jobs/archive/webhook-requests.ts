@@ -1,0 +1,120 @@
+/** Ships the requests of webhooks to the archive soon after they are logged: each is on a list until it is archived, so clocks that differ, crashes and
+ *  two archivers at once lose and double nothing. Redis keeps the newest of each log, as without an archive, while they are hot. */
+import type { Archive } from '../../archive/archive.ts';
+import type { RequestRow } from '../../archive/request-shipments.ts';
+import { timeOf } from '../../model/ids.ts';
+import {
+  idsFrom,
+  type Looked,
+  type StoredRequest,
+  type UnarchivedRequests,
+} from '../../store/webhooks/unarchived-requests.ts';
+
+/** Webhooks of one round, and what each ships in its turn: none holds up the others. */
+const WEBHOOKS_AT_ONCE = 50;
+const REQUESTS_AT_ONCE = 200;
+const BYTES_AT_ONCE = 1_048_576;
+/** A transaction has so many bytes, and one webhook's more. */
+const SHIPMENT_BYTES = 8 * 1_048_576;
+/** Of one call. */
+const ROUNDS_MAX = 20;
+/** Requests of a log that are compared with the archive at once. */
+const COMPARED_AT_ONCE = 1_000;
+/** Logs that got nothing are looked at so often: between these, a quarter of the time that requests are hot. */
+const LOOK_AGAIN_MS = { min: 1_000, max: 600_000 };
+
+export interface WebhookRequestShippingDeps {
+  unarchivedRequests: UnarchivedRequests;
+  archive: Pick<Archive, 'requestShipments' | 'requests' | 'hotMs'>;
+  /** Of the setting. */
+  retentionDays: number;
+}
+
+/** Ships what there is in a partition, up to some hundred megabytes.
+ *  @returns how many requests it shipped
+ *  @throws ServiceError archive_unavailable */
+export async function shipWebhookRequests(deps: WebhookRequestShippingDeps, partition: number): Promise<number> {
+  const { unarchivedRequests, archive } = deps;
+  await tellRemovals(deps);
+  if (!unarchivedRequests.isOn) return 0;
+  await unarchivedRequests.listAll(partition, Date.now());
+  const lookAgainMs = Math.min(Math.max(archive.hotMs / 4, LOOK_AGAIN_MS.min), LOOK_AGAIN_MS.max);
+  let shipped = 0;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const due = await unarchivedRequests.due(partition, Date.now(), WEBHOOKS_AT_ONCE);
+    if (due.length === 0) break;
+    shipped += await shipLogs(due, lookAgainMs, deps);
+  }
+  return shipped;
+}
+
+async function shipLogs(due: readonly string[], lookAgainMs: number, deps: WebhookRequestShippingDeps) {
+  let shipped = 0;
+  let batch = new Batch();
+  for (const webhookId of due) {
+    const found = await deps.unarchivedRequests.read(webhookId, { limit: REQUESTS_AT_ONCE, maxBytes: BYTES_AT_ONCE });
+    if (found.requests.length + found.gone.length === 0) {
+      await compare(webhookId, lookAgainMs, deps);
+      continue;
+    }
+    batch.add(webhookId, found);
+    if (batch.bytes < SHIPMENT_BYTES) continue;
+    shipped += await shipBatch(batch, lookAgainMs, deps);
+    batch = new Batch();
+  }
+  return shipped + (await shipBatch(batch, lookAgainMs, deps));
+}
+
+class Batch {
+  readonly rows: RequestRow[] = [];
+  /** Webhook ID → IDs of requests that the archive will have, or nobody. */
+  readonly ids = new Map<string, string[]>();
+  bytes = 0;
+
+  add(webhookId: string, { requests, gone }: { requests: readonly StoredRequest[]; gone: readonly string[] }): void {
+    this.ids.set(webhookId, [...requests.map(({ summary }) => summary.id), ...gone]);
+    for (const request of requests) {
+      this.rows.push(toRow(webhookId, request));
+      this.bytes += request.summaryText.length + request.request.length + (request.body?.length ?? 0);
+    }
+  }
+}
+
+async function shipBatch({ rows, ids }: Batch, lookAgainMs: number, deps: WebhookRequestShippingDeps): Promise<number> {
+  const { unarchivedRequests, archive, retentionDays } = deps;
+  await archive.requestShipments.ship(rows, retentionDays);
+  for (const [webhookId, archived] of ids) {
+    await unarchivedRequests.note(webhookId, { archived, nowMs: Date.now(), lookAgainMs });
+  }
+  return rows.length;
+}
+
+function toRow(webhookId: string, { summary, summaryText, request, body }: StoredRequest): RequestRow {
+  const { id, outcome, status, eventName } = summary;
+  return { id, at: timeOf(id), webhookId, outcome, status, eventName, summary: summaryText, request, body };
+}
+
+/** Finds requests of a log that nobody put on the list, such as those from before there was an archive; and drops those that are not hot any more. */
+async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequestShippingDeps): Promise<void> {
+  const { unarchivedRequests, archive } = deps;
+  const { all, unarchived } = await unarchivedRequests.ids(webhookId);
+  const listed = new Set(unarchived);
+  const others = all.filter((id) => !listed.has(id));
+  const looked: Required<Pick<Looked, 'missing' | 'drop'>> = { missing: [], drop: [] };
+  for (let start = 0; start < others.length; start += COMPARED_AT_ONCE) {
+    const some = others.slice(start, start + COMPARED_AT_ONCE);
+    const present = await archive.requests.present(webhookId, some);
+    const hotFrom = idsFrom(Date.now() - archive.hotMs);
+    looked.missing = [...looked.missing, ...some.filter((id) => !present.has(id))];
+    looked.drop = [...looked.drop, ...some.filter((id) => present.has(id) && id < hotFrom)];
+  }
+  await unarchivedRequests.note(webhookId, { ...looked, nowMs: Date.now(), lookAgainMs });
+}
+
+/** Deletions of webhooks do not wait for the archive. */
+async function tellRemovals({ unarchivedRequests, archive }: WebhookRequestShippingDeps): Promise<void> {
+  const removals = await unarchivedRequests.removals();
+  if (removals.size === 0) return;
+  await archive.requests.remove(removals);
+  await unarchivedRequests.forgetRemovals([...removals.keys()]);
+}

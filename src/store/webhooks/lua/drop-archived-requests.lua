@@ -1,0 +1,59 @@
+-- Notes which requests of a webhook's log the archive has, and drops from the log: those named, and the oldest beyond the maximum number. What the
+-- archive does not have yet stays.
+-- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
+--       (zset of IDs), requests to archive (zset of IDs), due logs (zset: webhook ID by time)
+-- ARGV: JSON object: webhookId, maxRequests, requestPrefix (key of a request up to its ID), archived (IDs that the archive has), missing (IDs that it
+--       does not have), drop (IDs to drop, if they are archived), nowMs, lookAgainMs, ttlMs
+-- Returns how many requests were dropped.
+local log, sizes, rejected, unarchived, due = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local AT_ONCE = 500
+
+for _, id in ipairs(args.archived) do
+  redis.call('ZREM', unarchived, id)
+end
+for _, id in ipairs(args.missing) do
+  if redis.call('ZSCORE', log, id) then
+    redis.call('ZADD', unarchived, 0, id)
+  end
+end
+
+local dropped, highest = 0, redis.call('HGET', sizes, 'dropped') or ''
+local function drop(id)
+  if not redis.call('ZSCORE', log, id) or redis.call('ZSCORE', unarchived, id) then
+    return
+  end
+  redis.call('ZREM', log, id)
+  redis.call('ZREM', rejected, id)
+  redis.call('HINCRBY', sizes, 'total', -(redis.call('HGET', sizes, id) or 0))
+  redis.call('HDEL', sizes, id)
+  redis.call('DEL', args.requestPrefix .. id)
+  dropped = dropped + 1
+  if id > highest then
+    highest = id
+  end
+end
+for _, id in ipairs(args.drop) do
+  drop(id)
+end
+local excess = redis.call('ZCARD', log) - args.maxRequests
+if excess > 0 then
+  for _, id in ipairs(redis.call('ZRANGE', log, 0, math.min(excess, AT_ONCE) - 1)) do
+    drop(id)
+  end
+end
+
+if dropped > 0 then
+  redis.call('HSET', sizes, 'dropped', highest)
+  redis.call('PEXPIRE', sizes, args.ttlMs)
+end
+if redis.call('ZCARD', unarchived) > 0 then
+  redis.call('PEXPIRE', unarchived, args.ttlMs)
+  redis.call('ZADD', due, args.nowMs, args.webhookId)
+elseif redis.call('EXISTS', log) == 1 then
+  redis.call('ZADD', due, args.nowMs + args.lookAgainMs, args.webhookId)
+else
+  redis.call('ZREM', due, args.webhookId)
+end
+redis.call('PEXPIRE', due, args.ttlMs)
+return dropped

@@ -1,0 +1,194 @@
+/** The requests of webhooks that the archive does not have yet. Each log is due when it got a request, and from time to time besides: then the archiver
+ *  makes sure that the archive has all of it, and drops what is no longer hot. */
+import { encodeTime } from 'ulid';
+import { inPipelines, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { type LogSummary, TTL_MS } from './webhook-log.ts';
+
+const LIST_EVERY_MS = 600_000;
+const TIME_CHARS = 10;
+
+/** A logged request as it is stored. */
+export interface StoredRequest {
+  summary: LogSummary;
+  /** JSON. */
+  summaryText: string;
+  /** JSON: headers and query string. */
+  request: string;
+  /** undefined: it was not read completely. */
+  body: Buffer | undefined;
+}
+
+export interface Looked {
+  /** IDs that the archive has. */
+  archived?: readonly string[];
+  /** IDs that it does not have. */
+  missing?: readonly string[];
+  /** IDs to drop, if they are archived. */
+  drop?: readonly string[];
+  nowMs: number;
+  /** When the log is due again. */
+  lookAgainMs: number;
+}
+
+export class UnarchivedRequests {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #maxRequests: number;
+
+  /** @param maxRequests that a log has once they are archived; 0: there is no log */
+  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#maxRequests = maxRequests;
+  }
+
+  get isOn(): boolean {
+    return this.#maxRequests > 0;
+  }
+
+  /** Webhooks of a partition whose logs are due, the longest overdue first. */
+  async due(partition: number, nowMs: number, limit: number): Promise<string[]> {
+    const { dueWebhookLogs } = this.#keys.partition(partition);
+    return this.#redis.zrangebyscore(dueWebhookLogs, '-inf', nowMs, 'LIMIT', 0, limit);
+  }
+
+  /** Every few minutes, makes all logs of the partition due that never were: those from before there was an archive. */
+  async listAll(partition: number, nowMs: number): Promise<void> {
+    const { dueWebhookLogs, webhookLogsListed } = this.#keys.partition(partition);
+    if ((await this.#redis.set(webhookLogsListed, '1', 'PX', LIST_EVERY_MS, 'NX')) !== 'OK') return;
+    const ids = await this.#redis.hkeys(this.#keys.webhooks);
+    const here = ids.filter((id) => this.#keys.of(id).number === partition);
+    if (here.length === 0) return;
+    const adding = this.#redis.pipeline();
+    for (const id of here) adding.zadd(dueWebhookLogs, 'NX', nowMs, id);
+    adding.pexpire(dueWebhookLogs, TTL_MS);
+    replies(await adding.exec());
+  }
+
+  /** Requests of a log that the archive does not have, oldest first: up to so many bytes, but at least one.
+   *  @returns also the IDs of those that expired */
+  async read(
+    webhookId: string,
+    { limit, maxBytes }: { limit: number; maxBytes: number },
+  ): Promise<{ requests: StoredRequest[]; gone: string[] }> {
+    const { unarchivedRequests, webhookLogSizes, webhookRequest } = this.#keys.of(webhookId);
+    const ids = await this.#redis.zrange(unarchivedRequests(webhookId), '0', String(limit - 1));
+    if (ids.length === 0) return { requests: [], gone: [] };
+    const sizes = await this.#redis.hmget(webhookLogSizes(webhookId), ...ids);
+    const chosen = ids.slice(0, countWithin(sizes.map(Number), maxBytes));
+    const reading = this.#redis.pipeline();
+    for (const id of chosen) reading.hgetallBuffer(webhookRequest(webhookId, id));
+    const found = replies<Record<string, Buffer>>(await reading.exec());
+    const requests: StoredRequest[] = [];
+    const gone: string[] = [];
+    for (const [i, { summary: text, request, body }] of found.entries()) {
+      if (!text || !request) {
+        gone.push(chosen[i] as string);
+        continue;
+      }
+      const summary = JSON.parse(text.toString()) as LogSummary;
+      requests.push({
+        summary,
+        summaryText: text.toString(),
+        request: request.toString(),
+        body: summary.bodyBytes === undefined ? undefined : body,
+      });
+    }
+    return { requests, gone };
+  }
+
+  /** IDs of a log, and of those among them that are not archived, as far as is known here. */
+  async ids(webhookId: string): Promise<{ all: string[]; unarchived: string[] }> {
+    const { webhookLog, unarchivedRequests } = this.#keys.of(webhookId);
+    const [all, unarchived] = await Promise.all([
+      this.#redis.zrange(webhookLog(webhookId), '0', '-1'),
+      this.#redis.zrange(unarchivedRequests(webhookId), '0', '-1'),
+    ]);
+    return { all, unarchived };
+  }
+
+  /** Notes what the archive has, and drops what need not stay.
+   *  @returns how many requests were dropped */
+  async note(
+    webhookId: string,
+    { archived = [], missing = [], drop = [], nowMs, lookAgainMs }: Looked,
+  ): Promise<number> {
+    const keys = this.#keys.of(webhookId);
+    const args = {
+      webhookId,
+      maxRequests: this.#maxRequests,
+      requestPrefix: keys.webhookRequest(webhookId, ''),
+      archived,
+      missing,
+      drop,
+      nowMs,
+      lookAgainMs,
+      ttlMs: TTL_MS,
+    };
+    const dropped = await this.#redis.dropArchivedRequests(
+      keys.webhookLog(webhookId),
+      keys.webhookLogSizes(webhookId),
+      keys.webhookRejections(webhookId),
+      keys.unarchivedRequests(webhookId),
+      keys.dueWebhookLogs,
+      JSON.stringify(args),
+    );
+    return dropped as number;
+  }
+
+  /** The highest ID that left the log: what the log has above it is all there is. undefined: none left. */
+  async highestDropped(webhookId: string): Promise<string | undefined> {
+    return (await this.#redis.hget(this.#keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
+  }
+
+  /** Number of requests that are not archived, and of those that were rejected, in the order of the IDs. */
+  async counts(webhookIds: readonly string[]): Promise<{ requests: number; rejected: number }[]> {
+    if (webhookIds.length === 0) return [];
+    const redis = this.#redis;
+    const commands = webhookIds.map((id) => ['zcard', this.#keys.of(id).unarchivedRequests(id)]);
+    const counts = await inPipelines<number>(redis, commands);
+    return Promise.all(
+      webhookIds.map(async (id, i) => {
+        const requests = counts[i] as number;
+        if (requests === 0) return { requests, rejected: 0 };
+        const { unarchivedRequests, webhookRejections } = this.#keys.of(id);
+        return { requests, rejected: await redis.zintercard(2, unarchivedRequests(id), webhookRejections(id)) };
+      }),
+    );
+  }
+
+  /** Notes that a webhook was deleted, until the archive knows. */
+  async noteRemoval(webhookId: string, nowMs: number): Promise<void> {
+    await this.#redis.hset(this.#keys.removedWebhooks, webhookId, nowMs);
+  }
+
+  async isRemoved(webhookId: string): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.removedWebhooks, webhookId)) === 1;
+  }
+
+  /** Webhook ID → time of deletion. */
+  async removals(): Promise<Map<string, number>> {
+    const fields = await this.#redis.hgetall(this.#keys.removedWebhooks);
+    return new Map(Object.entries(fields).map(([id, at]) => [id, Number(at)]));
+  }
+
+  async forgetRemovals(webhookIds: readonly string[]): Promise<void> {
+    await this.#redis.hdel(this.#keys.removedWebhooks, ...webhookIds);
+  }
+}
+
+/** What the IDs of requests from this time on begin with, and are above. */
+export function idsFrom(timeMs: number): string {
+  return encodeTime(timeMs, TIME_CHARS);
+}
+
+function countWithin(sizes: readonly number[], maxBytes: number): number {
+  let bytes = 0;
+  const end = sizes.findIndex((size, i) => {
+    bytes += size;
+    return i > 0 && bytes > maxBytes;
+  });
+  return end === -1 ? sizes.length : end;
+}
