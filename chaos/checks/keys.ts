@@ -44,6 +44,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Bulk cancellations in progress',
   },
   {
+    kind: '`due-replays`',
+    pattern: /^due-replays$/,
+    most: 1,
+    why: 'Replays in progress, and those whose runs are active',
+  },
+  {
     kind: '`events-in-use`',
     pattern: /^events-in-use$/,
     most: 1,
