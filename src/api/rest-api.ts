@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
+import { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
@@ -114,6 +115,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev });
+  const searches = new Searches(store, deps.archive, deps.history);
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments, archive: config.archive }),
@@ -126,7 +128,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
@@ -139,6 +141,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       runMetadata,
       runLists,
       listedRuns,
+      searches,
       steps,
       functionTables: deps.functionTables,
       transitions: deps.transitions,
