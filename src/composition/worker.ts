@@ -85,6 +85,7 @@ export async function createWorker(
     admittedCalls,
     timeoutTimers,
     timerHandlers,
+    restorer,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -201,6 +202,7 @@ export async function createWorker(
       activeRuns,
       events,
       runs,
+      history,
       steps,
       checkpoints,
       functions,
@@ -230,7 +232,7 @@ export async function createWorker(
       history,
       starter,
       transitions,
-      restoreEvents: async () => undefined,
+      restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
       locks: store.locks,
       log,
     },

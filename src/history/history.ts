@@ -18,6 +18,7 @@ import { DecisionHistory } from './decisions.ts';
 import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
+import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunMetadataHistory } from './run-metadata.ts';
@@ -26,6 +27,8 @@ import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  /** For runs that look back. */
+  pastEvents: Pick<Events, 'since'>;
   eventLists: {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
     listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
@@ -46,13 +49,14 @@ export interface History {
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {
-  const hot: History = { ...store, listedRuns: store.runLists.listed };
+  const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
   const { runs, runStatuses, restoredSteps, steps, runMetadata, runLists } = store;
   return {
     ...hot,
     events,
+    pastEvents: new PastEvents(store.events, archive),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     runs: new RunHistory({ runs, runStatuses, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
