@@ -52,7 +52,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
         ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, query, dialect }) {
         const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
         const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
@@ -88,7 +88,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
       summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, dialect, params: { id } }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
@@ -106,7 +106,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
       params: eventParams,
       query: z.object(cursorQuery(timePosition)),
       data: z.array(listedRunSchema),
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, dialect, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
