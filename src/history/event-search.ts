@@ -76,7 +76,7 @@ export class EventSearch {
     let names: Promise<readonly string[] | undefined> | undefined;
     return {
       async read(timeRange) {
-        names ??= hotNames(node, () => eventCounts.names(env, KNOWN_NAMES_MAX, nowMs));
+        names ??= hotNames(node, async () => (await eventCounts.names(env, KNOWN_NAMES_MAX, nowMs)).names);
         const query = { env, names: await names, source, timeRange, limit: READ_AT_ONCE };
         const { events, next } = await eventLists.list(query, nowMs);
         return { found: await test(events), next };

@@ -11,7 +11,7 @@ export interface SearchPage<T> {
   /** Cursor from which the search goes on; undefined: all was looked at. */
   next: Position | undefined;
   /** The page is not full, although more may follow. */
-  stoppedEarly?: StoppedEarly;
+  stoppedEarly?: StoppedEarly | undefined;
 }
 
 /** What a source found in the next part of its entries. */

@@ -115,10 +115,11 @@ export async function hitsOf(
 
   const matches = matcherOfNames(text);
   const names = await eventCounts.names(env, NAMES_MAX, nowMs);
+  stoppedEarly ??= names.stoppedEarly;
   add(
     'event_name',
     isWildcard(text) ? `/v1/events?name=${query}` : '/v1/events/names',
-    names.filter(({ name }) => matches(name)).map(({ name, lastAt }) => ({ name, at: time(lastAt) })),
+    names.names.filter(({ name }) => matches(name)).map(({ name, lastAt }) => ({ name, at: time(lastAt) })),
   );
   const functionIds = [...(await functionTables.of(env)).all()].map((fn) => fn.id);
   add(

@@ -61,7 +61,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
         ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
-      errors: ['not_found', 'searches_full'],
+      errors: ['not_found', 'archive_unavailable', 'searches_full'],
       async handle({ env, query, dialect }) {
         const { received_after, received_before, include, exclude, cursor, ...filters } = query;
         const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
@@ -96,7 +96,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
       summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, dialect, params: { id } }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
@@ -114,7 +114,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
       params: eventParams,
       query: z.object(cursorQuery(timePosition)),
       data: z.array(listedRunSchema),
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, dialect, params: { id }, query: { cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
