@@ -65,6 +65,7 @@ const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 web.backpressure.start();
 web.webhookReplayer.start();
+web.archiveHealth.start();
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {
@@ -75,6 +76,7 @@ async function close(): Promise<void> {
   await web.gateway.close();
   await web.webhookReplayer.close();
   web.backpressure.close();
+  web.archiveHealth.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
   await web.requestLogWriter.flush();
   await reporter.close();

@@ -22,6 +22,7 @@ import {
   startReconciler,
   startScheduleReconciler,
 } from './workers/maintenance.ts';
+import { startReplays } from './workers/replays.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -48,12 +49,15 @@ const {
   reconcileDeps,
   branchDeps,
   cancellationDeps,
+  replayDeps,
   admissionDeps,
   schedules,
   archive,
-  archiver,
   logArchivingDeps,
+  archiveHealth,
   dayDeps,
+  archiver,
+  archiveState,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -63,15 +67,24 @@ const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
+const replays = startReplays(replayDeps);
 const archiving =
   archiver &&
   archive &&
   startArchiving(
-    { archiver, locks: store.locks, log, hotMs: archive.hotMs, stalledAfterMs: config.stalledAfterMs },
+    {
+      archiver,
+      state: archiveState,
+      locks: store.locks,
+      log,
+      hotMs: archive.hotMs,
+      stalledAfterMs: config.stalledAfterMs,
+    },
     () => workers.partitions,
   );
 const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
   telemetry: ingestion.telemetry,
@@ -87,12 +100,14 @@ const partitionSharing = startPartitionSharing({ ...store, workers }, processId,
 // Shutdown: no new jobs, wait for calls in flight, send the last telemetry, disconnect.
 async function close(): Promise<void> {
   const { queues, durability } = ingestion;
+  archiveHealth.close();
   await partitionSharing.close();
   const periodic = [
     reconciler,
     scheduleReconciler,
     branchMaintenance,
     bulkCancellations,
+    replays,
     admissionChecks,
     dayMaintenance,
     archiving,

@@ -50,6 +50,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Replays of webhook requests in progress',
   },
   {
+    kind: '`events-in-use`',
+    pattern: /^events-in-use$/,
+    most: 1,
+    why: 'Archived events whose runs are active',
+  },
+  {
     kind: '`batches:*`, `batch-times:*`, `closed-batches:*`, `closed-batch-times:*`, `closed-batch-events:*`',
     pattern: /^(closed-)?batch(es|-times|-events):[\w-]+:.+$/,
     most: 20,

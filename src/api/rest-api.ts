@@ -4,6 +4,8 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
+import { StorageUses } from '../history/storage-use.ts';
+import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -58,6 +60,7 @@ import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { storageRoutes } from './routes/storage.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
@@ -65,6 +68,8 @@ import { webhookLogRoutes } from './routes/webhook-log.ts';
 import { webhookReplayRoutes } from './routes/webhook-replays.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+
+const DAY_MS = 86_400_000;
 
 export interface ApiDeps {
   config: Config;
@@ -76,6 +81,7 @@ export interface ApiDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   backpressure: Backpressure;
+  archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
   telemetry: Telemetry;
   transitions: RunTransitions;
@@ -112,6 +118,12 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments, archive: config.archive }),
+    ...storageRoutes({
+      storageUses: new StorageUses({ hotStorage: store.hotStorage, archive: deps.archive }),
+      environments,
+      hasArchive: deps.archive !== undefined,
+      retentionDays: config.retentionMs / DAY_MS,
+    }),
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
@@ -189,7 +201,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       environments,
       limitStatuses: deps.limitStatuses,
     }),
-    ...overviewRoutes({ redis: store.redis, processes, metrics, functions, backpressure, queues: deps.queues }),
+    ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
     ...settingRoutes({ settings: config.settings }),

@@ -6,13 +6,17 @@ import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedIds } from './archived-ids.ts';
 import { ArchivedRequests } from './archived-requests.ts';
+import { ArchivedRunParts } from './archived-run-parts.ts';
+import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
 import { ArchivedScopes } from './archived-scopes.ts';
+import { ArchivedStorage } from './archived-storage.ts';
 import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
 import { RequestShipments } from './request-shipments.ts';
+import { SchemaCheck } from './schema-check.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
 import { UnusedNumbers } from './unused-numbers.ts';
 
@@ -23,6 +27,7 @@ export interface Archive {
   tables: DayTables;
   dayRemoval: DayRemoval;
   unusedNumbers: UnusedNumbers;
+  storage: ArchivedStorage;
   shipments: Shipments;
   requestShipments: RequestShipments;
   requests: ArchivedRequests;
@@ -30,6 +35,7 @@ export interface Archive {
   ids: ArchivedIds;
   events: ArchivedEvents;
   runs: ArchivedRuns;
+  runParts: ArchivedRunParts;
   /** Events and ended runs that are older than this leave Redis. */
   hotMs: number;
 }
@@ -42,25 +48,30 @@ export function createArchive(
 ): Archive | undefined {
   if (!settings) return undefined;
   const database = new Database(settings, log);
+  const schemaCheck = new SchemaCheck(database, log);
+  database.openAfter(() => schemaCheck.pass());
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
-  const scopes = new ArchivedScopes(numbers, retentionOf);
   const unusedNumbers = new UnusedNumbers(database);
+  const scopes = new ArchivedScopes(numbers, retentionOf);
+  const rows = new ArchivedRunRows(database, scopes);
   return {
     database,
     numbers,
     days,
     tables,
-    ids: new ArchivedIds(database, numbers),
     dayRemoval: new DayRemoval(database, unusedNumbers),
     unusedNumbers,
+    storage: new ArchivedStorage(database, numbers),
+    ids: new ArchivedIds(database, numbers),
     shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
     requestShipments: new RequestShipments({ database, days, tables }),
     requests: new ArchivedRequests(database),
     audit: new ArchivedAudit({ database, days, tables }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
-    runs: new ArchivedRuns({ database, numbers, scopes }),
+    runs: new ArchivedRuns({ database, numbers, scopes, rows }),
+    runParts: new ArchivedRunParts(database, rows),
     hotMs: settings.hotMs,
   };
 }

@@ -1,22 +1,18 @@
 /** Ended runs that are archived: by ID, by event, and as lists. Those of functions and environments that nothing is archived of are not there; those that
  *  are older than the retention of their environment are no longer shown, although their day may still be stored. */
-import { timeOf } from '../model/ids.ts';
 import type { Ending, Run } from '../model/runs/run.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { RunBrief } from '../store/runs/run-lists.ts';
+import type { ArchivedRunRows } from './archived-run-rows.ts';
 import type { ArchivedScopes, Scope } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
 import { type Database, isTimeout, type Row } from './database.ts';
-import { DAY_MS } from './day-tables.ts';
 import { fromUuid, toUuid, toUuids } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
 import { STATUS_NUMBERS } from './rows.ts';
 import { listedRunOfRow, runOfRow } from './run-row.ts';
 import { type Window, windowsBetween } from './time-windows.ts';
 
-/** The creation of a run is rarely further from the time of its ID. */
-const BEFORE_ID_MS = DAY_MS;
-const AFTER_ID_MS = 2 * DAY_MS;
 /** Runs of the events of one look-up. */
 const OF_EVENTS_MAX = 10_000;
 const PAGE_TIMEOUT_MS = 5_000;
@@ -54,16 +50,23 @@ export class ArchivedRuns {
   readonly #database: Database;
   readonly #numbers: Numbers;
   readonly #scopes: ArchivedScopes;
+  readonly #rows: ArchivedRunRows;
 
-  constructor({ database, numbers, scopes }: { database: Database; numbers: Numbers; scopes: ArchivedScopes }) {
+  constructor({
+    database,
+    numbers,
+    scopes,
+    rows,
+  }: { database: Database; numbers: Numbers; scopes: ArchivedScopes; rows: ArchivedRunRows }) {
     this.#database = database;
     this.#numbers = numbers;
     this.#scopes = scopes;
+    this.#rows = rows;
   }
 
   /** With their outputs, in the order of the IDs; runs that are not archived are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
-    const rows = await this.#byId<StoredRow>(env, ids, 'id, record, output');
+    const rows = await this.#rows.read<StoredRow>(env, ids, 'record, output');
     return ids.flatMap((id) => {
       const row = rows.get(id);
       return row ? [runOfRow(env, id, row)] : [];
@@ -72,17 +75,13 @@ export class ArchivedRuns {
 
   /** Bytes by ID; 0: no output. */
   async outputSizes(env: string, ids: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.#byId<Row & { id: string; size: number | null }>(
-      env,
-      ids,
-      'id, octet_length(output) AS size',
-    );
+    const rows = await this.#rows.read<{ size: number | null }>(env, ids, 'octet_length(output) AS size');
     return new Map([...rows].map(([id, { size }]) => [id, size ?? 0]));
   }
 
   /** JSON texts by ID; null: no output. */
   async outputs(env: string, ids: readonly string[]): Promise<Map<string, string | null>> {
-    const rows = await this.#byId<Row & { id: string; output: string | null }>(env, ids, 'id, output');
+    const rows = await this.#rows.read<{ output: string | null }>(env, ids, 'output');
     return new Map([...rows].map(([id, { output }]) => [id, output]));
   }
 
@@ -121,30 +120,6 @@ export class ArchivedRuns {
   /** Runs of an event without their outputs, in the order of creation. */
   async readByEvent(env: string, eventId: string): Promise<Run[]> {
     return (await this.#byEvents(env, [eventId])).get(eventId) ?? [];
-  }
-
-  /** Columns of the row of each run, by its ID. */
-  async #byId<R extends Row & { id: string }>(
-    env: string,
-    ids: readonly string[],
-    columns: string,
-  ): Promise<Map<string, R>> {
-    const uuids = toUuids(ids);
-    const scope = uuids.length === 0 ? undefined : await this.#scopes.of(env);
-    if (!scope) return new Map();
-    const read = async (some: readonly string[], { from, to }: Window) => {
-      const rows = await this.#database.query<R>(
-        `SELECT ${columns} FROM runs WHERE id = ANY($1) AND env_id = $2 AND at >= $3 AND at < $4`,
-        [some, scope.envId, Math.max(from, scope.since), to],
-      );
-      return rows.map((row) => [fromUuid(row.id), row] as const);
-    };
-    const times = uuids.map((uuid) => timeOf(fromUuid(uuid)));
-    const near = { from: Math.min(...times) - BEFORE_ID_MS, to: Math.max(...times) + AFTER_ID_MS };
-    const found = new Map(await read(uuids, near));
-    const missing = uuids.filter((uuid) => !found.has(fromUuid(uuid)));
-    if (missing.length === 0) return found;
-    return new Map([...found, ...(await read(missing, { from: scope.since, to: scope.now + DAY_MS }))]);
   }
 
   /** Looks at all days: an event may be re-run at any time, and its ID may have any time. */

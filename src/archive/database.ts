@@ -32,6 +32,8 @@ export type Client = pg.PoolClient;
 export class Database {
   readonly schema: string;
   readonly #pool: pg.Pool;
+  /** undefined: everybody may pass. */
+  #gate: (() => Promise<void>) | undefined;
 
   constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
     this.schema = schema;
@@ -48,8 +50,22 @@ export class Database {
     this.#pool.on('error', (error) => log.debug({ err: error.message }, 'idle connection to Postgres'));
   }
 
+  /** From now on everything waits for this, until it resolves. */
+  openAfter(check: () => Promise<void>): void {
+    this.#gate = async () => {
+      await check();
+      this.#gate = undefined;
+    };
+  }
+
   /** @throws ServiceError archive_unavailable when Postgres is away */
   async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    if (this.#gate) await this.#gate();
+    return this.queryAnySchema(text, values);
+  }
+
+  /** For the check of the schema itself. */
+  async queryAnySchema<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     try {
       return (await this.#pool.query<R>(text, values as unknown[])).rows;
     } catch (error) {
@@ -85,6 +101,7 @@ export class Database {
   }
 
   async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#gate) await this.#gate();
     let client: Client;
     try {
       client = await this.#pool.connect();

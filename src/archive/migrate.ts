@@ -42,11 +42,11 @@ export async function migrate(
 
 /** Names of the migrations that have not run yet. */
 export async function missingMigrations(database: Database): Promise<string[]> {
-  const [found] = await database.query<{ present: boolean }>('SELECT to_regclass($1) IS NOT NULL AS present', [
+  const [found] = await database.queryAnySchema<{ present: boolean }>('SELECT to_regclass($1) IS NOT NULL AS present', [
     `${database.schema}.${TABLE}`,
   ]);
   if (!found?.present) return migrations();
-  const rows = await database.query<{ name: string }>(`SELECT name FROM ${TABLE}`);
+  const rows = await database.queryAnySchema<{ name: string }>(`SELECT name FROM ${TABLE}`);
   const done = new Set(rows.map(({ name }) => name));
   return migrations().filter((name) => !done.has(name));
 }

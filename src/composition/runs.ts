@@ -91,6 +91,7 @@ export function createRunServices(
     limitUsage,
     processes,
     decisions: storedDecisions,
+    replayProgress,
   }: Store,
   history: History,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
@@ -121,6 +122,7 @@ export function createRunServices(
     timeoutTimers,
     deferredFunctions,
     lifecycleEvents,
+    replayProgress,
     telemetry,
   });
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };

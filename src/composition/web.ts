@@ -14,6 +14,7 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { createHistory, type History } from '../history/history.ts';
+import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Environment } from '../model/environment.ts';
@@ -97,6 +98,7 @@ export interface Web {
   /** Ends responses and connections that have no end of their own. */
   endStreams(): void;
   backpressure: Backpressure;
+  archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
   webhookReplayer: WebhookReplayer;
   /** Sends requests to apps. */
@@ -124,6 +126,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     looks,
   } = createRunServices(core, store, history, ingestion);
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
+  const roomMs = () => backpressure.roomMs;
+  const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs, log });
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
@@ -181,7 +185,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     eventsUncommitted: () => acceptor.unansweredEvents,
     transforms: () => transforms.usage(),
     appConnections: () => gateway.connectionCount,
-    stored: storedGauges(store, queues),
+    archiveUp: () => archiveHealth.up,
+    stored: storedGauges(store, queues, archive?.hotMs),
   });
   const app = createApp({
     config,
@@ -193,6 +198,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transforms,
     acceptor,
     backpressure,
+    archiveHealth,
     readiness,
     requestLogWriter,
     telemetry,
@@ -223,6 +229,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     webSockets,
     endStreams,
     backpressure,
+    archiveHealth,
     requestLogWriter,
     webhookReplayer,
     httpAgent,

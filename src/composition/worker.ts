@@ -3,12 +3,18 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { createHistory } from '../history/history.ts';
+import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
+import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
+import { ReplayLoad } from '../jobs/replays/replay-load.ts';
+import type { ReplayDeps } from '../jobs/replays/replay-rounds.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
@@ -36,14 +42,17 @@ export interface WorkerParts {
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
+  replayDeps: ReplayDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
-  archiver: Archiver | undefined;
   logArchivingDeps: LogArchivingDeps | undefined;
+  archiveHealth: ArchiveHealth;
   /** undefined: there is no archive. */
   dayDeps: DayMaintenanceDeps | undefined;
+  archiver: Archiver | undefined;
+  archiveState: ArchiveState;
 }
 
 /** The workers take jobs from here on.
@@ -168,6 +177,8 @@ export async function createWorker(
     recorder,
     tracing,
   });
+  const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
+  const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
   metrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
@@ -176,7 +187,8 @@ export async function createWorker(
     },
     connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
-    stored: storedGauges(store, queues),
+    archiveUp: () => archiveHealth.up,
+    stored: storedGauges(store, queues, archive?.hotMs),
   });
   return {
     ingestion,
@@ -207,9 +219,23 @@ export async function createWorker(
       checkMs: 2 * config.stalledAfterMs,
     },
     cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
+    replayDeps: {
+      replays: store.replays,
+      progress: store.replayProgress,
+      planner: new ReplayPlanner({ history, functions, evaluator }),
+      load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
+      environments,
+      events,
+      runs,
+      history,
+      starter,
+      transitions,
+      restoreEvents: async () => undefined,
+      locks: store.locks,
+      log,
+    },
     schedules,
     archive,
-    archiver: archive && new Archiver({ archive, store }),
     dayDeps: archive && {
       archive,
       environments,
@@ -227,6 +253,15 @@ export async function createWorker(
       auditRetentionDays: config.auditRetentionDays,
       log,
     },
+    archiveHealth,
+    archiver:
+      archive &&
+      new Archiver({
+        archive,
+        store,
+        onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
+      }),
+    archiveState,
     branchDeps: {
       redis: store.redis,
       environments,

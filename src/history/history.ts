@@ -14,11 +14,17 @@ import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 import { AuditLogHistory } from './audit-log.ts';
+import { DecisionHistory } from './decisions.ts';
+import { EventHistory } from './event-history.ts';
+import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
-  eventLists: Pick<EventLists, 'list' | 'listById'>;
+  eventLists: {
+    list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
+    listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
+  };
   eventCounts: Pick<EventCounts, 'histogram' | 'names'>;
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'history'>;
@@ -34,8 +40,12 @@ export interface History {
 export function createHistory(store: Store, archive: Archive | undefined): History {
   const hot: History = { ...store, listedRuns: store.runLists.listed };
   if (!archive) return hot;
+  const events = new EventHistory(store.events, archive);
   return {
     ...hot,
+    events,
+    eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
+    decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
     webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
     auditLog: new AuditLogHistory(store.auditLog, archive.audit),
   };

@@ -22,6 +22,8 @@ export interface StoredGauges {
   maxMemoryBytes: number | undefined;
   /** undefined: one server. */
   cluster: { primaries: number; replicas: number; unservedHashSlots: number; usedMemoryBytes: number } | undefined;
+  /** How long events have waited that are old enough for the archive; undefined: there is none. */
+  archiveLagMs: number | undefined;
 }
 
 export interface GaugeSources {
@@ -29,6 +31,8 @@ export interface GaugeSources {
   eventsUncommitted(): number;
   /** undefined: Redis is down or does not respond. */
   stored(): Promise<StoredGauges | undefined>;
+  /** Whether Postgres responds; undefined: there is no archive, or nothing is known yet. */
+  archiveUp(): boolean | undefined;
   /** Of web. */
   transforms?(): { threads: number; queued: number; inFlight: number };
   /** Of web: connections of apps to its gateway. */
@@ -53,10 +57,14 @@ export function registerGauges(
     'events_uncommitted',
     'Events that wait for the start or the end of a group commit.',
   );
+  const archiveUp = registry.gauge('archive_up', '1: Postgres responds to this process; 0: it does not.', 'min');
   const setStored = storedGauges(registry);
   const setOwn = role === 'web' ? transformGauges(registry) : workerGauges(registry);
   return async (sources) => {
     eventsUncommitted.set(sources.eventsUncommitted());
+    const up = sources.archiveUp();
+    if (up === undefined) archiveUp.remove();
+    else archiveUp.set(up ? 1 : 0);
     setOwn(sources);
     const stored = await sources.stored();
     setStored(stored);
@@ -149,6 +157,11 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     ['queue'],
     'max',
   );
+  const archiveLag = registry.gauge(
+    'archive_lag_seconds',
+    'How long events have waited for the archive that are older than HOT_HOURS.',
+    'max',
+  );
   let present = new Set<GaugeMetric>();
   // Until Redis has responded.
   up.set(0);
@@ -166,6 +179,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     set(used, usedMemoryBytes);
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);
+    if (status.archiveLagMs !== undefined) set(archiveLag, status.archiveLagMs / 1_000);
     for (const [kind, count] of Object.entries(status.processes)) set(processes(kind), count);
     for (const queue of queues) {
       for (const state of STATES) set(jobs(queue.name, state), queue[state]);

@@ -62,6 +62,9 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
+  /** Postgres has so many more events and runs. */
+  archiveShipped(events: number, runs: number, ms: number): void;
+  archiveShipmentFailed(): void;
 }
 
 const noop = () => {};
@@ -95,4 +98,6 @@ export const NOOP_RECORDER: MetricsRecorder = {
   runStarted: noop,
   runEnded: noop,
   functionCalled: noop,
+  archiveShipped: noop,
+  archiveShipmentFailed: noop,
 };

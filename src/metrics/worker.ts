@@ -2,7 +2,12 @@
 import { CALL_RESULTS, type JobRecorder, type MetricsRecorder, SKIP_REASONS } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry } from './registry.ts';
 
-export function workerRecorder(registry: MetricsRegistry): JobRecorder & Pick<MetricsRecorder, 'functionCalled'> {
+type WorkerRecorder = JobRecorder &
+  Pick<MetricsRecorder, 'functionCalled' | 'archiveShipped' | 'archiveShipmentFailed'>;
+
+const ARCHIVED = ['events', 'runs'] as const;
+
+export function workerRecorder(registry: MetricsRegistry): WorkerRecorder {
   const active = registry.gaugesBy('jobs_active', 'Jobs that this process is running.', ['queue']);
   const jobs = registry.countersBy('jobs_total', 'Attempts of jobs that this process finished.', ['queue', 'outcome']);
   const durations = registry.histogramsBy(
@@ -35,6 +40,13 @@ export function workerRecorder(registry: MetricsRegistry): JobRecorder & Pick<Me
     'Duration of function calls, until their response.',
     LONG_BUCKETS,
   );
+  const shipped = registry.counters('archive_rows_shipped_total', 'Rows written to the archive.', 'kind', ARCHIVED);
+  const shipments = registry.histogram(
+    'archive_shipment_duration_seconds',
+    'Duration of shipments to the archive, until their commit.',
+    LONG_BUCKETS,
+  );
+  const failedShipments = registry.counter('archive_shipments_failed_total', 'Shipments to the archive that failed.');
   const counts = new Map<string, number>();
   const addActive = (queue: string, by: 1 | 0 | -1) => {
     const count = (counts.get(queue) ?? 0) + by;
@@ -62,5 +74,11 @@ export function workerRecorder(registry: MetricsRegistry): JobRecorder & Pick<Me
       calls(result).inc();
       callDurations.observe(ms / 1_000);
     },
+    archiveShipped(events, runs, ms) {
+      shipped('events').inc(events);
+      shipped('runs').inc(runs);
+      shipments.observe(ms / 1_000);
+    },
+    archiveShipmentFailed: () => failedShipments.inc(),
   };
 }

@@ -13,6 +13,7 @@ import { type Keyspace, keyspace } from './redis/keyspace.ts';
 import { Locks } from './redis/locks.ts';
 import { Partitions } from './redis/partitions.ts';
 import { withScripts } from './redis/scripts.ts';
+import { createReplayStore, type ReplayStore } from './replays/store.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 import type { StoreContext } from './store-context.ts';
 import { createTelemetryStore, type TelemetryStore } from './telemetry/store.ts';
@@ -24,6 +25,7 @@ const PARTITIONS_OF_CLUSTER = 32;
 export interface Store
   extends EventStore,
     RunStore,
+    ReplayStore,
     FlowControlStore,
     AppStore,
     ConnectStore,
@@ -62,6 +64,7 @@ export function createStore(connection: Redis, config: Config): Store {
     ...environmentStore,
     ...createEventStore(context),
     ...createRunStore(context),
+    ...createReplayStore(context),
     ...createFlowControlStore(context),
     ...createAppStore(context),
     ...createConnectStore(context),

@@ -1,6 +1,7 @@
 /** Archives the partitions that this worker works on, while it holds their leases. */
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable } from '../archive/database.ts';
+import type { ArchiveState } from '../jobs/archive/archive-state.ts';
 import type { Archiver } from '../jobs/archive/archiver.ts';
 import type { Logger } from '../log.ts';
 import type { Locks } from '../store/redis/locks.ts';
@@ -12,9 +13,12 @@ const AGAIN_MS = 10;
 /** Until Postgres is asked again. */
 const AWAY_MS = 2_000;
 const LAST_ROUND_MS = 2_000;
+/** Shutdown does not depend on Redis. */
+const LAST_REPORT_MS = 500;
 
 export interface ArchivingDeps {
   archiver: Archiver;
+  state: ArchiveState;
   locks: Locks;
   log: Logger;
   /** Age at which something is archived. */
@@ -24,7 +28,7 @@ export interface ArchivingDeps {
 
 /** @param partitions that this worker works on */
 export function startArchiving(
-  { archiver, locks, log, hotMs, stalledAfterMs }: ArchivingDeps,
+  { archiver, state, locks, log, hotMs, stalledAfterMs }: ArchivingDeps,
   partitions: () => readonly number[],
 ): PeriodicTask {
   // Soon where little time makes something old, as dev mode permits.
@@ -42,13 +46,18 @@ export function startArchiving(
         let delayMs = roundMs;
         try {
           await locks.withLock(`archive:${partition}`, LEASE_MS, async () => {
-            const { events, runs, more } = await archiver.round(partition, signal);
+            const { events, runs, more, oldest } = await archiver.round(partition, signal);
             if (events + runs > 0) log.debug({ partition, events, runs }, 'archived');
+            state.setOldestUnarchived(partition, oldest);
             if (more) delayMs = AGAIN_MS;
           });
         } catch (error) {
           delayMs = isUnavailable(error) ? AWAY_MS : roundMs;
-          log.warn({ partition, err: (error as Error).message }, 'could not archive; Redis keeps it');
+          state.recordFailure(error as Error);
+          await archiver.oldest(partition).then(
+            (oldest) => state.setOldestUnarchived(partition, oldest),
+            (failed: Error) => log.debug({ partition, err: failed.message }, 'what waits for the archive is unknown'),
+          );
         }
         return delayMs;
       }),
@@ -59,6 +68,7 @@ export function startArchiving(
     async close() {
       stop();
       await Promise.race([stopped, setTimeout(LAST_ROUND_MS, undefined, { ref: false })]);
+      await Promise.race([state.close(), setTimeout(LAST_REPORT_MS, undefined, { ref: false })]);
     },
   };
 }

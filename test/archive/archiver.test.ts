@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 /** Keys that an installation has anyway, or that expire soon. */
 const LASTING =
-  /^:(dedup|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|webhook)/;
+  /^:(dedup|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|archive-status|webhook)/;
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
@@ -18,7 +18,7 @@ describe('The archiver', () => {
   let postgres: pg.Client;
 
   beforeEach(async () => {
-    service = await startService({ archive: true, env: { HOT_HOURS } });
+    service = await startService({ archive: true, env: { HOT_HOURS, RETRY_SCALE: '0.001' } });
     apps = await startAppHost();
     postgres = await connectPostgres(schemaOf(service.prefix));
   });
@@ -58,5 +58,57 @@ describe('The archiver', () => {
     });
     const { rows } = await postgres.query('SELECT dedup_id, duplicates FROM events ORDER BY dedup_id');
     expect(rows[0]).to.deep.equal({ dedup_id: 'one', duplicates: 1 });
+  });
+
+  it('has an event that is sent again with its seed run nothing, also when the first is archived', async () => {
+    await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
+    const seed = { 'x-inngest-event-id-seed': `${Date.now()},${Buffer.alloc(10, 7).toString('base64')}` };
+    const [first] = (await service.post('/e/key', { name: 'a', data: {} }, seed)).body.ids;
+    await until(async () => (await count('runs')) === 1 && (await eventKeys()).length === 0, {
+      timeoutMs: 20_000,
+      describe: 'the event is archived',
+    });
+    const again = await service.post(
+      '/e/key',
+      [
+        { name: 'a', data: {} },
+        { name: 'a', data: {} },
+      ],
+      seed,
+    );
+    expect(again.body.ids[0]).to.equal(first);
+    await until(() => apps.calls('fn').length >= 2, { describe: 'the other event runs the function' });
+    await until(
+      async () => (await count('events')) === 2 && (await count('runs')) === 2 && (await eventKeys()).length === 0,
+      {
+        timeoutMs: 20_000,
+        describe: 'both events are archived',
+      },
+    );
+    expect(apps.calls('fn')).to.have.length(2);
+  });
+
+  it('keeps a copy of an event whose run is active; the run goes on with it and follows it into the archive', async () => {
+    const archived = Promise.withResolvers<void>();
+    apps.on('fn', async ({ number }) => {
+      if (number > 0) return { body: 'done' };
+      await archived.promise;
+      return { status: 500 };
+    });
+    await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
+    await service.post('/e/key', { name: 'a', data: { n: 1 } });
+    await until(async () => (await count('events')) === 1, { timeoutMs: 20_000, describe: 'the event is archived' });
+    await until(async () => (await eventKeys()).some((key) => key.includes(':overflow-event:')), {
+      describe: 'a copy stays',
+    });
+    expect(await count('runs')).to.equal(0);
+    archived.resolve();
+    await until(() => apps.calls('fn').length === 2, { describe: 'the call is repeated', timeoutMs: 20_000 });
+    expect(apps.calls('fn')[1]?.body.event.data).to.deep.equal({ n: 1 });
+    await until(async () => (await count('runs')) === 1, { timeoutMs: 20_000, describe: 'the run is archived' });
+    await until(async () => (await eventKeys()).length === 0, {
+      timeoutMs: 20_000,
+      describe: () => 'Redis has nothing of the event and its run',
+    });
   });
 });

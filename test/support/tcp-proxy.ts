@@ -25,8 +25,13 @@ export class TcpProxy {
 
   async stop(): Promise<void> {
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.cut();
     await once(this.#server, 'close');
+  }
+
+  /** Ends all connections. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #forward(client: Socket): void {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { ErrorCode } from '../../errors.ts';
+import { stoppedEarlySchema } from '../rest/list-response.ts';
 import type { Route } from '../rest/route.ts';
 import { isOptional } from '../rest/validation.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
@@ -36,6 +37,7 @@ const metadataSchema = z.object({
     .optional()
     .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
+  stopped_early: stoppedEarlySchema.optional(),
 });
 
 /** Errors that every route of the API may return. */

@@ -1,6 +1,7 @@
 /** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
  *  without its large fields. */
 import { z } from 'zod';
+import { STOPPED_EARLY, type StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage } from './list-query.ts';
 
 export const LIST_MAX_BYTES = 2 * 1_048_576;
@@ -15,12 +16,20 @@ export const omittedField = {
     .meta({ description: 'Fields that are too large for a list; get the item by its ID to read them' }),
 };
 
+/** Why a list may be incomplete: `metadata.stopped_early`. */
+export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
+  description:
+    'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
+    'The cursor goes on from here',
+});
+
 export interface ListOptions<Row> {
   present(row: Row): object;
   /** Position after this row; absent: the list has one page. */
   positionOf?(row: Row): unknown;
   /** Position after the last row; undefined: this is the last page. */
   next?: unknown;
+  stoppedEarly?: StoppedEarly | undefined;
   /** Paths of large fields that may be omitted, such as `event.data`. */
   omittable?: readonly string[];
 }
@@ -41,8 +50,9 @@ export class ListPage {
 /** The first rows that fit into a response. */
 export function listReply<Row>(
   rows: readonly Row[],
-  { present, positionOf, next, omittable = [] }: ListOptions<Row>,
-): { data: ListPage; metadata: { cursor?: string } } {
+  { present, positionOf, next, stoppedEarly, omittable = [] }: ListOptions<Row>,
+): { data: ListPage; metadata: { cursor?: string; stopped_early?: StoppedEarly } } {
+  const early = stoppedEarly && { stopped_early: stoppedEarly };
   const items: string[] = [];
   let bytes = 0;
   for (const [at, row] of rows.entries()) {
@@ -50,18 +60,11 @@ export function listReply<Row>(
     bytes += Buffer.byteLength(item) + 1;
     const before = rows[at - 1];
     if (bytes > ITEMS_MAX_BYTES && before !== undefined && positionOf) {
-      return { data: new ListPage(items), metadata: nextPage(positionOf(before)) };
+      return { data: new ListPage(items), metadata: { ...nextPage(positionOf(before)), ...early } };
     }
     items.push(item);
   }
-  return { data: new ListPage(items), metadata: nextPage(next) };
-}
-
-/** Says in the page's metadata why it has fewer items than it could. */
-export function withStop<Reply extends { metadata: object }>(reply: Reply, stoppedEarly: string | undefined) {
-  return stoppedEarly === undefined
-    ? reply
-    : { ...reply, metadata: { ...reply.metadata, stopped_early: stoppedEarly } };
+  return { data: new ListPage(items), metadata: { ...nextPage(next), ...early } };
 }
 
 /** How many items of these sizes fit into a response; at least one. */

@@ -73,6 +73,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
           present: (event) => event,
           positionOf: ({ internal_id, received_at }) => ({ at: Date.parse(received_at), id: internal_id }),
           next: page.next,
+          stoppedEarly: page.stoppedEarly,
           omittable: ['data', 'user', 'runs'],
         });
       },

@@ -1,5 +1,6 @@
 /** `/v1/overview`: the state of the service at a glance. */
 import { z } from 'zod';
+import { ARCHIVE_STATES, type ArchiveHealth, type ArchiveHealthState } from '../../jobs/archive/archive-health.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
@@ -62,6 +63,20 @@ const intakeSchema = z.object({
   reasons: z.array(z.string()).meta({ description: 'Which limits are exceeded, by how much, and how to fix it' }),
 });
 
+const archiveSchema = z.object({
+  state: z.enum(ARCHIVE_STATES).meta({
+    description:
+      '`off`: there is no Postgres; `behind`: events have waited for it for more than 5 minutes longer than HOT_HOURS; `unavailable`: it does not ' +
+      'respond, and Redis keeps everything',
+  }),
+  behind_seconds: z.int().nullable().meta({ description: 'How long events have waited that are older than HOT_HOURS' }),
+  room_seconds: z.int().nullable().meta({
+    description:
+      'How long Redis can go on at its present growth before events are rejected; null: it does not grow, or has no limit, or it is too early to tell',
+  }),
+  reason: z.string().nullable().meta({ description: 'Why it is unavailable' }),
+});
+
 const failingSchema = z.object({
   function_id: z.string(),
   name: z.string(),
@@ -77,6 +92,7 @@ export const overviewSchema = z
     queues: z.array(queueSchema).meta({ description: 'Jobs of all environments' }),
     redis: redisSchema,
     intake: intakeSchema,
+    archive: archiveSchema,
     failing_functions: z
       .array(failingSchema)
       .meta({ description: 'Functions with failed runs in the last 24 hours, most failures first' }),
@@ -89,11 +105,12 @@ export interface OverviewRouteDeps {
   metrics: Metrics;
   functions: Functions;
   backpressure: Backpressure;
+  archiveHealth: ArchiveHealth;
   queues: PartitionQueues;
 }
 
 export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
-  const { redis, processes, metrics, functions, backpressure, queues } = deps;
+  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues } = deps;
 
   /** Most failed runs first. */
   async function failingFunctions(env: string, nowMs: number) {
@@ -121,11 +138,12 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued] = await Promise.all([
+        const [alive, status, failing, queued, archive] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
+          archiveHealth.state(nowMs),
         ]);
         return {
           data: {
@@ -146,6 +164,7 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
               cluster: presentCluster(status.cluster),
             },
             intake: presentIntake(backpressure),
+            archive: presentArchive(archive),
             failing_functions: failing,
           },
         };
@@ -175,4 +194,9 @@ function presentCluster(cluster: ClusterInfo | undefined) {
 
 function presentIntake({ full, state: { since, reasons } }: Backpressure) {
   return { open: !full, full_since: time(since), reasons };
+}
+
+function presentArchive({ state, behindMs, roomMs, reason }: ArchiveHealthState) {
+  const seconds = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms / 1_000));
+  return { state, behind_seconds: seconds(behindMs), room_seconds: seconds(roomMs), reason: reason ?? null };
 }

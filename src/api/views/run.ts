@@ -21,9 +21,12 @@ const cancelReasonSchema = z
     cause: z.enum(CANCEL_CAUSES).meta({
       description:
         'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
-        'its queued runs cancelled; singleton: another run of the same key replaced it',
+        'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
     }),
-    id: z.string().nullable().meta({ description: 'Of the event, the bulk cancellation, or the other run' }),
+    id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the event, the bulk cancellation, the replay, or the other run' }),
   })
   .meta({ id: 'CancelReason' });
 
@@ -60,6 +63,7 @@ export const runSchema = z
     request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
     cancel_reason: cancelReasonSchema.nullable().meta({ description: 'null: not cancelled, or by an earlier version' }),
     retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
+    replay_id: z.string().nullable().meta({ description: 'The replay that started it' }),
     from_step: z.string().nullable().meta({
       description: 'The step that a re-run began with: hashed ID; null: it began at the start',
     }),
@@ -106,6 +110,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     request_id: requestId,
     cancel_reason: run.cancelReason ? { cause: run.cancelReason.cause, id: run.cancelReason.id ?? null } : null,
     retry_of: run.retryOf ?? null,
+    replay_id: run.replayId ?? null,
     from_step: run.fromStep?.id ?? null,
     function_version: 1,
     environment_id: uuidOf(env),

@@ -65,7 +65,7 @@ export class Archiver {
     const result: RoundResult = { events: 0, runs: 0, more: false, oldest: undefined };
     for (const { name: env } of await this.#environments()) {
       if (signal?.aborted) break;
-      const scope = { partition, env, before };
+      const scope = { partition, env, before, hotMs: this.#deps.archive.hotMs };
       const rest = await this.#archiveEvents(scope, result, signal);
       if (rest !== undefined) {
         result.more = true;
@@ -75,6 +75,18 @@ export class Archiver {
     }
     if (!signal?.aborted) await this.#archiveRunsOfEventsInUse(partition, before, result);
     return result;
+  }
+
+  /** Start of the oldest minute that is due and not archived, from Redis alone; undefined: there is none. */
+  async oldest(partition: number): Promise<number | undefined> {
+    const { archivableEvents } = this.#deps.store;
+    const before = this.#border(Date.now());
+    let oldest: number | undefined;
+    for (const { name } of await this.#environments()) {
+      const [first] = await archivableEvents.minutes(partition, name, before, 1);
+      if (first !== undefined) oldest = Math.min(oldest ?? first, first);
+    }
+    return oldest;
   }
 
   /** What was created before this time is due. Whole minutes; of less than an hour, as dev mode permits, all of it. */
@@ -160,10 +172,10 @@ export class Archiver {
     const { eventsInUse, archivableRuns } = store;
     const due = await eventsInUse.due(partition, Date.now(), IN_USE_AT_ONCE);
     for (const event of due) {
-      const scope = { partition, env: event.env, before };
+      const scope = { partition, env: event.env, before, hotMs: archive.hotMs };
       await this.#timed(result, async () => {
         const deps = { archivableRuns, shipments: archive.shipments };
-        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, archive.hotMs, Date.now());
+        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, Date.now());
         if (again === undefined) await eventsInUse.release(event);
         else await eventsInUse.postpone(event, again);
         return { events: 0, runs };

@@ -33,6 +33,7 @@ export interface Scope {
   env: string;
   /** Unix milliseconds. */
   before: number;
+  hotMs: number;
 }
 
 /** Bytes and runs of one shipment. */
@@ -41,7 +42,7 @@ const RUNS_AT_ONCE = 500;
 /** Of a run beside its output and memos. */
 const RUN_OVERHEAD = 1_024;
 /** Until it is looked again whether the runs of an event have ended. */
-export const IN_USE_MS = 60_000;
+const IN_USE_MS = 60_000;
 
 /** Archives events. Events with runs that are not archived yet leave the indexes of Redis, and a copy of each stays there. */
 export async function archiveEvents(
@@ -63,7 +64,7 @@ export async function archiveEvents(
   const shipped = new Set(due.map(({ id }) => id));
   const used = events.filter(({ runIds }) => runIds.some((id) => states.has(id) && !shipped.has(id)));
   for (const { id, record } of used) {
-    if (record) await eventsInUse.add(env, id, writeEvent(record, record.source), nowMs + IN_USE_MS);
+    if (record) await eventsInUse.add(env, id, writeEvent(record, record.source), nowMs + inUseMs(scope));
   }
   await eventsInUse.removeUnused(
     partition,
@@ -77,13 +78,13 @@ export async function archiveEvents(
 /** Archives the ended runs of an event that is archived already.
  *  @returns when to look again, Unix milliseconds; undefined: Redis has none of its runs any more */
 export async function archiveRunsOf(
-  { env, before }: Scope,
+  scope: Scope,
   eventId: string,
   runIds: readonly string[],
   { archivableRuns, shipments }: Pick<PortionDeps, 'archivableRuns' | 'shipments'>,
-  hotMs: number,
   nowMs: number,
 ): Promise<{ runs: number; again: number | undefined }> {
+  const { env, before, hotMs } = scope;
   const states = await archivableRuns.states(env, runIds);
   const due = dueRuns([{ id: eventId, runIds }], states, before);
   const rows = await shipAllButLast(env, due, { archivableRuns, shipments });
@@ -92,7 +93,15 @@ export async function archiveRunsOf(
   const rest = [...states.values()].filter((state) => !due.includes(state));
   if (rest.length === 0) return { runs: due.length, again: undefined };
   const ended = rest.filter(hasEnded).map(({ queuedAt }) => queuedAt + hotMs);
-  return { runs: due.length, again: Math.min(nowMs + IN_USE_MS, ...ended.map((at) => Math.max(at, nowMs + 1_000))) };
+  return {
+    runs: due.length,
+    again: Math.min(nowMs + inUseMs(scope), ...ended.map((at) => Math.max(at, nowMs + 1_000))),
+  };
+}
+
+/** Sooner where little time makes something old, as dev mode permits. */
+function inUseMs({ hotMs }: Scope): number {
+  return Math.min(IN_USE_MS, hotMs);
 }
 
 /** Runs that have ended and are old enough. The run of a batch is archived with its first event. */

@@ -4,26 +4,20 @@
 import type { Thresholds } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
+import { MemoryTrend } from '../../model/capacity/memory-trend.ts';
 import {
   type ExceededThreshold,
   exceededThresholds,
   type Load,
+  memoryThreshold,
   type Resource,
   retryAfterSeconds,
 } from '../../model/capacity/thresholds.ts';
-import { inPipelines, type Redis } from '../../store/redis/connection.ts';
-import { fullest, memoryOf } from '../../store/redis/server-info.ts';
-import { primariesOf } from '../../store/redis/servers.ts';
+import type { Redis } from '../../store/redis/connection.ts';
+import { readLoad } from './load.ts';
 import type { PartitionQueues } from './partition-queues.ts';
-import type { IngestQueue, RunQueue } from './queues.ts';
 
 const REFRESH_MS = 1_000;
-/** BullMQ's lists of jobs that are due, or would be if the queue were not paused. */
-const DUE_JOBS = [
-  ['llen', 'wait'],
-  ['llen', 'paused'],
-  ['zcard', 'prioritized'],
-] as const;
 
 export interface BackpressureDeps {
   redis: Redis;
@@ -34,6 +28,8 @@ export interface BackpressureDeps {
 
 export class Backpressure {
   readonly #deps: BackpressureDeps;
+  readonly #memoryTrend = new MemoryTrend();
+  #memoryThreshold = 0;
   #exceeded: ExceededThreshold[] = [];
   #since: number | undefined;
   #refreshing: Promise<void> | undefined;
@@ -51,6 +47,11 @@ export class Backpressure {
   /** Since when events are rejected (Unix milliseconds), and why, in words for operators. */
   get state(): { since: number | undefined; reasons: string[] } {
     return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
+  }
+
+  /** Time until memory is short at its present growth; undefined: it does not grow, has no limit, or it is too early to tell. */
+  get roomMs(): number | undefined {
+    return this.#memoryThreshold > 0 ? this.#memoryTrend.msUntil(this.#memoryThreshold) : undefined;
   }
 
   /** Call before accepting anything from a sender. Events of the service itself skip it: they make room.
@@ -101,26 +102,14 @@ export class Backpressure {
   async #readLoad(): Promise<Load | undefined> {
     const { redis, queues } = this.#deps;
     if (redis.status !== 'ready') return undefined;
-    const pairs = queues.all();
-    const countOf = (queue: IngestQueue | RunQueue) => DUE_JOBS.map(([command, key]) => [command, queue.toKey(key)]);
-    const ofIngest = pairs.flatMap(({ ingest }) => countOf(ingest));
-    const ofRuns = pairs.flatMap(({ runs }) => countOf(runs));
-    const [memory, lengths] = await Promise.all([
-      // Some hosted Redis services forbid INFO: then only the thresholds of the queues apply.
-      Promise.all(primariesOf(redis).map((server) => server.info('memory').catch(() => ''))),
-      inPipelines<number>(redis, [...ofIngest, ...ofRuns]),
-    ]);
-    const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
-    return {
-      ...fullest(memory.map(memoryOf)),
-      ingestJobs: sum(lengths.slice(0, ofIngest.length)),
-      runJobs: sum(lengths.slice(ofIngest.length)),
-    };
+    return readLoad(redis, queues);
   }
 
   #update(load: Load): void {
     const { thresholds, log } = this.#deps;
     const wasFull = this.full;
+    this.#memoryThreshold = memoryThreshold(load, thresholds);
+    if (load.usedBytes !== undefined) this.#memoryTrend.add(load.usedBytes, performance.now());
     this.#exceeded = exceededThresholds(load, thresholds, this.#exceeded);
     if (this.full === wasFull) return;
     this.#since = this.full ? Date.now() : undefined;

@@ -37,21 +37,24 @@ export class RunStarter {
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
-      toStart.map(({ id, fn, event, invoker, retryOf, fromStep, keys, batch, dueAt, trace = activeSpan }) => ({
-        id,
-        env: event.env,
-        functionId: fn.id,
-        eventId: event.internalId,
-        requestId: event.requestId,
-        ...(invoker && { invoker }),
-        ...(retryOf && { retryOf }),
-        ...(fromStep && { fromStep }),
-        ...(keys && { keys }),
-        ...(batch && { batch }),
-        ...(trace && { trace }),
-        queuedAt: nowMs,
-        reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
-      })),
+      toStart.map(
+        ({ id, fn, event, invoker, retryOf, replayId, fromStep, keys, batch, dueAt, trace = activeSpan }) => ({
+          id,
+          env: event.env,
+          functionId: fn.id,
+          eventId: event.internalId,
+          requestId: event.requestId,
+          ...(invoker && { invoker }),
+          ...(retryOf && { retryOf }),
+          ...(replayId && { replayId }),
+          ...(fromStep && { fromStep }),
+          ...(keys && { keys }),
+          ...(batch && { batch }),
+          ...(trace && { trace }),
+          queuedAt: nowMs,
+          reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
+        }),
+      ),
     );
     await singletons.confirm(toStart);
     await cancelTriggers.watch(toStart, nowMs);

@@ -17,6 +17,8 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** The replay that starts it. */
+  replayId?: string;
   /** Where a re-run begins. */
   fromStep?: FromStep;
   /** What its limits need of the event. */

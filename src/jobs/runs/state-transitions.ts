@@ -11,6 +11,7 @@ import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
+import type { ReplayProgress } from '../../store/replays/replay-progress.ts';
 import type { LeftOver, Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps } from '../../store/runs/steps.ts';
@@ -33,6 +34,8 @@ export interface RunTransitionsDeps {
   timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
+  /** Counts the ends of runs that replays started. */
+  replayProgress: Pick<ReplayProgress, 'recordEnd'>;
   telemetry: Telemetry;
 }
 
@@ -125,6 +128,7 @@ export class RunTransitions {
   /** Repeats what follows the end of a run, in case the process died that ended it. */
   async repeatEnd(run: Run): Promise<void> {
     await this.#releaseSingleton(run);
+    await this.#countForReplay(run);
     await this.notifyInvoker(run);
     if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
   }
@@ -146,6 +150,7 @@ export class RunTransitions {
     if (leftOver) telemetry.recordRunEnd(run, ending.status);
     await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
+    await this.#countForReplay(ended);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.
     if (leftOver) await this.#removeJobs(run, ending, leftOver);
@@ -157,6 +162,10 @@ export class RunTransitions {
   async #releaseSingleton({ env, id, keys }: Run): Promise<void> {
     const digest = keys?.singleton;
     if (digest !== undefined) await this.#deps.singletonHolders.release({ env, digest, runId: id });
+  }
+
+  async #countForReplay({ env, id, replayId, status }: Run): Promise<void> {
+    if (replayId !== undefined) await this.#deps.replayProgress.recordEnd(env, replayId, id, status);
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

@@ -5,6 +5,7 @@ import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { queueStatuses } from '../queues/queue-status.ts';
@@ -19,12 +20,14 @@ interface StoredGaugesDeps {
   activeRuns: ActiveRuns;
   processes: Processes;
   limitUsage: LimitUsage;
+  archiveStatus: ArchiveStatus;
 }
 
 type Read = () => Promise<StoredGauges | undefined>;
 
-/** @returns a function that reads them; undefined: Redis is away, or does not answer in time */
-export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues): Read {
+/** @param hotMs age at which events go to the archive; undefined: there is none
+ *  @returns a function that reads them; undefined: Redis is away, or does not answer in time */
+export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues, hotMs: number | undefined): Read {
   let last: { at: number; status: Promise<StoredGauges | undefined> } | undefined;
   let reading = false;
 
@@ -39,7 +42,7 @@ export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues): R
   async function startReading(): Promise<StoredGauges | undefined> {
     reading = true;
     try {
-      return await read(deps, queues, Date.now());
+      return await read(deps, queues, hotMs, Date.now());
     } catch {
       return undefined;
     } finally {
@@ -49,17 +52,20 @@ export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues): R
 }
 
 async function read(
-  { redis, activeRuns, processes, limitUsage }: StoredGaugesDeps,
+  { redis, activeRuns, processes, limitUsage, archiveStatus }: StoredGaugesDeps,
   queues: PartitionQueues,
+  hotMs: number | undefined,
   nowMs: number,
 ): Promise<StoredGauges> {
-  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs] = await Promise.all([
-    readServerInfo(redis),
-    activeRuns.count(),
-    processes.alive(),
-    queueStatuses(queues, nowMs),
-    limitUsage.waitingCalls(),
-  ]);
+  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs, archiveLagMs] =
+    await Promise.all([
+      readServerInfo(redis),
+      activeRuns.count(),
+      processes.alive(),
+      queueStatuses(queues, nowMs),
+      limitUsage.waitingCalls(),
+      hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
+    ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
     queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }) => {
@@ -67,6 +73,7 @@ async function read(
     }),
     activeRuns: active,
     backlogs,
+    archiveLagMs,
     processes: { web: count('web'), worker: count('worker') },
     // A service is as full as the fullest node of its Redis.
     usedMemoryBytes: cluster?.fullest.usedMemoryBytes ?? usedMemoryBytes,

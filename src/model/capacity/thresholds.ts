@@ -29,15 +29,19 @@ const MAX_SECONDS = 30;
 /** At this multiple of the threshold, `Retry-After` is longest. 90 % of the memory times this is nearly all of it. */
 const FULL = 1.1;
 
+/** Bytes above which events are rejected; 0: Redis has no limit. */
+export function memoryThreshold({ maxBytes }: Pick<Load, 'maxBytes'>, thresholds: Thresholds): number {
+  return ((maxBytes || (thresholds.memoryBytes ?? 0)) * thresholds.memoryPercent) / 100;
+}
+
 /** @param previous result of the previous check */
 export function exceededThresholds(
   load: Load,
   thresholds: Thresholds,
   previous: readonly ExceededThreshold[],
 ): ExceededThreshold[] {
-  const maxBytes = load.maxBytes || (thresholds.memoryBytes ?? 0);
   const resources: ExceededThreshold[] = [
-    { resource: 'memory', level: load.usedBytes ?? 0, threshold: (maxBytes * thresholds.memoryPercent) / 100 },
+    { resource: 'memory', level: load.usedBytes ?? 0, threshold: memoryThreshold(load, thresholds) },
     { resource: 'ingest', level: load.ingestJobs, threshold: thresholds.ingestJobs },
     { resource: 'runs', level: load.runJobs, threshold: thresholds.runJobs },
   ];

@@ -8,12 +8,13 @@ export const CANCEL_CAUSES = [
   'finish_timeout',
   'singleton',
   'pause',
+  'replay',
 ] as const;
 export type CancelCause = (typeof CANCEL_CAUSES)[number];
 
 export interface CancelReason {
   cause: CancelCause;
-  /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, or of the run that took over from a singleton. */
+  /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, of the replay, or of the run that took over from a singleton. */
   id?: string;
 }
 

@@ -36,6 +36,8 @@ export interface Run {
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
+  /** The replay that started it. */
+  replayId?: string;
   /** Where this re-run begins: it has the finished steps of that run before this one. */
   fromStep?: FromStep;
   /** Parent of its spans (tracing/carrier.ts). */

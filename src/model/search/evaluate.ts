@@ -37,10 +37,12 @@ export function matcherOf(node: SearchNode): Matcher {
     case 'has':
       return (read) => valueAt(read, node.path) !== undefined;
     case 'text': {
-      const { path, test, text } = node;
+      const { path, test, ignoreCase } = node;
+      const text = ignoreCase ? node.text.toLowerCase() : node.text;
       return (read) => {
-        const value = valueAt(read, path);
-        if (typeof value !== 'string') return false;
+        const found = valueAt(read, path);
+        if (typeof found !== 'string') return false;
+        const value = ignoreCase ? found.toLowerCase() : found;
         if (test === 'contains') return value.includes(text);
         return test === 'startsWith' ? value.startsWith(text) : value.endsWith(text);
       };

@@ -36,6 +36,13 @@ const MIRRORED: Record<Comparison, Comparison> = { '==': '==', '!=': '!=', '<': 
 
 const environment = new Environment({ limits: SEARCH_LIMITS, homogeneousAggregateLiterals: false });
 
+/** An ID, a name or another text without any operator: `c_1`, `order/paid`, `order/*`. */
+const BARE_TEXT = /^[^\s"'()<>=!&|[\]]+$/;
+
+export function isBareText(text: string): boolean {
+  return BARE_TEXT.test(text);
+}
+
 /** @throws SearchError with the place, what is there, and what is allowed */
 export function parseSearch(source: string, kind: SearchKind): SearchNode {
   if (source.length > LENGTH_MAX) {

@@ -23,7 +23,7 @@ export type SearchNode =
   | { kind: 'compare'; path: Path; comparison: Comparison; literal: Literal }
   | { kind: 'comparePaths'; left: Path; comparison: Comparison; right: Path }
   | { kind: 'has'; path: Path }
-  | { kind: 'text'; path: Path; test: TextTest; text: string }
+  | { kind: 'text'; path: Path; test: TextTest; text: string; ignoreCase?: true }
   /** The value is one of these. */
   | { kind: 'in'; path: Path; literals: readonly Literal[] }
   /** The value is a list with this element. */

@@ -10,6 +10,8 @@ import type { EventsByMinute } from './events-by-minute.ts';
 export interface EventQuery {
   env: string;
   name?: string | undefined;
+  /** Instead of a name: any of these. */
+  names?: readonly string[] | undefined;
   /** A source, or a kind of sources: `webhook`. */
   source?: string | undefined;
   /** By time of receipt. */
@@ -26,7 +28,7 @@ export interface EventPage {
 /** Begins no earlier than the retention. */
 type ListedTimeRange = TimeRange & { after: number };
 
-interface Listing extends Pick<EventQuery, 'env' | 'name' | 'limit'> {
+interface Listing extends Pick<EventQuery, 'env' | 'names' | 'limit'> {
   timeRange: ListedTimeRange;
 }
 
@@ -69,34 +71,32 @@ export class EventLists {
 
   /** By time of receipt, then by ID; pages are stable while events arrive. With a source, or with large events, a page may be short and
    *  still have a next page. */
-  async list({ env, name, source, timeRange, limit }: EventQuery, nowMs: number): Promise<EventPage> {
+  async list(
+    { env, name, names = name === undefined ? undefined : [name], source, timeRange, limit }: EventQuery,
+    nowMs: number,
+  ): Promise<EventPage> {
     const range = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.#retentionMs) };
-    const wanted = { env, name, timeRange: range, limit };
+    const wanted = { env, names, timeRange: range, limit };
     const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
     const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
     return { events, next: read < found.length ? found[read - 1] : next };
   }
 
   /** The events that have this internal ID or event ID; of the latter, the newest. */
-  async listById(id: string, { env, name, source, timeRange }: EventQuery): Promise<EventPage> {
+  async listById(id: string, query: EventQuery): Promise<EventPage> {
+    const { env } = query;
+    const named = await this.newestNamed(env, id);
+    const ids = [...new Set(named === undefined ? [id] : [id, named])];
+    const events = (await this.#events.readMany(env, ids)).filter((event) => isListed(event, query));
+    return { events, next: undefined };
+  }
+
+  /** Internal ID of the newest event that has this event ID. */
+  async newestNamed(env: string, id: string): Promise<string | undefined> {
     // Mostly in the home of the ID; in another partition for an event that had its internal ID before.
     const commands = this.#keys.all().map((keys) => ['get', keys.eventById(env, id)]);
     const named = (await inPipelines<string | null>(this.#redis, commands)).flatMap((found) => found ?? []);
-    const newestNamed = named.sort().at(-1);
-    const ids = [...new Set(newestNamed === undefined ? [id] : [id, newestNamed])];
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
-    const events = (await this.#events.readMany(env, ids)).filter((event) => {
-      const at = event.received_at;
-      const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
-      return (
-        isNext &&
-        at >= after &&
-        at < before &&
-        (name ?? event.name) === event.name &&
-        isFromSource(event.source, source)
-      );
-    });
-    return { events, next: undefined };
+    return named.sort().at(-1);
   }
 
   async #page(wanted: Listing): Promise<{ found: Position[]; next: Position | undefined }> {
@@ -104,11 +104,11 @@ export class EventLists {
     return { found, next: found.length === wanted.limit ? found.at(-1) : undefined };
   }
 
-  async #pageFrom(source: string, { env, name, timeRange, limit }: Listing) {
+  async #pageFrom(source: string, { env, names, timeRange, limit }: Listing) {
     const found: Position[] = [];
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READS; reading++) {
-      const read = await this.#newest({ env, name, timeRange: { ...timeRange, cursor }, limit: READ_AT_ONCE });
+      const read = await this.#newest({ env, names, timeRange: { ...timeRange, cursor }, limit: READ_AT_ONCE });
       const sources = await this.#records.readSources(env, idsOf(read));
       found.push(...read.filter((_, i) => isFromSource(sources[i], source)));
       const isEnd = read.length < READ_AT_ONCE;
@@ -122,11 +122,11 @@ export class EventLists {
     return { found, next: cursor };
   }
 
-  async #newest({ env, name, timeRange, limit }: Listing): Promise<Position[]> {
-    if (name === undefined) return this.#newestOfAll(env, timeRange, limit);
+  async #newest({ env, names, timeRange, limit }: Listing): Promise<Position[]> {
+    if (names === undefined) return this.#newestOfAll(env, timeRange, limit);
     return newest(
       this.#redis,
-      this.#keys.all().map((keys) => keys.eventIndex(env, name)),
+      this.#keys.all().flatMap((keys) => names.map((name) => keys.eventIndex(env, name))),
       timeRange,
       limit,
     );
@@ -148,6 +148,16 @@ export class EventLists {
     }
     return found;
   }
+}
+
+/** Whether a list of the query has the event. */
+export function isListed(event: FoundEvent, { name, source, timeRange }: Omit<EventQuery, 'env' | 'limit'>): boolean {
+  const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+  const at = event.received_at;
+  const isNext = !cursor || isOlder({ at, id: event.internal_id }, cursor);
+  return (
+    isNext && at >= after && at < before && (name ?? event.name) === event.name && isFromSource(event.source, source)
+  );
 }
 
 function idsOf(positions: readonly Position[]): string[] {

@@ -1,9 +1,10 @@
 /** Events that are archived and stay in Redis as well, at their overflow keys, while a run needs them. */
+import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { idsIn } from '../runs/run-fields.ts';
-import { fieldOf, sliceOf } from './event-location.ts';
+import { fieldOf, locationOf, sliceOf } from './event-location.ts';
 
 export interface EventInUse {
   env: string;
@@ -31,6 +32,18 @@ export class EventsInUse {
   async add(env: string, id: string, text: string, dueAt: number): Promise<void> {
     const { overflowEvent, eventsInUse } = this.#keys.of(id);
     await this.#redis.useEvent(overflowEvent(env, id), eventsInUse, memberOf(env, id), text, dueAt);
+  }
+
+  /** Puts off the checks of those that are in use.
+   *  @returns for each, where Redis has it, whether or not it is archived */
+  async keep(env: string, ids: readonly string[], dueAt: number): Promise<('bucket' | 'copy' | 'gone')[]> {
+    return inPipelines(
+      this.#redis,
+      ids.map((id) => {
+        const { bucket, field, overflow } = locationOf(this.#keys, env, id);
+        return ['keepEventInUse', bucket, overflow, this.#keys.of(id).eventsInUse, field, memberOf(env, id), dueAt];
+      }),
+    );
   }
 
   /** Events whose check is due. */

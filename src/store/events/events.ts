@@ -226,15 +226,18 @@ export class Events {
     return this.#found(env, ids, await this.#records.read(env, ids));
   }
 
+  /** How many repeats of each event were received. */
+  async duplicates(env: string, ids: readonly string[]): Promise<number[]> {
+    const commands = ids.map((id) => ['get', this.#keys.of(id).duplicates(env, id)]);
+    return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
+  }
+
   async #found(env: string, ids: readonly string[], records: readonly (FoundRecord | undefined)[]) {
     if (ids.length === 0) return [];
-    const commands = ids.map((id) => ['get', this.#keys.of(id).duplicates(env, id)]);
-    const counts = await inPipelines<string | null>(this.#redis, commands);
-    return counts.flatMap((count, i): FoundEvent[] => {
+    const counts = await this.duplicates(env, ids);
+    return counts.flatMap((duplicates, i): FoundEvent[] => {
       const record = records[i];
-      return record
-        ? [{ ...recordOf(record, parseStored), source: record.source, duplicates: Number(count ?? 0) }]
-        : [];
+      return record ? [{ ...recordOf(record, parseStored), source: record.source, duplicates }] : [];
     });
   }
 }
@@ -247,7 +250,8 @@ function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   return { event, repeat, present: true, ingested: false };
 }
 
-function envelopeOf(env: string, internalId: string, record: FoundRecord): Envelope {
+/** As it was accepted. */
+export function envelopeOf(env: string, internalId: string, record: FoundRecord): Envelope {
   const { name, id, ts } = JSON.parse(record.payload) as Event;
   return { ...record, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? record.receivedAt };
 }

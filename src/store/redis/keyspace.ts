@@ -8,6 +8,7 @@ import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/k
 import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../events/keys.ts';
 import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../flow-control/keys.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
+import { REPLAY_KEY_DECLARATIONS, replayKeys } from '../replays/keys.ts';
 import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
 import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../telemetry/keys.ts';
 import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../webhooks/keys.ts';
@@ -70,6 +71,7 @@ function installationKeyspace(prefix: string) {
     prefix,
     ...eventSourceKeys(prefix),
     ...cancellationKeys(prefix),
+    ...replayKeys(prefix),
     ...appKeys(prefix),
     ...connectKeys(prefix),
     ...environmentKeys(prefix),
@@ -98,6 +100,7 @@ function partitionKeyspace(prefix: string, number: number) {
 export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
+  replays: REPLAY_KEY_DECLARATIONS,
   'flow-control': FLOW_CONTROL_KEY_DECLARATIONS,
   apps: APP_KEY_DECLARATIONS,
   connect: CONNECT_KEY_DECLARATIONS,

@@ -42,6 +42,7 @@ const SCRIPTS = {
   storeEvents: { file: 'events/lua/store-events.lua', numberOfKeys: 1 },
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
+  keepEventInUse: { file: 'events/lua/keep-event-in-use.lua', numberOfKeys: 3 },
   indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
   readMetadata: { file: 'events/lua/read-metadata.lua', numberOfKeys: 1 },
   assignSourceNumber: { file: 'events/lua/assign-source-number.lua', numberOfKeys: 1 },
@@ -90,6 +91,11 @@ const SCRIPTS = {
   completeDebounces: { file: 'flow-control/lua/complete-debounces.lua', numberOfKeys: 6 },
   setLook: { file: 'flow-control/lua/set-look.lua', numberOfKeys: 1 },
   addEventRun: { file: 'runs/lua/add-event-run.lua', numberOfKeys: 2 },
+  addReplay: { file: 'replays/lua/add-replay.lua', numberOfKeys: 4 },
+  changeReplay: { file: 'replays/lua/change-replay.lua', numberOfKeys: 3 },
+  registerReplayRuns: { file: 'replays/lua/register-replay-runs.lua', numberOfKeys: 3 },
+  saveReplayPortion: { file: 'replays/lua/save-replay-portion.lua', numberOfKeys: 7 },
+  endReplayedRun: { file: 'replays/lua/end-replayed-run.lua', numberOfKeys: 2 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 

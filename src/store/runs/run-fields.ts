@@ -18,6 +18,7 @@ export const RUN_FIELDS = {
   invokerRun: 'invoker_run',
   invokerStep: 'invoker_step',
   retryOf: 'retry_of',
+  replay: 'replay',
   fromStep: 'from_step',
   /** Of the step that a re-run begins with, as JSON. */
   stepInput: 'step_input',
@@ -63,6 +64,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     invoker_run,
     invoker_step,
     retry_of,
+    replay,
     trace,
     defers,
     k,
@@ -79,6 +81,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     requestId: r as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
+    ...(replay && { replayId: replay }),
     ...(from_step && {
       fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
     }),

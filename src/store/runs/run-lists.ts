@@ -24,6 +24,8 @@ export interface RunQuery {
   /** undefined: of all functions. */
   functionIds: readonly string[] | undefined;
   status?: RunStatus | undefined;
+  /** Instead of a status: any of these. */
+  statuses?: readonly RunStatus[] | undefined;
   timeRange: TimeRange;
   limit: number;
 }
@@ -54,7 +56,8 @@ export class RunLists {
   }
 
   async list(query: RunQuery): Promise<RunPage> {
-    const { env, status, timeRange, limit } = query;
+    const { env, timeRange, limit } = query;
+    const statuses = statusesOf(query);
     const runs: Run[] = [];
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READS; reading++) {
@@ -63,7 +66,7 @@ export class RunLists {
         env,
         positions.map(({ id }) => id),
       );
-      runs.push(...read.filter((run) => !status || run.status === status));
+      runs.push(...read.filter((run) => !statuses || statuses.includes(run.status)));
       if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
         const page = runs.slice(0, limit);
         return { runs: page, next: positionOf(page.at(-1) as Run) };
@@ -74,8 +77,10 @@ export class RunLists {
     return { runs, next: cursor };
   }
 
-  async #newest({ env, functionIds, status, timeRange, limit }: RunQuery): Promise<Position[]> {
-    const groups = status ? [groupOf(status)] : RUN_GROUPS;
+  async #newest(query: RunQuery): Promise<Position[]> {
+    const { env, functionIds, timeRange, limit } = query;
+    const statuses = statusesOf(query);
+    const groups = statuses ? [...new Set(statuses.map(groupOf))] : RUN_GROUPS;
     if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
     const lists = this.#keys.all().map((keys) => {
       const indexes = functionIds.flatMap((id) => groups.map((group) => keys.runIndex(env, group, id)));
@@ -150,16 +155,22 @@ export class RunLists {
   }
 
   /** Runs of one event: few enough to read at once. */
-  async listByEvent(eventId: string, { env, functionIds, status, timeRange, limit }: RunQuery): Promise<RunPage> {
+  async listByEvent(eventId: string, query: RunQuery): Promise<RunPage> {
+    const { env, functionIds, timeRange, limit } = query;
+    const statuses = statusesOf(query);
     const listed = functionIds && new Set(functionIds);
     const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
     const runs = (await this.readByEvent(env, eventId))
-      .filter((run) => (!listed || listed.has(run.functionId)) && (!status || run.status === status))
+      .filter((run) => (!listed || listed.has(run.functionId)) && (!statuses || statuses.includes(run.status)))
       .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
       .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
     const page = runs.slice(0, limit);
     return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
   }
+}
+
+function statusesOf({ status, statuses }: RunQuery): readonly RunStatus[] | undefined {
+  return statuses ?? (status && [status]);
 }
 
 function positionOf({ queuedAt, id }: Run): Position {

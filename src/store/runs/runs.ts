@@ -22,6 +22,7 @@ import type { Waits } from './waits.ts';
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
   retryOf?: string;
+  replayId?: string;
   fromStep?: FromStep;
   trace?: string;
   keys?: FrozenKeys;
@@ -324,6 +325,7 @@ function rowOf({
   requestId,
   invoker,
   retryOf,
+  replayId,
   fromStep,
   trace,
   keys,
@@ -333,6 +335,7 @@ function rowOf({
   const fields = [RUN_FIELDS.requestId, requestId];
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
+  if (replayId) fields.push(RUN_FIELDS.replay, replayId);
   if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
   if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
   if (trace) fields.push(RUN_FIELDS.trace, trace);

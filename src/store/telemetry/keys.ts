@@ -6,6 +6,7 @@ export const telemetryKeys = (prefix: string) => ({
   functionMetrics: (env: string, hourStart: number) => `${prefix}:function-metrics:${env}:${hourStart}`,
   processes: `${prefix}:processes`,
   liveWorkers: `${prefix}:live-workers`,
+  archiveStatus: `${prefix}:archive-status`,
   process: (id: string) => `${prefix}:process:${id}`,
   liveUpdates: (env: string | undefined) =>
     env === undefined ? `${prefix}:live-updates` : `${prefix}:live-updates:${env}`,
@@ -43,6 +44,15 @@ export const TELEMETRY_KEY_DECLARATIONS = {
     ttl: '1 min, renewed',
     size: '1 entry per worker, where there are several partitions',
     description: 'IDs of the workers that share the partitions, by the last renewal (ms).',
+  },
+  archiveStatus: {
+    pattern: 'archive-status',
+    type: 'hash',
+    owner: 'telemetry/archive-status.ts',
+    ttl: '30 days, renewed',
+    size: '1 field per partition, and 2',
+    description:
+      'Partition → receipt (ms) of its oldest event that is old enough for the archive and not there, empty: none. `shipped`: time of the last shipment (ms); `failed`: of the last failed one.',
   },
   process: {
     pattern: 'process:<process ID>',

@@ -1,6 +1,8 @@
 /** Telemetry: counts over time, the processes that are running, and live updates between them. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
+import { ArchiveStatus } from './archive-status.ts';
+import { HotStorage } from './hot-storage.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
@@ -10,6 +12,8 @@ export interface TelemetryStore {
   metrics: Metrics;
   processes: Processes;
   liveWorkers: LiveWorkers;
+  archiveStatus: ArchiveStatus;
+  hotStorage: HotStorage;
   liveUpdates: LiveUpdatePublisher;
   /** @param subscriber a connection that is used only for subscriptions */
   liveFeed(subscriber: Subscriber): LiveFeed;
@@ -20,6 +24,8 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
     metrics: new Metrics(redis, keys),
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
+    archiveStatus: new ArchiveStatus(redis, keys),
+    hotStorage: new HotStorage(redis, keys),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };

@@ -38,4 +38,5 @@ const TEXTS: Record<Reason['cause'], (id: string | null) => ReactNode> = {
     </>
   ),
   pause: () => 'The pause of its function',
+  replay: (id) => <>Replay {id && <Id id={id} maxChars={15} />}</>,
 };

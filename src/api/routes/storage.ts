@@ -1,0 +1,153 @@
+/** `/v1/storage`: how much an environment takes in Redis and in Postgres. */
+import { z } from 'zod';
+import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
+import type { StorageUse, StorageUses } from '../../history/storage-use.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import { type Route, route } from '../rest/route.ts';
+import { time } from '../views/time.ts';
+
+const DAYS_SHOWN = 14;
+const FORECAST_DAYS = [7, 30, 90, 365];
+
+const archivedSchema = z.object({
+  rows: z.int(),
+  payload_bytes: z.int().meta({ description: 'Before compression' }),
+  disk_bytes: z.int().meta({
+    description:
+      'With indexes; of tables that environments share, by the share of payloads. The tables of the present day are counted too',
+  }),
+});
+
+export const storageSchema = z
+  .object({
+    measured_at: z.iso.datetime().meta({ description: 'Up to 15 s ago' }),
+    retention_days: z.number(),
+    hot: z
+      .object({
+        events: z.int(),
+        runs: z.int(),
+        bytes: z
+          .int()
+          .nullable()
+          .meta({ description: 'null: Redis does not permit MEMORY USAGE, or too little is there' }),
+        oldest_at: z.iso.datetime().nullable().meta({ description: 'Minute of the oldest event' }),
+      })
+      .meta({ description: 'In Redis: estimates from a sample of events' }),
+    archive: z.enum(['off', 'ok', 'unavailable']).meta({ description: '`off`: there is no Postgres' }),
+    archived: z
+      .object({
+        events: archivedSchema,
+        runs: archivedSchema,
+        oldest_day: z.iso.date().nullable(),
+        days: z
+          .array(
+            z.object({
+              day: z.iso.date(),
+              events: z.int(),
+              runs: z.int(),
+              payload_bytes: z.int(),
+              disk_bytes: z.int(),
+            }),
+          )
+          .meta({ description: `The last ${DAYS_SHOWN} days that have any, newest first` }),
+        disk_bytes_per_day: z.int().nullable().meta({
+          description: 'Mean of the last week, without the newest day; null: there is no complete day yet',
+        }),
+        forecast: z
+          .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
+          .meta({ description: 'Disk at that rate, for some retentions and the one of the environment' }),
+      })
+      .nullable()
+      .meta({ description: 'In Postgres; null: there is none, or it is unavailable' }),
+    installation: z
+      .object({ webhook_requests: archivedSchema, audit_entries: archivedSchema })
+      .nullable()
+      .meta({ description: 'In Postgres, of all environments together' }),
+  })
+  .meta({ id: 'Storage' });
+
+export interface StorageRouteDeps {
+  storageUses: StorageUses;
+  environments: Pick<Environments, 'read'>;
+  hasArchive: boolean;
+  /** The setting. */
+  retentionDays: number;
+}
+
+export function storageRoutes({ storageUses, environments, hasArchive, retentionDays }: StorageRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/storage',
+      tag: 'Environments',
+      access: 'read',
+      scope: 'environment',
+      summary: 'Get the storage of an environment',
+      description: 'How much is in Redis and how much is archived, and what its retention costs.',
+      data: storageSchema,
+      errors: [],
+      async handle({ env }) {
+        const [use, environment] = await Promise.all([storageUses.of(env), environments.read(env)]);
+        return { data: presentStorage(use, hasArchive, environment?.retentionDays ?? retentionDays) };
+      },
+    }),
+  ];
+}
+
+function presentStorage(use: StorageUse, hasArchive: boolean, retentionDays: number) {
+  const { at, hot, archived } = use;
+  return {
+    measured_at: time(at),
+    retention_days: retentionDays,
+    hot: {
+      events: hot.events,
+      runs: hot.runs,
+      bytes: hot.bytes ?? null,
+      oldest_at: hot.oldestAt === undefined ? null : time(hot.oldestAt),
+    },
+    archive: !hasArchive ? ('off' as const) : use.isUnavailable ? ('unavailable' as const) : ('ok' as const),
+    archived: archived ? presentArchived(archived.environment, use.diskBytesPerDay, retentionDays) : null,
+    installation: archived
+      ? {
+          webhook_requests: sum(archived.installation, 'webhook_requests'),
+          audit_entries: sum(archived.installation, 'audit_entries'),
+        }
+      : null,
+  };
+}
+
+function presentArchived(all: readonly ArchivedDayUse[], perDay: number | undefined, retentionDays: number) {
+  const byDay = [...Map.groupBy(all, ({ day }) => day)].reverse();
+  const [first] = all;
+  const forecasts = [...new Set([...FORECAST_DAYS, retentionDays])].sort((a, b) => a - b);
+  return {
+    events: sum(all, 'events'),
+    runs: sum(all, 'runs'),
+    oldest_day: first ? dateOf(first.day) : null,
+    days: byDay.slice(0, DAYS_SHOWN).map(([day, uses]) => {
+      const { payload_bytes, disk_bytes } = sum(uses);
+      const rows = (kind: ArchivedDayUse['kind']) => sum(uses, kind).rows;
+      return { day: dateOf(day), events: rows('events'), runs: rows('runs'), payload_bytes, disk_bytes };
+    }),
+    disk_bytes_per_day: perDay === undefined ? null : Math.round(perDay),
+    forecast:
+      perDay === undefined
+        ? []
+        : forecasts.map((days) => ({ retention_days: days, disk_bytes: Math.round(perDay * days) })),
+  };
+}
+
+function sum(all: readonly ArchivedDayUse[], kind?: ArchivedDayUse['kind']) {
+  const total = { rows: 0, payload_bytes: 0, disk_bytes: 0 };
+  for (const one of all) {
+    if (kind !== undefined && one.kind !== kind) continue;
+    total.rows += one.rows;
+    total.payload_bytes += one.bytes;
+    total.disk_bytes += one.diskBytes;
+  }
+  return total;
+}
+
+function dateOf(day: number): string {
+  return new Date(day).toISOString().slice(0, 10);
+}

@@ -1,0 +1,49 @@
+/** How much of an environment is archived. */
+import { type ArchivedKind, INSTALLATION } from './archived-days.ts';
+import { type Database, sqlFile } from './database.ts';
+import { TABLES_OF } from './day-removal.ts';
+import type { Numbers } from './numbers.ts';
+
+const BY_DAY = sqlFile('storage-of-environment');
+const TABLES = Object.entries(TABLES_OF).flatMap(([kind, tables]) => tables.map((table) => ({ kind, table })));
+
+export interface ArchivedDayUse {
+  kind: ArchivedKind;
+  /** Its start, Unix milliseconds. */
+  day: number;
+  rows: number;
+  /** Of payloads, before compression. */
+  bytes: number;
+  /** On disk, with indexes: the share of the tables that environments with the same retention have together. */
+  diskBytes: number;
+}
+
+export class ArchivedStorage {
+  readonly #database: Database;
+  readonly #numbers: Numbers;
+
+  constructor(database: Database, numbers: Numbers) {
+    this.#database = database;
+    this.#numbers = numbers;
+  }
+
+  /** Oldest day first. */
+  async of(env: string): Promise<ArchivedDayUse[]> {
+    const envId = await this.#numbers.environment(env);
+    return envId === undefined ? [] : this.#read(envId);
+  }
+
+  /** Of no environment: requests of webhooks, audit entries. */
+  ofInstallation(): Promise<ArchivedDayUse[]> {
+    return this.#read(INSTALLATION);
+  }
+
+  async #read(envId: number): Promise<ArchivedDayUse[]> {
+    const rows = await this.#database.query<Omit<ArchivedDayUse, 'diskBytes'> & { disk_bytes: number }>(BY_DAY, [
+      envId,
+      TABLES.map(({ kind }) => kind),
+      TABLES.map(({ table }) => table),
+    ]);
+    return rows.map(({ disk_bytes, ...day }) => ({ ...day, diskBytes: disk_bytes }));
+  }
+}

@@ -1,0 +1,189 @@
+/** Tests of a JSON text in Postgres that are never false where a test of a search is true: most compare only a piece of the text, which costs
+ *  a tenth of reading it as jsonb. What they let through is tested exactly (model/search/evaluate.ts). */
+import type { Comparison, Literal, TextTest } from '../model/search/syntax.ts';
+
+/** A condition with a question mark for each value. */
+export interface Sql {
+  text: string;
+  values: readonly unknown[];
+}
+
+/** A condition; `undefined`: nothing can be said, so everything passes. */
+export type Test = Sql | undefined;
+
+export const NOTHING: Sql = { text: 'false', values: [] };
+
+export function sql(text: string, ...values: readonly unknown[]): Sql {
+  return { text, values };
+}
+
+/** All that are defined. */
+export function every(tests: readonly Test[]): Test {
+  const defined = tests.filter((test) => test !== undefined);
+  return defined.length === 0 ? undefined : joined(defined, ' AND ');
+}
+
+export function some(tests: readonly Test[]): Test {
+  if (tests.length === 0) return NOTHING;
+  const defined = tests.filter((test) => test !== undefined);
+  return defined.length < tests.length ? undefined : joined(defined, ' OR ');
+}
+
+function joined(tests: readonly Sql[], operator: string): Sql {
+  return {
+    text: tests.map(({ text }) => `(${text})`).join(operator),
+    values: tests.flatMap(({ values }) => values),
+  };
+}
+
+/** Whether Postgres can hold the text, and finds it wherever JavaScript does. */
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** A JSON text in a column. */
+export interface JsonColumn {
+  column: string;
+  /** Of the fields before the first key of a search. */
+  within: readonly string[];
+  /** The column that says that the text can be read as jsonb; undefined: none does. */
+  isJsonb?: string;
+  /** Whether JSON.stringify wrote the text: then the same key and value are always spelled the same. */
+  isCanonical: boolean;
+}
+
+export class JsonTests {
+  readonly #json: JsonColumn;
+  readonly #keys: readonly (string | number)[];
+
+  constructor(json: JsonColumn, keys: readonly (string | number)[]) {
+    this.#json = json;
+    this.#keys = [...json.within, ...keys];
+  }
+
+  compare(comparison: Comparison, literal: Literal): Test {
+    if (comparison === '==') return this.#equals(literal);
+    const document = this.#document();
+    if (comparison === '!=') {
+      const differs = typeof literal === 'string' && isPlainText(literal);
+      return this.#afterKey(
+        document &&
+          (differs ? sql(`${document.text} <> to_jsonb(?::text)`, ...document.values, literal) : present(document)),
+      );
+    }
+    // In the order of jsonb, lists, objects, true and false are above all numbers, and texts and null below.
+    return this.#afterKey(typeof literal === 'number' ? document && ordered(document, comparison, literal) : undefined);
+  }
+
+  text(test: TextTest, text: string): Test {
+    if (!text.isWellFormed()) return this.#afterKey(undefined);
+    const quoted = JSON.stringify(text);
+    if (test === 'startsWith') return this.#spelled(quoted.slice(0, -1), true);
+    return every([this.#key(), this.#spelled(test === 'endsWith' ? quoted.slice(1) : quoted.slice(1, -1), false)]);
+  }
+
+  in(literals: readonly Literal[]): Test {
+    const document = this.#document();
+    const texts = literals.filter((literal) => typeof literal === 'string');
+    const areTexts = texts.length === literals.length && texts.every(isPlainText);
+    return this.#afterKey(
+      document && areTexts
+        ? sql(`${document.text} = ANY (SELECT to_jsonb(t) FROM unnest(?::text[]) t)`, ...document.values, texts)
+        : undefined,
+    );
+  }
+
+  element(literal: Literal): Test {
+    return every([
+      this.#key('['),
+      typeof literal === 'number' ? undefined : this.#spelled(JSON.stringify(literal), false),
+    ]);
+  }
+
+  has(): Test {
+    const document = this.#document();
+    return this.#afterKey(document && present(document));
+  }
+
+  #equals(literal: Literal): Test {
+    const document = this.#document();
+    if (typeof literal === 'number') return this.#afterKey(document && nearly(document, literal));
+    const spelled = this.#spelled(JSON.stringify(literal), true);
+    const isExact = typeof literal === 'string' && isPlainText(literal) && document;
+    return isExact
+      ? this.#guarded(spelled, sql(`${document.text} = to_jsonb(?::text)`, ...document.values, literal))
+      : spelled;
+  }
+
+  /** The text of the last key, and what follows it. */
+  #key(next = ''): Test {
+    const key = this.#keys.findLast((one) => typeof one === 'string');
+    if (key === undefined) return undefined;
+    const isLast = key === this.#keys.at(-1);
+    return this.#contains(
+      this.#json.isCanonical ? `${JSON.stringify(key)}:${isLast ? next : '['}` : JSON.stringify(key),
+    );
+  }
+
+  /** The value as it is spelled.
+   *  @param isStart it begins there */
+  #spelled(text: string, isStart: boolean): Test {
+    const last = this.#keys.at(-1);
+    if (!isStart || !this.#json.isCanonical || typeof last !== 'string') {
+      return every([isStart ? this.#key() : undefined, this.#contains(text)]);
+    }
+    return this.#contains(`${JSON.stringify(last)}:${text}`);
+  }
+
+  #contains(text: string): Test {
+    const { column, isCanonical } = this.#json;
+    if (isCanonical) return sql(`strpos(${column}, ?) > 0`, text);
+    // Another program may have escaped what JSON.stringify does not, but not without a backslash.
+    return text.includes('\\') ? undefined : sql(`strpos(${column}, ?) > 0 OR strpos(${column}, ?) > 0`, text, '\\');
+  }
+
+  #afterKey(test: Test): Test {
+    return this.#guarded(this.#key(), test);
+  }
+
+  /** Reads the text as jsonb only where the first test is true. */
+  #guarded(first: Test, test: Test): Test {
+    const { isJsonb } = this.#json;
+    if (!test || !isJsonb) return first;
+    const [before, values] = first ? [`WHEN NOT (${first.text}) THEN false `, first.values] : ['', []];
+    return sql(`CASE ${before}WHEN ${isJsonb} THEN ${test.text} ELSE true END`, ...values, ...test.values);
+  }
+
+  #document(): Test {
+    const { column, isJsonb } = this.#json;
+    if (!isJsonb || !this.#keys.every((key) => typeof key === 'number' || isPlainText(key))) return undefined;
+    return sql(`(${column}::jsonb #> ?::text[])`, this.#keys.map(String));
+  }
+}
+
+function present({ text, values }: Sql): Sql {
+  return sql(`${text} IS NOT NULL`, ...values);
+}
+
+/** Numbers of JSON count as the nearest double: rounding never turns a larger number into a smaller one. */
+function ordered({ text, values }: Sql, comparison: '<' | '<=' | '>' | '>=', literal: number): Test {
+  const bound = comparison === '<=' ? neighbor(literal, 1) : comparison === '>=' ? neighbor(literal, -1) : literal;
+  if (!Number.isFinite(bound)) return undefined;
+  return sql(`${text} ${comparison} to_jsonb(?::numeric)`, ...values, String(bound));
+}
+
+function nearly({ text, values }: Sql, literal: number): Test {
+  const [below, above] = [neighbor(literal, -1), neighbor(literal, 1)];
+  return every([
+    Number.isFinite(below) ? sql(`${text} > to_jsonb(?::numeric)`, ...values, String(below)) : undefined,
+    Number.isFinite(above) ? sql(`${text} < to_jsonb(?::numeric)`, ...values, String(above)) : undefined,
+  ]);
+}
+
+/** The next double in that direction. */
+function neighbor(value: number, direction: 1 | -1): number {
+  if (value === 0) return direction * Number.MIN_VALUE;
+  const bits = new BigInt64Array(new Float64Array([value]).buffer);
+  bits[0] = (bits[0] as bigint) + BigInt(value > 0 ? direction : -direction);
+  return new Float64Array(bits.buffer)[0] as number;
+}

@@ -1,0 +1,122 @@
+/** Events by ID, hot or archived. An archived event whose runs are still active also has a copy in Redis. */
+import type { Archive } from '../archive/archive.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { type ArchivedEvent, foundEventOf } from '../archive/event-row-reads.ts';
+import { type Envelope, type EventRecord, recordOf } from '../model/events/event.ts';
+import { type Events, envelopeOf, type FoundEvent } from '../store/events/events.ts';
+import type { History } from './history.ts';
+import { archivedBefore } from './merged-page.ts';
+
+export class EventHistory implements Pick<Events, keyof History['events']> {
+  readonly #events: Events;
+  readonly #archive: Archive;
+
+  constructor(events: Events, archive: Archive) {
+    this.#events = events;
+    this.#archive = archive;
+  }
+
+  async read(env: string, id: string): Promise<FoundEvent | undefined> {
+    return (await this.readMany(env, [id]))[0];
+  }
+
+  /** In the order of the IDs; events that are not stored are left out.
+   *  @throws ServiceError archive_unavailable */
+  async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
+    const hot = await this.#withAllDuplicates(env, await this.#events.readMany(env, ids));
+    const found = new Map(hot.map((event) => [event.internal_id, event]));
+    const archived = await this.#archived(
+      env,
+      ids.filter((id) => !found.has(id)),
+    );
+    for (const event of await this.found(env, [...archived.values()])) found.set(event.internal_id, event);
+    return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  /** Archived events with the repeats that were received since. */
+  async found(env: string, archived: readonly ArchivedEvent[]): Promise<FoundEvent[]> {
+    const counts = await this.#events.duplicates(
+      env,
+      archived.map(({ internalId }) => internalId),
+    );
+    return archived.map((event, i) => foundEventOf({ ...event, duplicates: event.duplicates + (counts[i] as number) }));
+  }
+
+  async record(env: string, id: string): Promise<EventRecord | undefined> {
+    return (await this.records(env, [id]))[0];
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async records(env: string, ids: readonly string[]): Promise<(EventRecord | undefined)[]> {
+    const hot = await this.#events.records(env, ids);
+    const archived = await this.#archived(
+      env,
+      ids.filter((_, i) => !hot[i]),
+    );
+    return ids.map((id, i) => {
+      const event = archived.get(id);
+      return hot[i] ?? (event && recordOf(event));
+    });
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async envelopes(env: string, ids: readonly string[]): Promise<Map<string, Envelope>> {
+    const hot = await this.#events.envelopes(env, ids);
+    const archived = await this.#archived(
+      env,
+      ids.filter((id) => !hot.has(id)),
+    );
+    return new Map(
+      ids.flatMap((id) => {
+        const event = archived.get(id);
+        const envelope = hot.get(id) ?? (event && envelopeOf(env, id, event));
+        return envelope ? [[id, envelope]] : [];
+      }),
+    );
+  }
+
+  /** An archived event is.
+   *  @throws ServiceError archive_unavailable */
+  async isIngested(env: string, name: string, id: string): Promise<boolean> {
+    if (await this.#events.isIngested(env, name, id)) return true;
+    return !(await this.isCertainlyHot(env, id)) && (await this.#archived(env, [id])).has(id);
+  }
+
+  /** Whether the event was received too late to be archived. */
+  async isCertainlyHot(env: string, id: string): Promise<boolean> {
+    const record = await this.#events.record(env, id);
+    return record !== undefined && record.received_at >= archivedBefore(this.#archive, Date.now());
+  }
+
+  /** Whether nothing of the event was removed from Redis. */
+  async isInRedis(env: string, id: string): Promise<boolean> {
+    const record = await this.#events.record(env, id);
+    return record !== undefined && (await this.#events.isIngested(env, record.name, id));
+  }
+
+  async #archived(env: string, ids: readonly string[]): Promise<Map<string, ArchivedEvent>> {
+    return ids.length === 0 ? new Map() : this.#archive.events.readMany(env, ids, Date.now());
+  }
+
+  /** Copies of archived events have only the repeats that were received since. */
+  async #withAllDuplicates(env: string, hot: readonly FoundEvent[]): Promise<FoundEvent[]> {
+    const border = archivedBefore(this.#archive, Date.now());
+    const old = hot.filter(({ received_at }) => received_at < border);
+    const inIndex = await Promise.all(
+      old.map(({ name, internal_id }) => this.#events.isIngested(env, name, internal_id)),
+    );
+    const copies = old.filter((_, i) => !inIndex[i]);
+    if (copies.length === 0) return [...hot];
+    const archived = await this.#archived(
+      env,
+      copies.map(({ internal_id }) => internal_id),
+    ).catch((error) => {
+      if (isUnavailable(error)) return new Map<string, ArchivedEvent>();
+      throw error;
+    });
+    return hot.map((event) => {
+      const { duplicates = 0 } = archived.get(event.internal_id) ?? {};
+      return duplicates === 0 ? event : { ...event, duplicates: event.duplicates + duplicates };
+    });
+  }
+}

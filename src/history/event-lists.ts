@@ -1,0 +1,78 @@
+/** Lists of events across Redis and the archive. */
+import type { Archive } from '../archive/archive.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { type EventLists, type EventPage, type EventQuery, isListed } from '../store/events/event-lists.ts';
+import type { Events, FoundEvent } from '../store/events/events.ts';
+import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import type { EventHistory } from './event-history.ts';
+import { archivedBefore, mergedPage, type Page, type StoppedEarly, startOf } from './merged-page.ts';
+
+export type ListedEvents = EventPage & { stoppedEarly?: StoppedEarly | undefined };
+
+export class EventListHistory {
+  readonly #events: Pick<Events, 'readMany'>;
+  readonly #lists: EventLists;
+  readonly #history: EventHistory;
+  readonly #archive: Archive;
+
+  constructor({
+    events,
+    lists,
+    history,
+    archive,
+  }: { events: Pick<Events, 'readMany'>; lists: EventLists; history: EventHistory; archive: Archive }) {
+    this.#events = events;
+    this.#lists = lists;
+    this.#history = history;
+    this.#archive = archive;
+  }
+
+  async list(query: EventQuery, nowMs: number): Promise<ListedEvents> {
+    const { env, name, source, limit } = query;
+    const timeRange = await this.#withinRetention(query, nowMs);
+    const page = await mergedPage<FoundEvent>(
+      {
+        timeRange,
+        limit,
+        positionOf,
+        hot: async () => toPage(await this.#lists.list({ ...query, timeRange }, nowMs)),
+        archived: async (timeRange) => {
+          const names = name === undefined ? undefined : [name];
+          const page = await this.#archive.events.page(env, { names, source, timeRange, limit }, nowMs);
+          return { ...page, items: await this.#history.found(env, page.events) };
+        },
+      },
+      archivedBefore(this.#archive, nowMs),
+    );
+    return { events: [...page.items], next: page.next, stoppedEarly: page.stoppedEarly };
+  }
+
+  async listById(id: string, query: EventQuery): Promise<ListedEvents> {
+    const { env } = query;
+    const nowMs = Date.now();
+    const wanted = { ...query, timeRange: await this.#withinRetention(query, nowMs) };
+    const named = await this.#lists.newestNamed(env, id);
+    const ids = (found: string | undefined) => [...new Set(found === undefined ? [id] : [id, found])];
+    try {
+      const older = named ?? (await this.#archive.events.byDeduplicationId(env, id, nowMs))?.internalId;
+      const events = await this.#history.readMany(env, ids(older));
+      return { events: events.filter((event) => isListed(event, wanted)), next: undefined };
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const events = (await this.#events.readMany(env, ids(named))).filter((event) => isListed(event, wanted));
+      return { events, next: startOf(query.timeRange), stoppedEarly: 'archive_unavailable' };
+    }
+  }
+
+  async #withinRetention({ env, timeRange }: EventQuery, nowMs: number): Promise<TimeRange> {
+    return { ...timeRange, after: Math.max(timeRange.after ?? 0, await this.#archive.events.oldest(env, nowMs)) };
+  }
+}
+
+function toPage({ events, next }: EventPage): Page<FoundEvent> {
+  return { items: events, next };
+}
+
+function positionOf({ received_at, internal_id }: FoundEvent): Position {
+  return { at: received_at, id: internal_id };
+}

@@ -1,0 +1,81 @@
+/** One page of a list that is partly in Redis and partly in the archive, newest first by time and ID. */
+import type { Archive } from '../archive/archive.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { END_OF_TIME } from '../archive/day-batches.ts';
+import { FIRST_ID } from '../archive/event-pages.ts';
+import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
+
+/** Why a list may be incomplete. */
+export const STOPPED_EARLY = ['archive_unavailable', 'time'] as const;
+export type StoppedEarly = (typeof STOPPED_EARLY)[number];
+
+export interface Page<T> {
+  items: readonly T[];
+  /** The end of what was looked at: more may follow, even where the page is short. undefined: nothing follows. */
+  next: Position | undefined;
+  stoppedEarly?: StoppedEarly | undefined;
+}
+
+export interface PageRequest<T> {
+  timeRange: TimeRange;
+  limit: number;
+  positionOf(item: T): Position;
+  /** Reads the hot part. */
+  hot(): Promise<Page<T>>;
+  /** Reads the archived part of this time range. */
+  archived(timeRange: TimeRange): Promise<Page<T>>;
+}
+
+/** Clocks of processes differ by less. */
+const SKEW_MS = 60_000;
+
+/** Everything that is archived is older. */
+export function archivedBefore({ hotMs }: Pick<Archive, 'hotMs'>, nowMs: number): number {
+  return nowMs - hotMs + SKEW_MS;
+}
+
+/** The next page. Asks the archive only if it may have a part of it. When the archive is away, the page is the hot part.
+ *  @param border everything that is archived is older */
+export async function mergedPage<T>(
+  { timeRange, limit, positionOf, hot: readHot, archived: readArchived }: PageRequest<T>,
+  border: number,
+): Promise<Page<T>> {
+  // In this order: what moves is archived before it leaves Redis.
+  const hot = await readHot();
+  const after = Math.max(hot.next?.at ?? 0, timeRange.after ?? 0);
+  if (after >= border) return hot;
+  let archived: Page<T>;
+  try {
+    archived = await readArchived({ ...timeRange, after });
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const last = hot.items.at(-1);
+    const next = hot.next ?? (last === undefined ? startOf(timeRange) : positionOf(last));
+    return { items: hot.items, next, stoppedEarly: 'archive_unavailable' };
+  }
+  return merge([hot, archived], limit, positionOf);
+}
+
+/** The position before a list. */
+export function startOf({ before = END_OF_TIME, cursor }: TimeRange): Position {
+  return cursor ?? { at: before, id: FIRST_ID };
+}
+
+/** @param parts of items that are in several, the first one counts */
+function merge<T>(parts: readonly Page<T>[], limit: number, positionOf: (item: T) => Position): Page<T> {
+  // Below the end of one part, items of the others may come too early.
+  const end = parts.map(({ next }) => next).reduce((a, b) => (a && b ? (isOlder(a, b) ? b : a) : (a ?? b)), undefined);
+  const byId = new Map<string, { position: Position; item: T }>();
+  for (const item of parts.flatMap(({ items }) => items)) {
+    const position = positionOf(item);
+    if (!byId.has(position.id) && !(end && isOlder(position, end))) byId.set(position.id, { position, item });
+  }
+  const sorted = [...byId.values()].sort((a, b) => (isOlder(a.position, b.position) ? 1 : -1));
+  const page = sorted.slice(0, limit);
+  const isCut = sorted.length > limit || (end !== undefined && page.length === limit);
+  return {
+    items: page.map(({ item }) => item),
+    next: isCut ? page.at(-1)?.position : end,
+    stoppedEarly: parts.find(({ stoppedEarly }) => stoppedEarly)?.stoppedEarly,
+  };
+}

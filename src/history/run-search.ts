@@ -1,0 +1,179 @@
+/** Searches runs by content and by everything else, hot and archived, newest first. */
+import type { Archive } from '../archive/archive.ts';
+import { ArchivedSearch } from '../archive/archived-search.ts';
+import { type Ending, RUN_STATUSES, type Run, type RunStatus } from '../model/runs/run.ts';
+import { readsOfRun, type SearchedEvent } from '../model/search/documents.ts';
+import { type Matcher, matcherOf } from '../model/search/evaluate.ts';
+import { requiredTimes, requiredValue } from '../model/search/narrowing.ts';
+import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
+import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { isShallowJson } from '../model/values/json.ts';
+import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import type { RunLists } from '../store/runs/run-lists.ts';
+import type { History } from './history.ts';
+import { matching } from './matching.ts';
+import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
+import { narrowed } from './search-range.ts';
+
+export interface RunSearchQuery {
+  env: string;
+  node: SearchNode;
+  /** undefined: of all functions. */
+  functionIds?: readonly string[] | undefined;
+  statuses?: readonly RunStatus[] | undefined;
+  /** By creation. */
+  timeRange: TimeRange;
+  limit: number;
+  timeoutMs: number;
+}
+
+export interface RunSearchDeps {
+  /** Those of Redis alone. */
+  runLists: Pick<RunLists, 'list'>;
+  /** Wherever they are. */
+  history: Pick<History, 'events' | 'listedRuns'>;
+  archive: Archive | undefined;
+}
+
+const READ_AT_ONCE = 100;
+/** Events of runs that are read together: each may have half a megabyte, or more. */
+const EVENTS_AT_ONCE = 25;
+const PORTION_BYTES = 2 * 1_048_576;
+const CLOCK_SKEW_MS = 60_000;
+const ENDINGS: readonly RunStatus[] = ['Completed', 'Failed', 'Cancelled'];
+
+export class RunSearch {
+  readonly #deps: RunSearchDeps;
+  readonly #archived: ArchivedSearch | undefined;
+
+  constructor(deps: RunSearchDeps) {
+    this.#deps = deps;
+    this.#archived = deps.archive && new ArchivedSearch(deps.archive);
+  }
+
+  async search(query: RunSearchQuery, nowMs: number): Promise<SearchPage<Run>> {
+    const { node, limit, timeoutMs } = query;
+    const timeRange = narrowed(query.timeRange, requiredTimes(node, 'queued_at'));
+    const narrow = narrowedTo(query);
+    if (!timeRange || narrow.statuses?.length === 0) return { found: [], next: undefined };
+    const test = this.#tester(query.env, node);
+    const endings = narrow.statuses?.filter(isEnding) ?? undefined;
+    const isArchived = this.#archived && endings?.length !== 0;
+    return mergedSearch({
+      hot: this.#hot(narrow, test),
+      archive: isArchived ? this.#inArchive(this.#archived, { ...narrow, endings }, test, nowMs) : undefined,
+      positionOf: ({ queuedAt, id }): Position => ({ at: queuedAt, id }),
+      sizeOf: ({ error }) => (error ? JSON.stringify(error).length : 0),
+      timeRange,
+      limit,
+      archivedBefore: nowMs - (this.#deps.archive?.hotMs ?? 0) + CLOCK_SKEW_MS,
+      timeoutMs,
+    });
+  }
+
+  #hot({ env, functionIds, statuses }: RunSearchQuery, test: Test): SearchSource<Run> {
+    const { runLists } = this.#deps;
+    return {
+      async read(timeRange) {
+        const { runs, next } = await runLists.list({ env, functionIds, statuses, timeRange, limit: READ_AT_ONCE });
+        return { found: await test(runs), next };
+      },
+    };
+  }
+
+  #inArchive(
+    archived: ArchivedSearch,
+    { env, node, functionIds, endings }: RunSearchQuery & { endings: Ending['status'][] | undefined },
+    test: Test,
+    nowMs: number,
+  ): SearchSource<Run> {
+    return {
+      async read({ cursor, ...range }, timeLeftMs) {
+        const timeRange = { ...range, cursor: cursor as Position };
+        const search = { node, functionIds, statuses: endings, timeRange, timeoutMs: timeLeftMs };
+        const { runs, next } = await archived.runs(env, search, nowMs);
+        return { found: await test(runs), next };
+      },
+    };
+  }
+
+  #tester(env: string, node: SearchNode): Test {
+    const matches = matcherOf(node);
+    const variables = variablesOf(node);
+    const needs: Needs = {
+      output: variables.has('output'),
+      event: [...variables].some((variable) => variable.startsWith(EVENT_PREFIX)),
+    };
+    if (!needs.output && !needs.event) {
+      return (runs) => matching(runs, matches, (run) => readsOfRun(run, undefined, undefined));
+    }
+    return (runs) => this.#testLarge(env, runs, matches, needs);
+  }
+
+  async #testLarge(env: string, runs: readonly Run[], matches: Matcher, needs: Needs): Promise<Run[]> {
+    const { listedRuns, events } = this.#deps.history;
+    const found: Run[] = [];
+    const ids = runs.map(({ id }) => id);
+    const sizes = needs.output ? await listedRuns.outputSizes(env, ids) : ids.map(() => 0);
+    for (let at = 0; at < runs.length; ) {
+      const count = countWithin(sizes.slice(at), needs.event ? EVENTS_AT_ONCE : READ_AT_ONCE);
+      const some = runs.slice(at, at + count);
+      const someIds = ids.slice(at, at + count);
+      const eventIds = [...new Set(some.map(({ eventId }) => eventId))];
+      const [outputs, ofRuns] = await Promise.all([
+        needs.output ? listedRuns.outputs(env, someIds) : [],
+        needs.event ? events.readMany(env, eventIds) : [],
+      ]);
+      const byId = new Map<string, SearchedEvent>(ofRuns.map((event) => [event.internal_id, event]));
+      found.push(
+        ...(await matching(some, matches, (run, i) => readsOfRun(run, jsonOf(outputs[i]), byId.get(run.eventId)))),
+      );
+      at += count;
+    }
+    return found;
+  }
+}
+
+type Test = (runs: readonly Run[]) => Promise<Run[]>;
+
+interface Needs {
+  output: boolean;
+  event: boolean;
+}
+
+/** With the functions and statuses that the search requires. */
+function narrowedTo(query: RunSearchQuery): RunSearchQuery {
+  const { node, functionIds, statuses } = query;
+  const functionId = requiredValue(node, 'function_id');
+  const status = requiredValue(node, 'status');
+  return {
+    ...query,
+    functionIds:
+      functionId === undefined ? functionIds : (functionIds ?? [functionId]).filter((id) => id === functionId),
+    statuses: status === undefined ? statuses : (statuses ?? RUN_STATUSES).filter((one) => one === status),
+  };
+}
+
+function isEnding(status: RunStatus): status is Ending['status'] {
+  return ENDINGS.includes(status);
+}
+
+/** At least one. */
+function countWithin(sizes: readonly number[], max: number): number {
+  let bytes = 0;
+  for (const [i, size] of sizes.slice(0, max).entries()) {
+    bytes += size;
+    if (bytes > PORTION_BYTES) return Math.max(1, i);
+  }
+  return Math.min(max, sizes.length);
+}
+
+/** An output that was stored before its depth was limited cannot be searched. */
+function jsonOf(output: string | null | undefined): unknown {
+  if (output === undefined || output === null || !isShallowJson(output)) return undefined;
+  try {
+    return JSON.parse(output);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/** Goes through what is hot and what is archived, newest first, and merges what each finds. The archive is never looked at further back than what is
+ *  hot: something that moves in the meantime is in one of them when its turn comes. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isUnavailable } from '../archive/database.ts';
+import { isOlder, newestFirst, type Position, type TimeRange } from '../store/redis/pagination.ts';
+
+export interface SearchPage<T> {
+  found: T[];
+  /** Cursor from which the search goes on; undefined: all was looked at. */
+  next: Position | undefined;
+  /** The page is not full, although more may follow. */
+  stoppedEarly?: 'time' | 'archive_unavailable';
+}
+
+/** What a source found in the next part of its entries. */
+export interface Portion<T> {
+  found: T[];
+  /** Everything before this position was looked at; undefined: everything was. */
+  next: Position | undefined;
+}
+
+export interface SearchSource<T> {
+  /** Looks at the next entries: at least at one, however little time is left. */
+  read(timeRange: TimeRange, timeLeftMs: number): Promise<Portion<T>>;
+}
+
+export interface MergedSearch<T> {
+  hot: SearchSource<T>;
+  /** undefined: there is none. */
+  archive: SearchSource<T> | undefined;
+  positionOf(item: T): Position;
+  /** Bytes, about. */
+  sizeOf(item: T): number;
+  timeRange: TimeRange;
+  limit: number;
+  /** Nothing younger is archived, Unix milliseconds. */
+  archivedBefore: number;
+  timeoutMs: number;
+}
+
+const FIRST_ID = '0'.repeat(26);
+const LATEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'Z' };
+/** Of a page: web serializes it on its only thread. */
+const PAGE_BYTES = 2 * 1_048_576;
+/** The archive is read when what is hot was looked at so far back. */
+const AHEAD_MS = 3_600_000;
+
+/** A source, and how far it has come. */
+interface Progress<T> {
+  source: SearchSource<T>;
+  /** undefined: at its end. */
+  at: Position | undefined;
+}
+
+export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPage<T>> {
+  const { timeRange, limit, archivedBefore, timeoutMs, positionOf, sizeOf } = search;
+  const deadline = performance.now() + timeoutMs;
+  const start = timeRange.cursor ?? LATEST;
+  const hot: Progress<T> = { source: search.hot, at: start };
+  const archive: Progress<T> | undefined = search.archive && {
+    source: search.archive,
+    at: olderOf(start, { at: archivedBefore, id: FIRST_ID }),
+  };
+  const found = new Map<string, T>();
+  let bytes = 0;
+  for (;;) {
+    const reached = newerOf(hot.at, archive?.at);
+    const passed = newestFirst(
+      [...found.values()].map(positionOf).filter((position) => !reached || !isOlder(position, reached)),
+    );
+    const isFull = passed.length >= limit || bytes >= PAGE_BYTES;
+    if (!reached || (isFull && passed.length > 0)) {
+      const page = passed.slice(0, limit);
+      const isLast = !reached && page.length === passed.length;
+      return { found: pick(found, page), next: isLast ? undefined : page.at(-1) };
+    }
+    const stop = (stoppedEarly: 'time' | 'archive_unavailable') => {
+      return { found: pick(found, passed), next: reached, stoppedEarly };
+    };
+    const timeLeftMs = deadline - performance.now();
+    if (timeLeftMs <= 0 && isOlder(reached, start)) return stop('time');
+    const isHotNext = hot.at && (!archive?.at || !isAhead(hot.at, archive.at, found.size >= limit));
+    const next = isHotNext ? hot : (archive as Progress<T>);
+    try {
+      const range = isHotNext ? timeRange : { ...timeRange, after: laterOf(timeRange.after, hot.at && hot.at.at + 1) };
+      const portion = await next.source.read(
+        { ...range, cursor: next.at === LATEST ? undefined : next.at },
+        timeLeftMs,
+      );
+      for (const item of portion.found) {
+        const { id } = positionOf(item);
+        // What is hot is newer than its copy in the archive.
+        if (found.has(id)) continue;
+        found.set(id, item);
+        bytes += sizeOf(item);
+      }
+      next.at = portion.next ?? (isHotNext || !hot.at ? undefined : { at: hot.at.at + 1, id: FIRST_ID });
+    } catch (error) {
+      if (isHotNext || !isUnavailable(error)) throw error;
+      return stop('archive_unavailable');
+    }
+    await nextTurn();
+  }
+}
+
+/** Whether it is the archive's turn. */
+function isAhead(hot: Position, archive: Position, isEnough: boolean): boolean {
+  return archive.at - hot.at > (isEnough ? 1 : AHEAD_MS);
+}
+
+function pick<T>(found: ReadonlyMap<string, T>, positions: readonly Position[]): T[] {
+  return positions.map(({ id }) => found.get(id) as T);
+}
+
+function newerOf(a: Position | undefined, b: Position | undefined): Position | undefined {
+  if (!a || !b) return a ?? b;
+  return isOlder(a, b) ? b : a;
+}
+
+function olderOf(a: Position, b: Position): Position {
+  return isOlder(a, b) ? a : b;
+}
+
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

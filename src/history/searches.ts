@@ -1,0 +1,44 @@
+/** Searches of events and runs, a few at a time. */
+import type { Archive } from '../archive/archive.ts';
+import type { Run } from '../model/runs/run.ts';
+import type { FoundEvent } from '../store/events/events.ts';
+import type { Store } from '../store/store.ts';
+import { EventSearch, type EventSearchQuery } from './event-search.ts';
+import type { History } from './history.ts';
+import { RunSearch, type RunSearchQuery } from './run-search.ts';
+import type { SearchPage } from './search-merge.ts';
+import { SearchSlots } from './search-slots.ts';
+
+/** Of the whole request. */
+const TIMEOUT_MS = 5_000;
+
+type Timed<Query> = Omit<Query, 'timeoutMs'> & { timeoutMs?: number };
+
+export class Searches {
+  readonly #events: EventSearch;
+  readonly #runs: RunSearch;
+  readonly #slots = new SearchSlots();
+
+  constructor(
+    store: Pick<Store, 'eventLists' | 'eventCounts' | 'runLists'>,
+    archive: Archive | undefined,
+    history: Pick<History, 'events' | 'listedRuns'>,
+  ) {
+    const { eventLists, eventCounts, runLists } = store;
+    this.#events = new EventSearch({ eventLists, eventCounts, archive });
+    this.#runs = new RunSearch({ runLists, history, archive });
+  }
+
+  /** @throws ServiceError searches_full */
+  events(
+    { timeoutMs = TIMEOUT_MS, ...query }: Timed<EventSearchQuery>,
+    nowMs: number,
+  ): Promise<SearchPage<FoundEvent>> {
+    return this.#slots.run(query.env, () => this.#events.search({ ...query, timeoutMs }, nowMs));
+  }
+
+  /** @throws ServiceError searches_full */
+  runs({ timeoutMs = TIMEOUT_MS, ...query }: Timed<RunSearchQuery>, nowMs: number): Promise<SearchPage<Run>> {
+    return this.#slots.run(query.env, () => this.#runs.search({ ...query, timeoutMs }, nowMs));
+  }
+}

@@ -1,0 +1,84 @@
+/** How much an environment takes in Redis and in Postgres, and what its retention costs. Answers from memory for some seconds. */
+import { LRUCache } from 'lru-cache';
+import type { Archive } from '../archive/archive.ts';
+import type { ArchivedDayUse } from '../archive/archived-storage.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { DAY_MS, dayOf } from '../archive/day-tables.ts';
+import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
+
+const CACHED_MS = 15_000;
+const CACHED_MAX = 500;
+/** Of the rate. */
+const RATE_DAYS = 7;
+
+export interface StorageUse {
+  /** When it was measured, Unix milliseconds. */
+  at: number;
+  hot: HotUse;
+  /** undefined: there is no archive, or it is unavailable. */
+  archived: { environment: ArchivedDayUse[]; installation: ArchivedDayUse[] } | undefined;
+  isUnavailable: boolean;
+  /** On disk, at the mean of the last days; undefined: there is no full day yet. */
+  diskBytesPerDay: number | undefined;
+}
+
+export interface StorageUseDeps {
+  hotStorage: Pick<HotStorage, 'of'>;
+  /** undefined: there is none. */
+  archive: Pick<Archive, 'storage'> | undefined;
+}
+
+export class StorageUses {
+  readonly #deps: StorageUseDeps;
+  readonly #cache = new LRUCache<string, Promise<StorageUse>>({ max: CACHED_MAX, ttl: CACHED_MS });
+
+  constructor(deps: StorageUseDeps) {
+    this.#deps = deps;
+  }
+
+  of(env: string): Promise<StorageUse> {
+    const cached = this.#cache.get(env);
+    if (cached) return cached;
+    const measured = this.#measure(env, Date.now());
+    this.#cache.set(env, measured);
+    measured.catch(() => this.#cache.delete(env));
+    return measured;
+  }
+
+  async #measure(env: string, nowMs: number): Promise<StorageUse> {
+    const [hot, archived] = await Promise.all([this.#deps.hotStorage.of(env), this.#archived(env)]);
+    return {
+      at: nowMs,
+      hot,
+      archived: archived === 'unavailable' ? undefined : archived,
+      isUnavailable: archived === 'unavailable',
+      diskBytesPerDay: typeof archived === 'object' ? diskBytesPerDay(archived.environment, nowMs) : undefined,
+    };
+  }
+
+  async #archived(env: string): Promise<StorageUse['archived'] | 'unavailable'> {
+    const { archive } = this.#deps;
+    if (!archive) return undefined;
+    try {
+      const [environment, installation] = await Promise.all([
+        archive.storage.of(env),
+        archive.storage.ofInstallation(),
+      ]);
+      return { environment, installation };
+    } catch (error) {
+      if (isUnavailable(error)) return 'unavailable';
+      throw error;
+    }
+  }
+}
+
+/** Of the newest days that are over and archived as far as they will be: the newest one may still grow. */
+function diskBytesPerDay(days: readonly ArchivedDayUse[], nowMs: number): number | undefined {
+  const newest = days.at(-1)?.day;
+  if (newest === undefined) return undefined;
+  const last = Math.min(newest, dayOf(nowMs)) - DAY_MS;
+  const first = Math.max(last - (RATE_DAYS - 1) * DAY_MS, days[0]?.day ?? 0);
+  if (first > last) return undefined;
+  const bytes = days.filter(({ day }) => day >= first && day <= last).reduce((sum, day) => sum + day.diskBytes, 0);
+  return bytes / ((last - first) / DAY_MS + 1);
+}

@@ -1,0 +1,69 @@
+/** What the archiver of this worker reports: counted in metrics, and stored for the web processes. */
+import { isUnavailable } from '../../archive/database.ts';
+import type { Logger } from '../../log.ts';
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
+import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
+
+const REPORT_MS = 1_000;
+
+export interface ArchiveStateDeps {
+  archiveStatus: Pick<ArchiveStatus, 'report'>;
+  recorder: Pick<MetricsRecorder, 'archiveShipped' | 'archiveShipmentFailed'>;
+  log: Logger;
+}
+
+export class ArchiveState {
+  readonly #deps: ArchiveStateDeps;
+  #oldest = new Map<number, number | undefined>();
+  #shippedAt: number | undefined;
+  #failedAt: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: ArchiveStateDeps) {
+    this.#deps = deps;
+  }
+
+  recordShipped(events: number, runs: number, ms: number): void {
+    this.#deps.recorder.archiveShipped(events, runs, ms);
+    this.#shippedAt = Date.now();
+    this.#reportSoon();
+  }
+
+  recordFailure(error: Error): void {
+    this.#deps.recorder.archiveShipmentFailed();
+    this.#failedAt = Date.now();
+    // While Postgres is away, its health is logged once a minute (archive-health.ts).
+    if (!isUnavailable(error)) this.#deps.log.warn({ err: error.message }, 'archive: a shipment failed');
+    this.#reportSoon();
+  }
+
+  /** @param timeMs receipt of the oldest event of the partition that is older than HOT_HOURS and not archived; undefined: there is none */
+  setOldestUnarchived(partition: number, timeMs: number | undefined): void {
+    this.#oldest.set(partition, timeMs);
+    this.#reportSoon();
+  }
+
+  /** Reports what is left to report. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#report();
+  }
+
+  /** Many calls make one report. */
+  #reportSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#report();
+    }, REPORT_MS).unref();
+  }
+
+  async #report(): Promise<void> {
+    const report = { oldest: this.#oldest, shippedAt: this.#shippedAt, failedAt: this.#failedAt };
+    this.#oldest = new Map();
+    this.#shippedAt = undefined;
+    this.#failedAt = undefined;
+    await this.#deps.archiveStatus.report(report).catch((error: Error) => {
+      this.#deps.log.debug({ err: error.message }, 'the state of the archive could not be reported');
+    });
+  }
+}

@@ -1,0 +1,32 @@
+/** How full Redis and the queues are. */
+import type { Load } from '../../model/capacity/thresholds.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import { fullest, memoryOf } from '../../store/redis/server-info.ts';
+import { primariesOf } from '../../store/redis/servers.ts';
+import type { PartitionQueues } from './partition-queues.ts';
+import type { IngestQueue, RunQueue } from './queues.ts';
+
+/** BullMQ's lists of jobs that are due, or would be if the queue were not paused. */
+const DUE_JOBS = [
+  ['llen', 'wait'],
+  ['llen', 'paused'],
+  ['zcard', 'prioritized'],
+] as const;
+
+export async function readLoad(redis: Redis, queues: PartitionQueues): Promise<Load> {
+  const pairs = queues.all();
+  const countOf = (queue: IngestQueue | RunQueue) => DUE_JOBS.map(([command, key]) => [command, queue.toKey(key)]);
+  const ofIngest = pairs.flatMap(({ ingest }) => countOf(ingest));
+  const ofRuns = pairs.flatMap(({ runs }) => countOf(runs));
+  const [memory, lengths] = await Promise.all([
+    // Some hosted Redis services forbid INFO: then only the thresholds of the queues apply.
+    Promise.all(primariesOf(redis).map((server) => server.info('memory').catch(() => ''))),
+    inPipelines<number>(redis, [...ofIngest, ...ofRuns]),
+  ]);
+  const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
+  return {
+    ...fullest(memory.map(memoryOf)),
+    ingestJobs: sum(lengths.slice(0, ofIngest.length)),
+    runJobs: sum(lengths.slice(ofIngest.length)),
+  };
+}

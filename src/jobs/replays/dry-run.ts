@@ -1,0 +1,76 @@
+/** What a replay would do. Bounded in time: then its counts are at least. */
+
+import { newId } from '../../model/ids.ts';
+import type { FormerStatus, ReplaySelection } from '../../model/replays/replay.ts';
+import { FIRST_WINDOW_MS } from './event-windows.ts';
+import type { ReplayPlanner } from './planner.ts';
+
+const LIMIT = 200;
+const SAMPLE_MAX = 20;
+export const DRY_RUN_MS = 5_000;
+/** Runs of which it remembers that they would start, since several events of a batch ask for the same one. */
+const REMEMBERED_MAX = 100_000;
+
+export interface DryRun {
+  lookedAt: number;
+  matched: number;
+  wouldStart: Map<string, Map<FormerStatus, number>>;
+  skipped: Map<string, number>;
+  sample: {
+    eventId: string;
+    eventName: string;
+    receivedAt: number;
+    functionId: string;
+    former: FormerStatus;
+    formerRunId: string | undefined;
+  }[];
+  /** Time of receipt up to which it looked; undefined: it looked at everything. */
+  stoppedAt: number | undefined;
+}
+
+export async function dryRun(
+  selection: ReplaySelection,
+  planner: ReplayPlanner,
+  timeoutMs: number = DRY_RUN_MS,
+): Promise<DryRun> {
+  const begunAt = performance.now();
+  const result: DryRun = {
+    lookedAt: 0,
+    matched: 0,
+    wouldStart: new Map(),
+    skipped: new Map(),
+    sample: [],
+    stoppedAt: undefined,
+  };
+  const planned = new Map<string, string>();
+  const replay = { ...selection, id: newId() };
+  let position: Parameters<ReplayPlanner['next']>[0]['position'] = { at: selection.after };
+  let windowMs = FIRST_WINDOW_MS;
+  for (;;) {
+    const plan = await planner.next({ selection: replay, position, windowMs, limit: LIMIT, planned });
+    for (const one of plan.events) add(result, one, planned);
+    if (plan.isEnd) return result;
+    ({ next: position, windowMs } = plan);
+    if (performance.now() - begunAt > timeoutMs) return { ...result, stoppedAt: position.at };
+  }
+}
+
+function add(
+  result: DryRun,
+  { event, matched, pairs }: Awaited<ReturnType<ReplayPlanner['next']>>['events'][number],
+  planned: Map<string, string>,
+): void {
+  result.lookedAt++;
+  if (matched) result.matched++;
+  for (const { functionId, former, formerRunId, start, skip } of pairs) {
+    if (skip) result.skipped.set(skip.reason, (result.skipped.get(skip.reason) ?? 0) + 1);
+    if (!start) continue;
+    if (start.batch && planned.size < REMEMBERED_MAX) planned.set(start.runId, event.internal_id);
+    const byStatus = result.wouldStart.get(functionId) ?? new Map<FormerStatus, number>();
+    byStatus.set(former, (byStatus.get(former) ?? 0) + 1);
+    result.wouldStart.set(functionId, byStatus);
+    if (result.sample.length >= SAMPLE_MAX) continue;
+    const { internal_id: eventId, name: eventName, received_at: receivedAt } = event;
+    result.sample.push({ eventId, eventName, receivedAt, functionId, former, formerRunId });
+  }
+}

@@ -1,0 +1,94 @@
+/** Reads past events from the oldest to the newest, a few at a time. Lists begin with the newest, so it reads a time range that is short enough to
+ *  fit into one page: a quarter of it where there are more events, and a longer one where there are few. */
+import type { History } from '../../history/history.ts';
+import { isPattern } from '../../model/events/name-pattern.ts';
+import type { EventFilter, ReplayPosition } from '../../model/replays/replay.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+import type { Position } from '../../store/redis/pagination.ts';
+
+const SHORTER = 4;
+const LONGER = 4;
+const LONGEST_MS = 30 * 86_400_000;
+/** The time range that is read first. */
+export const FIRST_WINDOW_MS = 60_000;
+
+export interface WindowRequest {
+  env: string;
+  filter: EventFilter;
+  position: ReplayPosition;
+  /** End of the time range, exclusive. */
+  before: number;
+  windowMs: number;
+  limit: number;
+}
+
+export interface Window {
+  /** Oldest first. */
+  events: FoundEvent[];
+  /** The position after all of them. */
+  next: ReplayPosition;
+  windowMs: number;
+}
+
+export async function readWindow(
+  { env, filter, position, before, windowMs, limit }: WindowRequest,
+  eventLists: History['eventLists'],
+): Promise<Window> {
+  const { name, source } = filter;
+  const wanted = { env, ...(name !== undefined && !isPattern(name) && { name }), source, limit };
+  const page = (after: number, to: number, cursor?: Position) =>
+    eventLists.list({ ...wanted, timeRange: { after, before: to, cursor } }, Date.now());
+  for (let length = windowMs; ; length = Math.max(1, Math.floor(length / SHORTER))) {
+    const to = Math.min(position.at + length, before);
+    const { events, next } = await page(position.at, to);
+    if (!next) {
+      const isSparse = events.length < limit / SHORTER;
+      return {
+        events: events.reverse().filter(isAfter(position)),
+        next: { at: to },
+        windowMs: isSparse ? Math.min(length * LONGER, LONGEST_MS) : length,
+      };
+    }
+    if (to - position.at > 1) continue;
+    // So many in one millisecond: its pages are read down to the oldest.
+    const rest = await oldestOf(events, next, limit, position, (cursor) => page(position.at, to, cursor));
+    const last = rest.events.at(-1);
+    return {
+      events: rest.events,
+      next: rest.isAll || !last ? { at: to } : { at: position.at, id: last.internal_id },
+      windowMs: 1,
+    };
+  }
+}
+
+/** The oldest events after the position, oldest first. */
+async function oldestOf(
+  first: readonly FoundEvent[],
+  next: Position,
+  limit: number,
+  position: ReplayPosition,
+  page: (cursor: Position) => Promise<{ events: FoundEvent[]; next: Position | undefined }>,
+): Promise<{ events: FoundEvent[]; isAll: boolean }> {
+  const after = isAfter(position);
+  let oldest = first.filter(after);
+  let count = oldest.length;
+  for (let cursor: Position | undefined = next; cursor && !isDone(cursor, position); ) {
+    const read: Awaited<ReturnType<typeof page>> = await page(cursor);
+    const found = read.events.filter(after);
+    count += found.length;
+    oldest = [...oldest, ...found].slice(-limit);
+    cursor = read.next;
+  }
+  return { events: oldest.reverse(), isAll: count === oldest.length };
+}
+
+/** Older events are behind the position. */
+function isDone({ at, id }: Position, position: ReplayPosition): boolean {
+  return at === position.at && position.id !== undefined && id < position.id;
+}
+
+/** Also the event of the position itself while functions of it are left. */
+function isAfter({ at, id, functionId }: ReplayPosition): (event: FoundEvent) => boolean {
+  return ({ received_at, internal_id }) =>
+    received_at > at || id === undefined || internal_id > id || (internal_id === id && functionId !== undefined);
+}

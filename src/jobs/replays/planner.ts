@@ -1,0 +1,232 @@
+/** What a replay does with past events: for each event, the functions that are concerned, and for each of those whether a run starts. Reads only;
+ *  a dry run and the replay itself use it alike. */
+import type { History } from '../../history/history.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { FUNCTION_INVOKED, SCHEDULED_TIMER } from '../../model/events/event.ts';
+import { nameMatcherOf } from '../../model/events/name-pattern.ts';
+import { TriggerTable } from '../../model/events/triggers.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import {
+  type EventFilter,
+  type FormerStatus,
+  formerStatusOf,
+  type ReplayPosition,
+  type ReplaySelection,
+  replayRunIdOf,
+  type SkipReason,
+} from '../../model/replays/replay.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+import type { RunBrief } from '../../store/runs/run-lists.ts';
+import { matchEvents } from '../ingestion/event-matcher.ts';
+import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { readWindow } from './event-windows.ts';
+
+/** Pairs of events and functions that are looked at together. */
+const PAIRS_MAX = 50_000;
+
+/** An event and a function. */
+export interface Pair {
+  functionId: string;
+  former: FormerStatus;
+  formerRunId: string | undefined;
+  start?: RunToReplay;
+  skip?: { reason: SkipReason; runId?: string | undefined };
+}
+
+export interface RunToReplay {
+  runId: string;
+  fn: AppFunction;
+  /** Of a batch, the first. */
+  eventId: string;
+  requestId: string;
+  batch?: readonly string[] | undefined;
+  /** A worker that died has started it, and it has ended since. */
+  hasEnded: boolean;
+}
+
+export interface PlannedEvent {
+  event: Pick<FoundEvent, 'internal_id' | 'received_at' | 'name'>;
+  /** It meets the filter. */
+  matched: boolean;
+  /** By function ID. */
+  pairs: Pair[];
+}
+
+export interface Plan {
+  /** Oldest first. */
+  events: PlannedEvent[];
+  next: ReplayPosition;
+  windowMs: number;
+  /** There are no more. */
+  isEnd: boolean;
+}
+
+export interface PlanRequest {
+  /** `id` of the replay. */
+  selection: ReplaySelection & { id: string };
+  position: ReplayPosition;
+  windowMs: number;
+  limit: number;
+  /** Run ID → event ID of runs that an earlier try has registered, or an earlier part of the plan starts. */
+  planned: ReadonlyMap<string, string>;
+}
+
+export interface PlannerDeps {
+  history: Pick<History, 'eventLists' | 'events' | 'runs' | 'runLists'>;
+  functions: FunctionTables;
+  evaluator: ExpressionEvaluator;
+}
+
+export class ReplayPlanner {
+  readonly #deps: PlannerDeps;
+
+  constructor(deps: PlannerDeps) {
+    this.#deps = deps;
+  }
+
+  async next({ selection, position, windowMs, limit, planned }: PlanRequest): Promise<Plan> {
+    const { env, filter, before, functionIds } = selection;
+    const functions = functionIds?.length ?? [...(await this.#deps.functions.of(env)).all()].length;
+    const few = Math.max(1, Math.min(limit, Math.floor(PAIRS_MAX / Math.max(1, functions))));
+    const wanted = { env, filter, position, before, windowMs, limit: few };
+    const window = await readWindow(wanted, this.#deps.history.eventLists);
+    const meets = matcherOf(filter);
+    const matched = window.events.filter(meets);
+    const pairs = await this.#pairs(selection, matched, planned);
+    const events = window.events.map((event): PlannedEvent => {
+      const all = pairs.get(event) ?? [];
+      const isBegun = event.received_at === position.at && event.internal_id === position.id;
+      const { functionId = '' } = position;
+      const rest = isBegun ? all.filter((pair) => pair.functionId > functionId) : all;
+      return { event, matched: pairs.has(event), pairs: rest };
+    });
+    return { events, next: window.next, windowMs: window.windowMs, isEnd: window.next.at >= before };
+  }
+
+  async #pairs(
+    selection: PlanRequest['selection'],
+    events: readonly FoundEvent[],
+    planned: ReadonlyMap<string, string>,
+  ): Promise<Map<FoundEvent, Pair[]>> {
+    const pairs = new Map<FoundEvent, Pair[]>(events.map((event) => [event, []]));
+    if (events.length === 0) return pairs;
+    const { env, functionIds } = selection;
+    const table = await this.#deps.functions.of(env);
+    const ids = events.map(({ internal_id }) => internal_id);
+    const [briefs, matches] = await Promise.all([
+      this.#deps.history.runLists.briefsByEvent(env, ids),
+      this.#matches(env, events, functionIds ? onlyOf(table, functionIds) : table),
+    ]);
+    const batchRuns = await this.#runsOfBatches(env, table, briefs.flat());
+    const seen = new Map(planned);
+    for (const [i, event] of events.entries()) {
+      const matching = matches.get(event.internal_id) ?? NO_MATCHES;
+      const wanted = functionIds ?? [...matching.keys()];
+      for (const functionId of [...wanted].sort()) {
+        const runs = (briefs[i] ?? []).filter((run) => run.functionId === functionId);
+        const known = { fn: table.find(functionId), match: matching.get(functionId), runs, batchRuns, seen };
+        const pair = pairOf(selection, event, functionId, known);
+        if (pair) pairs.get(event)?.push(pair);
+      }
+    }
+    return pairs;
+  }
+
+  /** By event ID and function ID. */
+  async #matches(env: string, events: readonly FoundEvent[], table: TriggerTable): Promise<Map<string, Matches>> {
+    const listened = events.filter(({ name }) => table.listeners(name).size > 0).map(({ internal_id }) => internal_id);
+    const envelopes = await this.#deps.history.events.envelopes(env, listened);
+    const found = await matchEvents(
+      [...envelopes.values()].map((event) => ({ event })),
+      new Map([[env, table]]),
+      this.#deps.evaluator,
+    );
+    const matches = new Map<string, Matches>();
+    const of = (eventId: string) => {
+      const one = matches.get(eventId) ?? new Map();
+      matches.set(eventId, one);
+      return one;
+    };
+    for (const { eventId, functionId, reason } of found.decisions) of(eventId).set(functionId, reason as Match);
+    for (const { event, fn } of found.candidates) of(event.internalId).set(fn.id, 'met');
+    return matches;
+  }
+
+  /** The runs of functions that take batches: only they say which events they are for. */
+  async #runsOfBatches(env: string, table: TriggerTable, briefs: readonly RunBrief[]): Promise<Map<string, Run>> {
+    const ids = briefs.filter(({ functionId }) => takesBatches(table.find(functionId))).map(({ id }) => id);
+    const runs = ids.length === 0 ? [] : await this.#deps.history.runs.readMany(env, [...new Set(ids)]);
+    return new Map(runs.map((run) => [run.id, run]));
+  }
+}
+
+type Match = 'met' | 'paused' | 'not_evaluated';
+type Matches = Map<string, Match>;
+const NO_MATCHES: Matches = new Map();
+
+interface Known {
+  fn: AppFunction | undefined;
+  /** undefined: the triggers do not match the event. */
+  match: Match | undefined;
+  /** Of this event and function, in the order of creation. */
+  runs: readonly RunBrief[];
+  batchRuns: ReadonlyMap<string, Run>;
+  /** As `planned`; grows. */
+  seen: Map<string, string>;
+}
+
+/** @returns undefined: its former run has another status than wanted */
+function pairOf(
+  { id, statuses }: PlanRequest['selection'],
+  { internal_id: eventId, name, request_id }: FoundEvent,
+  functionId: string,
+  { fn, match, runs, batchRuns, seen }: Known,
+): Pair | undefined {
+  const isOwn = (run: RunBrief) =>
+    run.id === replayRunIdOf(id, eventId, functionId) || batchRuns.get(run.id)?.replayId === id;
+  const own = runs.find(isOwn);
+  const latest = runs.filter((run) => !isOwn(run)).at(-1);
+  const former = latest ? formerStatusOf(latest) : 'none';
+  const skip = (reason: SkipReason, runId?: string): Pair => ({
+    functionId,
+    former: former ?? 'none',
+    formerRunId: latest?.id,
+    skip: { reason, runId },
+  });
+  if (former === undefined) return skip('run_active', latest?.id);
+  if (!statuses.includes(former)) return undefined;
+  if (!fn || fn.archived) return skip('function_archived');
+  if (fn.pausedAt !== undefined) return skip('function_paused');
+  if (match === 'not_evaluated') return skip('not_evaluated');
+  if (match === undefined && !(latest && isDirect(name))) return skip('not_matching');
+  const formerRun = latest && batchRuns.get(latest.id);
+  const { eventId: firstId, batch, requestId } = formerRun?.batch ? formerRun : { eventId, requestId: request_id };
+  const runId = replayRunIdOf(id, firstId, functionId);
+  const startedFor = seen.get(runId);
+  if (startedFor === undefined ? own !== undefined : startedFor !== eventId) return skip('already_replayed', runId);
+  seen.set(runId, eventId);
+  const hasRunEnded = own !== undefined && hasEnded(own);
+  const start = { runId, fn, eventId: firstId, requestId, batch, hasEnded: hasRunEnded };
+  return { functionId, former, formerRunId: latest?.id, start };
+}
+
+/** Events that are for one function, whatever its triggers. */
+function isDirect(name: string): boolean {
+  return name === FUNCTION_INVOKED || name === SCHEDULED_TIMER;
+}
+
+function takesBatches(fn: AppFunction | undefined): boolean {
+  return fn !== undefined && flowOptionsOf(fn)?.batch !== undefined;
+}
+
+/** A table of these functions alone: no other expressions are evaluated. */
+function onlyOf(table: TriggerTable, functionIds: readonly string[]): TriggerTable {
+  return new TriggerTable(functionIds.flatMap((id) => table.find(id) ?? []));
+}
+
+function matcherOf({ name, idPrefix = '' }: EventFilter): (event: FoundEvent) => boolean {
+  const matchesName = name === undefined ? () => true : nameMatcherOf(name);
+  return (event) => event.internal_id.startsWith(idPrefix) && matchesName(event.name);
+}

@@ -1,0 +1,76 @@
+/** Starts the runs of a portion of a replay. Repeating it starts none twice: their IDs are derived. */
+import type { Logger } from '../../log.ts';
+import type { FailureReason } from '../../model/replays/replay.ts';
+import type { Events } from '../../store/events/events.ts';
+import { isStoreFailure } from '../../store/redis/connection.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { RunStarter } from '../runs/run-starter.ts';
+import type { RunToStart } from '../runs/run-to-start.ts';
+import type { Pair, RunToReplay } from './planner.ts';
+
+export interface PortionStarterDeps {
+  events: Pick<Events, 'records'>;
+  runs: Pick<Runs, 'readMany'>;
+  /** Brings archived events back to Redis. */
+  restoreEvents: (env: string, eventIds: readonly string[]) => Promise<unknown>;
+  starter: Pick<RunStarter, 'start'>;
+  log: Logger;
+}
+
+export type StartingPair = Pair & { start: RunToReplay };
+
+/** @returns why some were not started
+ *  @throws ServiceError when Redis or Postgres is away */
+export async function startPortion(
+  { env, id: replayId }: { env: string; id: string },
+  pairs: readonly StartingPair[],
+  { events, runs, restoreEvents, starter, log }: PortionStarterDeps,
+): Promise<Map<StartingPair, FailureReason>> {
+  const failed = new Map<StartingPair, FailureReason>();
+  const waiting = pairs.filter(({ start }) => !start.hasEnded);
+  if (waiting.length === 0) return failed;
+  const ids = [...new Set(waiting.flatMap(({ start: { eventId, batch = [] } }) => [eventId, ...batch]))];
+  await restoreEvents(env, ids);
+  const records = await events.records(env, ids);
+  const present = new Set(ids.filter((_, i) => records[i] !== undefined));
+  const ready: StartingPair[] = [];
+  for (const pair of waiting) {
+    const { eventId, batch = [eventId] } = pair.start;
+    if (batch.some((one) => present.has(one))) ready.push(pair);
+    else failed.set(pair, 'event_gone');
+  }
+  const nowMs = Date.now();
+  const toStart = (pair: StartingPair) => runOf(pair, env, replayId, nowMs);
+  try {
+    await starter.start(ready.map(toStart), nowMs);
+  } catch (error) {
+    if (isStoreFailure(error)) throw error;
+    // One of them may be the reason: it must not keep the others from starting.
+    for (const pair of ready) {
+      try {
+        await starter.start([toStart(pair)], nowMs);
+      } catch (cause) {
+        if (isStoreFailure(cause)) throw cause;
+        const run = pair.start.runId;
+        log.warn({ env, replay: replayId, run, err: (cause as Error).message }, 'a run of a replay did not start');
+        // One that exists is reconciled.
+        if ((await runs.readMany(env, [run])).length === 0) failed.set(pair, 'internal');
+      }
+    }
+  }
+  return failed;
+}
+
+/** The event that cancelled the former run is older than this: it does not cancel this one. */
+function runOf({ start, formerRunId }: StartingPair, env: string, replayId: string, nowMs: number): RunToStart {
+  const { runId: id, fn, eventId, requestId, batch } = start;
+  return {
+    id,
+    fn,
+    event: { env, internalId: eventId, requestId, receivedAt: nowMs },
+    dueAt: nowMs,
+    replayId,
+    ...(formerRunId !== undefined && { retryOf: formerRunId }),
+    ...(batch && { batch }),
+  };
+}

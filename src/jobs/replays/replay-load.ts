@@ -1,0 +1,37 @@
+/** Whether there is room for runs of replays. They stop earlier than events are rejected, so that new events come first. */
+import type { Thresholds } from '../../config.ts';
+import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
+import type { WaitingReason } from '../../model/replays/replay.ts';
+
+/** Share of the thresholds that replays leave to others. */
+const OF_BACKLOG = 0.5;
+const OF_MEMORY = 0.95;
+const READ_EVERY_MS = 1_000;
+
+export class ReplayLoad {
+  readonly #thresholds: Thresholds;
+  readonly #read: () => Promise<Load>;
+  #last: { at: number; reason: Promise<WaitingReason | undefined> } | undefined;
+
+  constructor(thresholds: Thresholds, read: () => Promise<Load>) {
+    const { ingestJobs, runJobs, memoryPercent } = thresholds;
+    this.#thresholds = {
+      ...thresholds,
+      memoryPercent: OF_MEMORY * memoryPercent,
+      ingestJobs: OF_BACKLOG * ingestJobs,
+      runJobs: OF_BACKLOG * runJobs,
+    };
+    this.#read = read;
+  }
+
+  /** Why no run of a replay starts now; undefined: there is room. */
+  reasonToWait(nowMs: number): Promise<WaitingReason | undefined> {
+    if (!this.#last || nowMs - this.#last.at >= READ_EVERY_MS) this.#last = { at: nowMs, reason: this.#check() };
+    return this.#last.reason;
+  }
+
+  async #check(): Promise<WaitingReason | undefined> {
+    const [exceeded] = exceededThresholds(await this.#read(), this.#thresholds, []);
+    return exceeded && (exceeded.resource === 'memory' ? 'memory' : 'backlog');
+  }
+}

@@ -1,0 +1,177 @@
+/** One portion of a replay: plans the next events, registers the runs that its rate allows, starts them, and saves how far it is. When a worker dies
+ *  at any point, the portion is repeated. */
+import type { ReplayPosition } from '../../model/replays/replay.ts';
+import type { ReplayProgress, ReplayResult } from '../../store/replays/replay-progress.ts';
+import type { StoredReplay } from '../../store/replays/replays.ts';
+import type { PlannedEvent, ReplayPlanner } from './planner.ts';
+import { type PortionStarterDeps, type StartingPair, startPortion } from './portion-starter.ts';
+
+/** Portions of a second's runs. */
+const PORTIONS_PER_SECOND = 4;
+/** Events of the first read of a portion, and of one. */
+const FIRST_LIMIT = 20;
+const LIMIT_MAX = 200;
+/** A portion ends when it has looked at so many events, or after so long, although it may start more runs. */
+const EVENTS_MAX = 2_000;
+const TURN_MS = 1_000;
+/** An interrupted portion may look further, until it finds all runs that were registered. */
+const INTERRUPTED_FACTOR = 5;
+/** A little faster than the rate, which the registration bounds. */
+const AHEAD = 0.9;
+
+export interface PortionDeps extends PortionStarterDeps {
+  planner: ReplayPlanner;
+  progress: ReplayProgress;
+}
+
+/** A pair of the plan, or the end of an event. */
+interface Item {
+  planned: PlannedEvent;
+  pair?: PlannedEvent['pairs'][number];
+}
+
+interface Planned {
+  items: Item[];
+  next: ReplayPosition;
+  windowMs: number;
+  isEnd: boolean;
+}
+
+export async function carryOnPortion(replay: StoredReplay, deps: PortionDeps, signal: AbortSignal): Promise<void> {
+  const { progress } = deps;
+  const begunAt = performance.now();
+  const registered = await progress.registered(replay.env, replay.id);
+  const most = Math.max(1, Math.ceil(replay.rate / PORTIONS_PER_SECOND));
+  const plan = await planPortion(replay, registered, most, deps, signal);
+  const starting = plan.items.flatMap(({ planned, pair }) => (isStart(pair) ? [{ planned, pair }] : [])).slice(0, most);
+  const runs = starting.map(({ planned, pair }) => ({ runId: pair.start.runId, eventId: planned.event.internal_id }));
+  const allowed = runs.length === 0 ? { count: 0, untilNextSecondMs: 0 } : await progress.register(replay, runs);
+  if (!allowed) return;
+  const started = starting.slice(0, allowed.count).map(({ pair }) => pair);
+  const failed = await startPortion(replay, started, deps);
+  const cut = cutAt(plan.items, started.length);
+  const done = plan.items.slice(0, cut);
+  const results = done.flatMap(({ planned, pair }) => (pair ? [resultOf(planned, pair, failed)] : []));
+  const left = new Map(registered);
+  for (const { start } of started) left.delete(start.runId);
+  const interrupted = await settle(replay, left, deps);
+  const isAll = cut === plan.items.length;
+  const nowMs = Date.now();
+  const elapsedMs = performance.now() - begunAt;
+  const restMs = (1_000 * AHEAD * started.length) / replay.rate - elapsedMs;
+  const waitsForRate = allowed.count < runs.length;
+  await progress.save(replay, {
+    position: isAll ? plan.next : (positionOf(done.at(-1)) ?? replay.position),
+    windowMs: plan.windowMs,
+    lookedAt: done.filter(({ pair }) => !pair).length,
+    matched: done.filter(({ pair, planned }) => !pair && planned.matched).length,
+    results: [...interrupted.results, ...results],
+    gone: [...interrupted.gone, ...[...failed.keys()].map(({ start }) => start.runId)],
+    workedMs: elapsedMs + Math.max(0, restMs),
+    dueAt: nowMs + Math.max(0, waitsForRate ? allowed.untilNextSecondMs : restMs),
+    ...(isAll && plan.isEnd && { doneAt: nowMs }),
+  });
+}
+
+/** Settles what a worker left that died, without starting anything: the replay no longer runs. @returns whether there was anything */
+export async function settleInterrupted(replay: StoredReplay, deps: PortionDeps): Promise<boolean> {
+  const registered = await deps.progress.registered(replay.env, replay.id);
+  if (registered.size === 0) return false;
+  const { results, gone } = await settle(replay, registered, deps);
+  const nothing = { lookedAt: 0, matched: 0, workedMs: 0 };
+  return deps.progress.save(replay, { ...nothing, results, gone, dueAt: Date.now() });
+}
+
+async function planPortion(
+  replay: StoredReplay,
+  registered: ReadonlyMap<string, string>,
+  most: number,
+  { planner }: PortionDeps,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const begunAt = performance.now();
+  const items: Item[] = [];
+  const planned = new Map(registered);
+  const missing = new Set(registered.keys());
+  let starts = 0;
+  let lookedAt = 0;
+  let next = replay.position;
+  let { windowMs } = replay;
+  let isEnd = next.at >= replay.before;
+  const mayLookFurther = () => {
+    const factor = missing.size > 0 ? INTERRUPTED_FACTOR : 1;
+    if (lookedAt >= factor * EVENTS_MAX || performance.now() - begunAt >= factor * TURN_MS) return false;
+    return missing.size > 0 || (starts < most && !signal.aborted);
+  };
+  for (let limit = Math.max(FIRST_LIMIT, Math.min(2 * most, LIMIT_MAX)); !isEnd && mayLookFurther(); ) {
+    const part = await planner.next({ selection: replay, position: next, windowMs, limit, planned });
+    for (const one of part.events) {
+      for (const pair of one.pairs) {
+        items.push({ planned: one, pair });
+        if (!isStart(pair)) continue;
+        starts++;
+        planned.set(pair.start.runId, one.event.internal_id);
+        missing.delete(pair.start.runId);
+      }
+      items.push({ planned: one });
+    }
+    lookedAt += part.events.length;
+    ({ next, windowMs, isEnd } = part);
+    limit = Math.min(2 * limit, LIMIT_MAX);
+  }
+  return { items, next, windowMs, isEnd };
+}
+
+/** What is done when so many runs are started: everything before the next one. */
+function cutAt(items: readonly Item[], started: number): number {
+  let starts = 0;
+  const cut = items.findIndex(({ pair }) => isStart(pair) && ++starts > started);
+  return cut === -1 ? items.length : cut;
+}
+
+function positionOf(last: Item | undefined): ReplayPosition | undefined {
+  if (!last) return undefined;
+  const { internal_id: id, received_at: at } = last.planned.event;
+  return { at, id, ...(last.pair && { functionId: last.pair.functionId }) };
+}
+
+/** Runs that were registered by a worker that died, and that the plan no longer starts: a function has changed since. */
+async function settle(
+  { env }: StoredReplay,
+  left: ReadonlyMap<string, string>,
+  { runs }: PortionDeps,
+): Promise<{ results: ReplayResult[]; gone: string[] }> {
+  const existing = await runs.readMany(env, [...left.keys()]);
+  const results = existing.map(
+    ({ id, functionId, retryOf }): ReplayResult => ({
+      eventId: left.get(id) as string,
+      functionId,
+      outcome: 'started',
+      runId: id,
+      ...(retryOf && { retryOf }),
+    }),
+  );
+  const found = new Set(existing.map(({ id }) => id));
+  return { results, gone: [...left.keys()].filter((id) => !found.has(id)) };
+}
+
+function isStart(pair: Item['pair']): pair is StartingPair {
+  return pair?.start !== undefined;
+}
+
+function resultOf(
+  { event: { internal_id: eventId } }: PlannedEvent,
+  pair: NonNullable<Item['pair']>,
+  failed: ReadonlyMap<StartingPair, ReplayResult['reason']>,
+): ReplayResult {
+  const { functionId, formerRunId } = pair;
+  const former = formerRunId !== undefined && { retryOf: formerRunId };
+  const base = { eventId, functionId, ...former };
+  if (isStart(pair)) {
+    const reason = failed.get(pair);
+    if (reason) return { ...base, outcome: 'failed', reason };
+    return { ...base, outcome: 'started', runId: pair.start.runId };
+  }
+  const { reason, runId } = pair.skip as NonNullable<typeof pair.skip>;
+  return { ...base, outcome: 'skipped', reason, ...(runId !== undefined && { runId }) };
+}

@@ -1,0 +1,45 @@
+/** How long memory lasts at its present growth. */
+interface Sample {
+  atMs: number;
+  bytes: number;
+}
+
+const EVERY_MS = 5_000;
+/** Five minutes. */
+const SAMPLES_MAX = 60;
+/** Fewer tell nothing. */
+const SAMPLES_MIN = 4;
+/** Of a line through the samples. Less growth is noise. */
+const BYTES_PER_SECOND_MIN = 1;
+
+export class MemoryTrend {
+  #samples: Sample[] = [];
+
+  /** @param bytes in use now */
+  add(bytes: number, nowMs: number): void {
+    const last = this.#samples.at(-1);
+    if (last && nowMs - last.atMs < EVERY_MS) return;
+    this.#samples.push({ atMs: nowMs, bytes });
+    if (this.#samples.length > SAMPLES_MAX) this.#samples.shift();
+  }
+
+  /** Time until so many bytes are in use; undefined: they do not grow, or it is too early to tell. */
+  msUntil(bytes: number): number | undefined {
+    const last = this.#samples.at(-1);
+    if (!last) return undefined;
+    if (last.bytes >= bytes) return 0;
+    const growth = this.#growth();
+    return growth === undefined || growth < BYTES_PER_SECOND_MIN ? undefined : (1_000 * (bytes - last.bytes)) / growth;
+  }
+
+  /** Bytes per second: the slope of the line through the samples (least squares). */
+  #growth(): number | undefined {
+    const count = this.#samples.length;
+    if (count < SAMPLES_MIN) return undefined;
+    const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count;
+    const time = mean(this.#samples.map(({ atMs }) => atMs));
+    const level = mean(this.#samples.map(({ bytes }) => bytes));
+    const covariance = mean(this.#samples.map(({ atMs, bytes }) => (atMs - time) * (bytes - level)));
+    return (1_000 * covariance) / mean(this.#samples.map(({ atMs }) => (atMs - time) ** 2));
+  }
+}

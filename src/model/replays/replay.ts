@@ -1,0 +1,94 @@
+/** Replays: functions run again on past events (docs/replays.md). */
+import { derivedId } from '../ids.ts';
+import type { Run } from '../runs/run.ts';
+
+/** How the latest run of a function on an event ended; `none`: there was no run. */
+export const FORMER_STATUSES = ['Completed', 'Failed', 'Cancelled', 'none'] as const;
+export type FormerStatus = (typeof FORMER_STATUSES)[number];
+
+/** Why an event starts no run of a function, although its former run has a wanted status. */
+export const SKIP_REASONS = [
+  'function_archived',
+  'function_paused',
+  'not_matching',
+  'not_evaluated',
+  'run_active',
+  'already_replayed',
+] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Why a run could not be started. */
+export const FAILURE_REASONS = ['event_gone', 'internal'] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+/** Why a replay starts no runs for now. */
+export const WAITING_REASONS = [
+  'backlog',
+  'memory',
+  'active_runs',
+  'archive_unavailable',
+  'environment_archived',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+/** `cancelling`: it starts no more runs, and cancels those that are active. */
+export const REPLAY_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
+export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
+
+export const RATE_DEFAULT = 50;
+export const RATE_MAX = 1_000;
+
+export interface EventFilter {
+  /** `*` stands for any text. */
+  name?: string | undefined;
+  /** A source, or a kind of sources: `webhook`. */
+  source?: string | undefined;
+  /** How internal IDs begin. */
+  idPrefix?: string | undefined;
+}
+
+/** What a replay is asked to do. Times are Unix milliseconds. */
+export interface ReplaySelection {
+  env: string;
+  filter: EventFilter;
+  /** By time of receipt, inclusive. */
+  after: number;
+  /** Exclusive. */
+  before: number;
+  /** undefined: all that the event matches now. */
+  functionIds?: readonly string[] | undefined;
+  statuses: readonly FormerStatus[];
+}
+
+export interface ReplayDefinition extends ReplaySelection {
+  id: string;
+  name?: string | undefined;
+  /** Runs per second. */
+  rate: number;
+  createdAt: number;
+}
+
+/** Where a replay is: everything before is done. Events come in the order of receipt, then of their IDs; of each event, its functions by ID. */
+export interface ReplayPosition {
+  /** Time of receipt, Unix milliseconds. */
+  at: number;
+  /** The last event of this time that was looked at; undefined: none. */
+  id?: string | undefined;
+  /** Of that event, the last function that is done; undefined: all are. */
+  functionId?: string | undefined;
+}
+
+/** Deterministic: a replay starts one run of a function on an event, however often it is repeated.
+ *  @param eventId of the run of a batch, its first event */
+export function replayRunIdOf(replayId: string, eventId: string, functionId: string): string {
+  return derivedId(eventId, 'replay', replayId, functionId);
+}
+
+export function formerStatusOf({ status }: Pick<Run, 'status'>): Exclude<FormerStatus, 'none'> | undefined {
+  return status === 'Completed' || status === 'Failed' || status === 'Cancelled' ? status : undefined;
+}
+
+/** Whether a replay can still start runs. */
+export function isOpen(status: ReplayStatus): boolean {
+  return status === 'running' || status === 'paused';
+}

@@ -1,0 +1,60 @@
+/** How far the archive is, as the workers that ship to it report. */
+import type { Redis } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+const TTL_MS = 30 * 86_400_000;
+const PARTITION = /^\d+$/;
+
+export interface ArchiveReport {
+  /** By partition: receipt of the oldest event that is due and not archived, Unix milliseconds; undefined: there is none. */
+  oldest: ReadonlyMap<number, number | undefined>;
+  /** Unix milliseconds; undefined: as reported before. */
+  shippedAt?: number | undefined;
+  failedAt?: number | undefined;
+}
+
+export class ArchiveStatus {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async report({ oldest, shippedAt, failedAt }: ArchiveReport): Promise<void> {
+    const fields = [...oldest].flatMap(([partition, at]) => [String(partition), at === undefined ? '' : String(at)]);
+    if (shippedAt !== undefined) fields.push('shipped', String(shippedAt));
+    if (failedAt !== undefined) fields.push('failed', String(failedAt));
+    if (fields.length === 0) return;
+    const key = this.#keys.archiveStatus;
+    replies(
+      await this.#redis
+        .multi()
+        .hset(key, ...fields)
+        .pexpire(key, TTL_MS)
+        .exec(),
+    );
+  }
+
+  /** Of all workers. */
+  async read(): Promise<ArchiveReport> {
+    const fields = Object.entries(await this.#redis.hgetall(this.#keys.archiveStatus));
+    const of = (name: string) => Number(fields.find(([field]) => field === name)?.[1]) || undefined;
+    const partitions = fields.filter(([field]) => PARTITION.test(field));
+    return {
+      oldest: new Map(partitions.map(([field, at]) => [Number(field), at === '' ? undefined : Number(at)])),
+      shippedAt: of('shipped'),
+      failedAt: of('failed'),
+    };
+  }
+
+  /** For how long events have waited that are due.
+   *  @param hotMs age at which they are */
+  async behindMs(hotMs: number, nowMs: number): Promise<number> {
+    const { oldest } = await this.read();
+    const times = [...oldest.values()].filter((at) => at !== undefined);
+    return times.reduce((most, at) => Math.max(most, nowMs - hotMs - at), 0);
+  }
+}

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { fromUuid } from '../../src/archive/encoding.ts';
+import { migrate } from '../../src/archive/migrate.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { connectPostgres, dropSchema, postgresUrl, schemaOf } from '../support/postgres.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { scrape } from '../support/scrape.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1_048_576;
+/** 3.6 s. */
+const HOT_HOURS = '0.001';
+
+describe('GET /v1/overview, of the archive', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let proxy: PostgresProxy;
+  beforeEach(async () => {
+    proxy = await PostgresProxy.start();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  const archive = async () => (await service.get('/v1/overview')).body.data.archive;
+  const waitForState = (state: string) => {
+    return service.waitFor('/v1/overview', ({ body }) => body.data.archive.state === state, 20_000);
+  };
+
+  it('says that there is none', async () => {
+    service = await startService({ workers: 0 });
+    expect(await archive()).to.deep.equal({ state: 'off', behind_seconds: null, room_seconds: null, reason: null });
+  });
+
+  it('says that Postgres is away, why, and for how long events have waited; and that it is back', async () => {
+    service = await startService({ archive: true, env: { DATABASE_URL: proxy.url, HOT_HOURS, METRICS_PORT: '0' } });
+    expect(await archive()).to.include({ state: 'ok', behind_seconds: 0, reason: null });
+    const ofWorker = () => scrape(`http://127.0.0.1:${service.workers[0]?.metricsPort}`);
+    await until(async () => (await ofWorker()).value('tidegate_archive_up') === 1, { describe: 'the archive is up' });
+    proxy.leave();
+    await service.post('/e/key', { name: 'a', data: {} });
+    const away = await waitForState('unavailable');
+    expect(away.body.data.archive.reason).to.include('Postgres');
+    await service.waitFor('/v1/overview', ({ body }) => body.data.archive.behind_seconds > 3, 20_000);
+    const scraped = await ofWorker();
+    expect(scraped.value('tidegate_archive_up')).to.equal(0);
+    expect(scraped.value('tidegate_archive_lag_seconds')).to.be.greaterThan(1);
+    expect(scraped.value('tidegate_archive_shipments_failed_total')).to.be.greaterThan(0);
+    expect(service.webs[0]?.output()).to.include('archive: unavailable; Redis keeps everything');
+    // What is hot goes on.
+    expect((await service.post('/e/key', { name: 'a', data: {} })).status).to.equal(200);
+    proxy.comeBack();
+    await waitForState('ok');
+    await until(async () => (await ofWorker()).value('tidegate_archive_rows_shipped_total', { kind: 'events' }) === 2, {
+      describe: 'both events are archived',
+      timeoutMs: 20_000,
+    });
+    await service.waitFor('/v1/overview', ({ body }) => body.data.archive.behind_seconds === 0, 20_000);
+  });
+});
+
+describe('A schema that is behind', function () {
+  this.timeout(60_000);
+
+  it('keeps everything in Redis until its migrations have run, and says so', async () => {
+    const proxy = await PostgresProxy.start();
+    const schema = `test_behind_${process.pid}_${Date.now()}`;
+    const env = { DATABASE_URL: proxy.url, DATABASE_SCHEMA: schema, HOT_HOURS: '1', LOG_LEVEL: 'info' };
+    const service = await startService({ dev: false, env });
+    try {
+      const { body } = await service.waitFor(
+        '/v1/overview',
+        (answer) => answer.body.data.archive.state === 'unavailable',
+      );
+      expect(body.data.archive.reason).to.match(/behind this version: run "scripts\/start release".*0001_archive/);
+      for (const process of [...service.webs, ...service.workers]) {
+        expect(process.output().match(/"level":"error"[^\n]*behind this version/g)).to.have.lengthOf(1);
+        expect(process.running()).to.equal(true);
+      }
+      await migrate({ url: postgresUrl(), tlsVerify: true, schema });
+      await service.waitFor('/v1/overview', (answer) => answer.body.data.archive.state === 'ok', 20_000);
+    } finally {
+      await service.stop();
+      await proxy.stop();
+      await dropSchema(schema);
+    }
+  });
+});
+
+describe('Backpressure while Postgres is away', function () {
+  this.timeout(120_000);
+  let own: OwnRedis;
+  let admin: Redis;
+  let proxy: PostgresProxy;
+  let service: Service;
+  beforeEach(async () => {
+    own = await startOwnRedis();
+    admin = new Redis(own.url);
+    proxy = await PostgresProxy.start();
+  });
+  afterEach(async () => {
+    await service.stop();
+    admin.disconnect();
+    await own.remove();
+    await proxy.stop();
+  });
+
+  it('comes before Redis is full; what was acknowledged is archived when Postgres is back', async () => {
+    service = await startService({
+      archive: true,
+      env: { REDIS_URL: own.url, DATABASE_URL: proxy.url, HOT_HOURS, REDIS_MEMORY_LIMIT_PERCENT: '80' },
+    });
+    const acknowledged: string[] = [];
+    const text = 'x'.repeat(20_000);
+    const send = async () => {
+      const { status, body } = await service.post('/e/key', { name: 'a', data: { text } });
+      if (status === 200) acknowledged.push(...body.ids);
+      return body;
+    };
+    await send();
+    proxy.leave();
+    const used = Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1]);
+    await admin.config('SET', 'maxmemory', Math.floor((used + 6 * MIB) / 0.8), 'maxmemory-policy', 'noeviction');
+    await until(async () => (await send()).code === 'memory_short', {
+      describe: 'events are rejected',
+      timeoutMs: 60_000,
+    });
+    expect(acknowledged.length).to.be.greaterThan(50);
+    await service.waitFor('/v1/overview', ({ body }) => body.data.archive.state === 'unavailable', 20_000);
+    expect((await service.get('/v1/overview')).body.data.archive.room_seconds).to.equal(0);
+    // Redis has room for everything that workers need.
+    expect(await admin.set('still', 'taken')).to.equal('OK');
+    proxy.comeBack();
+    const postgres = await connectPostgres(schemaOf(service.prefix));
+    try {
+      const archived = async () => {
+        const { rows } = await postgres.query<{ id: string }>('SELECT id FROM events');
+        const ids = new Set(rows.map(({ id }) => fromUuid(id)));
+        return acknowledged.every((id) => ids.has(id)) && ids.size === acknowledged.length;
+      };
+      await until(archived, { describe: 'all acknowledged events are archived, each once', timeoutMs: 60_000 });
+      await until(async () => (await send()).code === undefined, {
+        describe: 'events are accepted',
+        timeoutMs: 30_000,
+      });
+    } finally {
+      await postgres.end();
+    }
+  });
+});
