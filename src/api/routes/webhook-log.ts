@@ -97,7 +97,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       summary: 'Get a logged request with headers and body',
       params: requestParams,
       data: loggedRequestDetailsSchema,
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
         return { data: presentDetails(await loggedRequest(id, rid)) };
@@ -122,6 +122,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         'transform_failed',
         'transform_quarantined',
         'environment_archived',
+        'archive_unavailable',
         ...BACKPRESSURE_ERRORS,
       ],
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
