@@ -64,8 +64,8 @@ void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
 const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 web.backpressure.start();
-web.webhookReplayer.start();
 web.archiveHealth.start();
+web.webhookReplayer.start();
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {

@@ -16,6 +16,7 @@ import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
@@ -205,6 +206,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    replayPlanner: new ReplayPlanner({ history, functions, evaluator: ingestion.evaluator }),
     invocations,
     callCheckpoints,
     endpoints,
