@@ -131,12 +131,12 @@ export class Database {
   }
 }
 
-/** `sslmode` of the URL decides whether there is TLS, and the setting whether the certificate is verified. */
+/** `sslmode` of the URL decides whether there is TLS; without one, a certificate that must not be verified means that there is. */
 export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
   const parsed = new URL(url);
   const mode = parsed.searchParams.get('sslmode');
   parsed.searchParams.delete('sslmode');
-  const tls = mode !== null && mode !== 'disable';
+  const tls = mode === null ? !tlsVerify : mode !== 'disable';
   return { connectionString: parsed.href, ...(tls && { ssl: { rejectUnauthorized: tlsVerify } }) };
 }
 
