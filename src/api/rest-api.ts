@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
+import { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
@@ -67,6 +68,7 @@ import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookReplayRoutes } from './routes/webhook-replays.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -117,6 +119,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev });
+  const searches = new Searches(store, deps.archive, deps.history);
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments, archive: config.archive }),
@@ -129,7 +132,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
@@ -142,6 +145,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       runMetadata,
       runLists,
       listedRuns,
+      searches,
       steps,
       functionTables: deps.functionTables,
       transitions: deps.transitions,
@@ -165,6 +169,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       webhooks,
       webhookLog,
       requestLogWriter,
+      backpressure,
+      environments,
+      transforms,
+      acceptor,
+      heldEvents,
+      telemetry,
+      eventMaxFutureMs,
+    }),
+    ...webhookReplayRoutes({
+      webhooks,
+      webhookLog,
+      webhookReplays: store.webhookReplays,
       backpressure,
       environments,
       transforms,

@@ -262,6 +262,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
+      await call('GET /v1/storage');
     });
 
     it('every route with a schema is compared with a response', () => {
