@@ -110,3 +110,17 @@ export type Overview = z.output<typeof overviewSchema>;
 /** Messages of `GET /v1/stream` by their kind. */
 export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };
 export type { LiveKind };
+
+/** `GET /v1/search/fields` */
+export interface SearchField {
+  path: string;
+  type: string;
+  sample?: string | number | boolean | null;
+}
+
+/** `GET /v1/search` */
+export interface SearchHits {
+  kind: string;
+  list: string;
+  hits: { id?: string; name: string; status?: string; at?: string | null }[];
+}

@@ -30,7 +30,7 @@ const overview = createRoute({
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: searchSchema({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  validateSearch: searchSchema({ q: text, name: text, source: text, id: text, from: text, to: text, paused: flag }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
 });
 
@@ -48,7 +48,15 @@ const event = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: searchSchema({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
+  validateSearch: searchSchema({
+    q: text,
+    error: text,
+    status: oneOf(RUN_STATUSES),
+    function: text,
+    app: text,
+    from: text,
+    to: text,
+  }),
   component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
 });
 
