@@ -4,10 +4,11 @@ import { isUnavailable } from '../archive/database.ts';
 import { type ArchivedEvent, foundEventOf } from '../archive/event-row-reads.ts';
 import { type Envelope, type EventRecord, recordOf } from '../model/events/event.ts';
 import { type Events, envelopeOf, type FoundEvent } from '../store/events/events.ts';
-import type { History } from './history.ts';
 import { archivedBefore } from './merged-page.ts';
 
-export class EventHistory implements Pick<Events, keyof History['events']> {
+export class EventHistory
+  implements Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>
+{
   readonly #events: Events;
   readonly #archive: Archive;
 

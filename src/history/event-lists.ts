@@ -5,9 +5,9 @@ import { type EventLists, type EventPage, type EventQuery, isListed } from '../s
 import type { Events, FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { EventHistory } from './event-history.ts';
-import { archivedBefore, mergedPage, type Page, type StoppedEarly, startOf } from './merged-page.ts';
+import { archivedBefore, type MaybeIncomplete, mergedPage, type Page, startOf } from './merged-page.ts';
 
-export type ListedEvents = EventPage & { stoppedEarly?: StoppedEarly | undefined };
+export type ListedEvents = EventPage & MaybeIncomplete;
 
 export class EventListHistory {
   readonly #events: Pick<Events, 'readMany'>;
@@ -28,7 +28,7 @@ export class EventListHistory {
   }
 
   async list(query: EventQuery, nowMs: number): Promise<ListedEvents> {
-    const { env, name, source, limit } = query;
+    const { env, name, names = name === undefined ? undefined : [name], source, limit } = query;
     const timeRange = await this.#withinRetention(query, nowMs);
     const page = await mergedPage<FoundEvent>(
       {
@@ -37,7 +37,6 @@ export class EventListHistory {
         positionOf,
         hot: async () => toPage(await this.#lists.list({ ...query, timeRange }, nowMs)),
         archived: async (timeRange) => {
-          const names = name === undefined ? undefined : [name];
           const page = await this.#archive.events.page(env, { names, source, timeRange, limit }, nowMs);
           return { ...page, items: await this.#history.found(env, page.events) };
         },

@@ -2,7 +2,7 @@
  *  archive before it leaves Redis, so readers ask Redis first. Where there is no archive, this is the store itself. */
 import type { Archive } from '../archive/archive.ts';
 import type { AuditLog } from '../store/auth/audit-log.ts';
-import type { EventCounts } from '../store/events/event-counts.ts';
+import type { Bucket, CountedName, EventCounts } from '../store/events/event-counts.ts';
 import type { EventLists } from '../store/events/event-lists.ts';
 import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
@@ -15,8 +15,15 @@ import type { Store } from '../store/store.ts';
 import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 import { AuditLogHistory } from './audit-log.ts';
 import { DecisionHistory } from './decisions.ts';
+import { EventCountHistory } from './event-counts.ts';
 import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
+import { ListedRunHistory } from './listed-runs.ts';
+import type { MaybeIncomplete } from './merged-page.ts';
+import { RunHistory } from './run-history.ts';
+import { type ListedRunPage, RunListHistory } from './run-lists.ts';
+import { RunMetadataHistory } from './run-metadata.ts';
+import { StepHistory } from './steps.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
@@ -25,10 +32,16 @@ export interface History {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
     listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
   };
-  eventCounts: Pick<EventCounts, 'histogram' | 'names'>;
+  eventCounts: {
+    histogram(...query: Parameters<EventCounts['histogram']>): Promise<{ buckets: Bucket[] } & MaybeIncomplete>;
+    names(...query: Parameters<EventCounts['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
+  };
   decisions: Pick<Decisions, 'of'>;
-  runs: Pick<Runs, 'read' | 'readMany' | 'history'>;
-  runLists: Pick<RunLists, 'list' | 'briefsByEvent' | 'readByEvent' | 'listByEvent'>;
+  runs: Pick<Runs, 'read' | 'readMany' | 'history' | 'copySteps'>;
+  runLists: Pick<RunLists, 'briefsByEvent' | 'readByEvent'> & {
+    list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
+    listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
+  };
   /** The runs of lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
@@ -41,10 +54,17 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   const hot: History = { ...store, listedRuns: store.runLists.listed };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
+  const { runs, runStatuses, restoredSteps, steps, runMetadata, runLists } = store;
   return {
     ...hot,
     events,
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
+    eventCounts: new EventCountHistory(store.eventCounts, archive),
+    runs: new RunHistory({ runs, runStatuses, restoredSteps, archive }),
+    runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
+    listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
+    steps: new StepHistory({ steps, runStatuses, archive }),
+    runMetadata: new RunMetadataHistory({ runMetadata, runStatuses, archive }),
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
     webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
     auditLog: new AuditLogHistory(store.auditLog, archive.audit),

@@ -9,11 +9,14 @@ import { isOlder, type Position, type TimeRange } from '../store/redis/paginatio
 export const STOPPED_EARLY = ['archive_unavailable', 'time'] as const;
 export type StoppedEarly = (typeof STOPPED_EARLY)[number];
 
-export interface Page<T> {
+export interface MaybeIncomplete {
+  stoppedEarly?: StoppedEarly | undefined;
+}
+
+export interface Page<T> extends MaybeIncomplete {
   items: readonly T[];
   /** The end of what was looked at: more may follow, even where the page is short. undefined: nothing follows. */
   next: Position | undefined;
-  stoppedEarly?: StoppedEarly | undefined;
 }
 
 export interface PageRequest<T> {
@@ -26,12 +29,12 @@ export interface PageRequest<T> {
   archived(timeRange: TimeRange): Promise<Page<T>>;
 }
 
-/** Clocks of processes differ by less. */
+/** Clocks of processes differ by less; where little is hot, all of them are on one machine. */
 const SKEW_MS = 60_000;
 
 /** Everything that is archived is older. */
 export function archivedBefore({ hotMs }: Pick<Archive, 'hotMs'>, nowMs: number): number {
-  return nowMs - hotMs + SKEW_MS;
+  return nowMs - hotMs + Math.min(SKEW_MS, hotMs / 2);
 }
 
 /** The next page. Asks the archive only if it may have a part of it. When the archive is away, the page is the hot part.

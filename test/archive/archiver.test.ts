@@ -60,6 +60,34 @@ describe('The archiver', () => {
     expect(rows[0]).to.deep.equal({ dedup_id: 'one', duplicates: 1 });
   });
 
+  it('has an event that is sent again with its seed run nothing, also when the first is archived', async () => {
+    await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
+    const seed = { 'x-inngest-event-id-seed': `${Date.now()},${Buffer.alloc(10, 7).toString('base64')}` };
+    const [first] = (await service.post('/e/key', { name: 'a', data: {} }, seed)).body.ids;
+    await until(async () => (await count('runs')) === 1 && (await eventKeys()).length === 0, {
+      timeoutMs: 20_000,
+      describe: 'the event is archived',
+    });
+    const again = await service.post(
+      '/e/key',
+      [
+        { name: 'a', data: {} },
+        { name: 'a', data: {} },
+      ],
+      seed,
+    );
+    expect(again.body.ids[0]).to.equal(first);
+    await until(() => apps.calls('fn').length >= 2, { describe: 'the other event runs the function' });
+    await until(
+      async () => (await count('events')) === 2 && (await count('runs')) === 2 && (await eventKeys()).length === 0,
+      {
+        timeoutMs: 20_000,
+        describe: 'both events are archived',
+      },
+    );
+    expect(apps.calls('fn')).to.have.length(2);
+  });
+
   it('keeps a copy of an event whose run is active; the run goes on with it and follows it into the archive', async () => {
     const archived = Promise.withResolvers<void>();
     apps.on('fn', async ({ number }) => {

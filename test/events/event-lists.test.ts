@@ -87,7 +87,7 @@ describe('the list of all events', () => {
         const { env, sorted } = await ingest(all);
         const span = { from: now - Math.max(a, b), to: now - Math.min(a, b) + 1 };
         for (const name of [undefined, 'n/5']) {
-          const counted = await store.eventCounts.histogram({ env, name, ...span, buckets });
+          const { buckets: counted } = await store.eventCounts.histogram({ env, name, ...span, buckets });
           const ofName = sorted.filter((event) => name === undefined || event.name === name);
           expect(counted.map(({ count }) => count)).to.deep.equal(
             counted.map(({ from, to }) => ofName.filter((e) => e.receivedAt >= from && e.receivedAt < to).length),
@@ -105,7 +105,9 @@ describe('the list of all events', () => {
     await store.events.markIngested(await store.events.storeNew([first]), Date.now());
     const again = { ...first, name: 'other/x', requestId: ulid() };
     await store.events.markIngested(await store.events.storeNew([again]), Date.now());
-    expect((await store.eventCounts.names(env, 10, Date.now())).map(({ name }) => name)).to.deep.equal(['first/x']);
+    expect((await store.eventCounts.names(env, 10, Date.now())).names.map(({ name }) => name)).to.deep.equal([
+      'first/x',
+    ]);
     expect(await walk({ env, limit: 10, span: { before: Date.now() + 1 } })).to.deep.equal([first.internalId]);
   });
 
@@ -114,7 +116,7 @@ describe('the list of all events', () => {
     const batch = Array.from({ length: 2_500 }, (_, n) => envelope({ name: `many/${n}` }, { env, receivedAt: now }));
     await store.events.markIngested(await store.events.storeNew(batch), now);
     expect(new Set(await walk({ env, limit: 1_000, span: {} })).size).to.equal(2_500);
-    const [half] = await store.eventCounts.histogram({ env, from: now - 1, to: now + 1, buckets: 1 });
+    const [half] = (await store.eventCounts.histogram({ env, from: now - 1, to: now + 1, buckets: 1 })).buckets;
     expect(half?.count).to.equal(2_500);
   });
 });

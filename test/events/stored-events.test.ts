@@ -150,8 +150,8 @@ describe('a stored event', () => {
     await Promise.all([store.events.markIngested(stored, now), store.events.markIngested(stored, now)]);
     await store.events.markIngested(stored, now);
     const span = { from: now - DAY_MS, to: now + DAY_MS, buckets: 1 };
-    const [all] = await store.eventCounts.histogram({ env: 'settle', ...span });
-    const [named] = await store.eventCounts.histogram({ env: 'settle', name: 'settle/x', ...span });
+    const [all] = (await store.eventCounts.histogram({ env: 'settle', ...span })).buckets;
+    const [named] = (await store.eventCounts.histogram({ env: 'settle', name: 'settle/x', ...span })).buckets;
     expect([all?.count, named?.count]).to.deep.equal([20, 20]);
   });
 

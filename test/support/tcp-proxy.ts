@@ -23,15 +23,15 @@ export class TcpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Ends all connections. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   async stop(): Promise<void> {
     this.#server.close();
     this.cut();
     await once(this.#server, 'close');
-  }
-
-  /** Ends all connections. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
   }
 
   #forward(client: Socket): void {

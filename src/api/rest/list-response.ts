@@ -1,7 +1,7 @@
 /** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
  *  without its large fields. */
 import { z } from 'zod';
-import { STOPPED_EARLY, type StoppedEarly } from '../../history/merged-page.ts';
+import { type MaybeIncomplete, STOPPED_EARLY, type StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage } from './list-query.ts';
 
 export const LIST_MAX_BYTES = 2 * 1_048_576;
@@ -22,6 +22,11 @@ export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
     'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
     'The cursor goes on from here',
 });
+
+/** For the metadata. */
+export function earlyStop({ stoppedEarly }: MaybeIncomplete): { stopped_early?: StoppedEarly } {
+  return stoppedEarly ? { stopped_early: stoppedEarly } : {};
+}
 
 export interface ListOptions<Row> {
   present(row: Row): object;
@@ -69,9 +74,9 @@ export function listReply<Row>(
 
 /** @param last position at which the list stopped */
 function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
-  if (stoppedEarly === undefined) return {};
   const { at } = (last ?? {}) as { at?: unknown };
-  return { stopped_early: stoppedEarly, ...(typeof at === 'number' && { stopped_at: new Date(at).toISOString() }) };
+  const isKnown = stoppedEarly !== undefined && typeof at === 'number';
+  return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: new Date(at).toISOString() }) };
 }
 
 /** Says in the page's metadata why it has fewer items than it could. */

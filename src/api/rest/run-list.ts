@@ -1,6 +1,7 @@
 /** Lists of runs, without outputs or with as many as fit into a response. */
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
+import type { StoppedEarly } from '../../history/merged-page.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
@@ -23,6 +24,7 @@ export const listedRunSchema = runSchema
 export interface RunListOptions {
   /** Position after the last run; undefined: this is the last page. */
   next?: Position | undefined;
+  stoppedEarly?: StoppedEarly | undefined;
   withOutputs: boolean;
   dialect: Dialect;
 }
@@ -32,10 +34,16 @@ export async function listOfRuns(
   runs: History['listedRuns'],
   env: string,
   page: readonly Run[],
-  { next, withOutputs, dialect }: RunListOptions,
+  { next, stoppedEarly, withOutputs, dialect }: RunListOptions,
 ): Promise<Reply> {
   if (!withOutputs)
-    return listReply(page, { present: (run) => withoutOutput(run, dialect), positionOf, next, omittable: ['error'] });
+    return listReply(page, {
+      present: (run) => withoutOutput(run, dialect),
+      positionOf,
+      next,
+      stoppedEarly,
+      omittable: ['error'],
+    });
   const ids = page.map(({ id }) => id);
   const sizes = await runs.outputSizes(env, ids);
   const count = countThatFits(sizes);
@@ -46,6 +54,7 @@ export async function listOfRuns(
     present: (row: Row) => withOutput(row, dialect),
     positionOf,
     next: count < page.length ? positionOf(page[count - 1] as Run) : next,
+    stoppedEarly,
     omittable: ['output', 'error'],
   });
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
+import { earlyStop } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
@@ -49,7 +50,10 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventC
           });
         }
         const counted = await eventCounts.histogram({ env, name, from, to, buckets });
-        return { data: counted.map((bucket) => ({ ...bucket, from: time(bucket.from), to: time(bucket.to) })) };
+        return {
+          data: counted.buckets.map((bucket) => ({ ...bucket, from: time(bucket.from), to: time(bucket.to) })),
+          metadata: earlyStop(counted),
+        };
       },
     }),
     route({
@@ -63,8 +67,11 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventC
       data: z.array(eventNameSchema),
       errors: [],
       async handle({ env, query: { limit } }) {
-        const names = await eventCounts.names(env, limit, Date.now());
-        return { data: names.map(({ name, count, lastAt }) => ({ name, count, last_received_at: time(lastAt) })) };
+        const { names, stoppedEarly } = await eventCounts.names(env, limit, Date.now());
+        return {
+          data: names.map(({ name, count, lastAt }) => ({ name, count, last_received_at: time(lastAt) })),
+          metadata: earlyStop({ stoppedEarly }),
+        };
       },
     }),
   ];

@@ -79,7 +79,7 @@ export function eventDecisionRoutes({ events, explainedDecisions }: EventDecisio
       params: eventParams,
       query: z.object(pageQuery(namePosition)),
       data: z.array(eventDecisionSchema),
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, params: { id }, query }) {
         const [found, record] = await Promise.all([events.read(env, id), events.record(env, id)]);
         if (!found || !record) throw eventNotFound(id);

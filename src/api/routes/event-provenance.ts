@@ -43,7 +43,7 @@ export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: Pr
       description: 'The event key, or the webhook and its request, by which the event was received.',
       params: eventParams,
       data: provenanceSchema,
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ env, params: { id } }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);

@@ -64,7 +64,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
         'functions again.',
       params: eventParams,
       data: z.object({ internal_id: z.string().meta({ description: 'Internal ID of the new event' }) }),
-      errors: ['not_found', 'environment_archived', ...BACKPRESSURE_ERRORS],
+      errors: ['not_found', 'archive_unavailable', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);

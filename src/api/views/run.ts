@@ -23,7 +23,10 @@ const cancelReasonSchema = z
         'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
         'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
     }),
-    id: z.string().nullable().meta({ description: 'Of the event, the bulk cancellation, the replay, or the other run' }),
+    id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the event, the bulk cancellation, the replay, or the other run' }),
   })
   .meta({ id: 'CancelReason' });
 

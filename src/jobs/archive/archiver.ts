@@ -27,10 +27,12 @@ export interface RoundResult extends Shipped {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const MINUTES_AT_ONCE = 20;
-const EVENTS_AT_ONCE = 1_000;
-const BYTES_AT_ONCE = 4 * 1_048_576;
+const EVENTS_OF_PORTION = 1_000;
+const BYTES_OF_PORTION = 4 * 1_048_576;
+const PORTIONS_AT_ONCE = 2;
+const EVENTS_AT_ONCE = PORTIONS_AT_ONCE * EVENTS_OF_PORTION;
 /** Of an environment, before the others have their turn. */
-const TURN_EVENTS = 5_000;
+const TURN_EVENTS = 6_000;
 const IN_USE_AT_ONCE = 200;
 const ENDED_MINUTES_AT_ONCE = 30;
 const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
@@ -142,7 +144,7 @@ export class Archiver {
   async #archiveAll(scope: Scope, found: readonly GroupedPosition[], turn: Turn): Promise<boolean> {
     for (let done = 0; done < found.length; ) {
       if (turn.left <= 0 || turn.signal?.aborted) return false;
-      const count = await this.#archivePortion(scope, found.slice(done), turn.result);
+      const count = await this.#archivePortions(scope, found.slice(done), turn.result);
       if (count === 0) return false;
       done += count;
       turn.left -= count;
@@ -150,15 +152,25 @@ export class Archiver {
     return true;
   }
 
-  /** @returns how many of the events were archived; 0: the environment is being deleted */
-  async #archivePortion(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
+  /** Archives the first portions at the same time: while Postgres writes one, the other is read.
+   *  @returns how many of the events were archived; 0: the environment is being deleted */
+  async #archivePortions(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
     const { store, archive } = this.#deps;
     const environment = await store.environments.read(scope.env);
     if (!environment || !isLasting(environment)) return 0;
-    const count = await store.archivableEvents.countWithin(scope.env, found, BYTES_AT_ONCE);
-    await this.#timed(result, () =>
-      archiveEvents(scope, found.slice(0, count), { ...store, shipments: archive.shipments }, Date.now()),
-    );
+    const portions: GroupedPosition[][] = [];
+    let count = 0;
+    while (portions.length < PORTIONS_AT_ONCE && count < found.length) {
+      const next = found.slice(count, count + EVENTS_OF_PORTION);
+      const size = await store.archivableEvents.countWithin(scope.env, next, BYTES_OF_PORTION);
+      portions.push(next.slice(0, size));
+      count += size;
+    }
+    await this.#timed(result, async () => {
+      const deps = { ...store, shipments: archive.shipments };
+      const shipped = await Promise.all(portions.map((portion) => archiveEvents(scope, portion, deps, Date.now())));
+      return { events: sum(shipped.map(({ events }) => events)), runs: sum(shipped.map(({ runs }) => runs)) };
+    });
     return count;
   }
 
@@ -175,7 +187,7 @@ export class Archiver {
       const scope = { partition, env: event.env, before, hotMs: archive.hotMs };
       await this.#timed(result, async () => {
         const deps = { archivableRuns, shipments: archive.shipments };
-        const { runs, again } = await archiveRunsOf(scope, event.id, event.runIds, deps, Date.now());
+        const { runs, again } = await archiveRunsOf(scope, event, deps, Date.now());
         if (again === undefined) await eventsInUse.release(event);
         else await eventsInUse.postpone(event, again);
         return { events: 0, runs };
@@ -216,6 +228,10 @@ async function pauseAfter(durationMs: number): Promise<void> {
   const { utilization } = performance.eventLoopUtilization(before);
   if (utilization < IDLE_UTILIZATION) return;
   await setTimeout(Math.min(PAUSE_MAX_MS, 2 * utilization * durationMs));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** Its data stays. */

@@ -1,19 +1,14 @@
 /** A portion of old events on its way from Redis to the archive, with those of their runs that have ended: read, shipped, and removed from Redis
  *  only when the archive has it. A crash between any two steps is made good by doing all of it again. */
-import type { EventRow, RunRow } from '../../archive/rows.ts';
+import type { EventRow } from '../../archive/rows.ts';
 import { runRowOf } from '../../archive/run-row.ts';
 import type { Shipments } from '../../archive/shipments.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import {
-  type ArchivableEvent,
-  type ArchivableEvents,
-  dedupIdOf,
-  type EventGroup,
-} from '../../store/events/archivable-events.ts';
+import type { ArchivableEvent, ArchivableEvents, EventGroup } from '../../store/events/archivable-events.ts';
 import type { EventsInUse } from '../../store/events/events-in-use.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import type { ArchivableRuns, RunState } from '../../store/runs/archivable-runs.ts';
+import type { ArchivableRuns, KeptRun, RunContents } from '../../store/runs/archivable-runs.ts';
 
 export interface PortionDeps {
   shipments: Shipments;
@@ -36,13 +31,12 @@ export interface Scope {
   hotMs: number;
 }
 
-/** Bytes and runs of one shipment. */
+/** Of one shipment, beside the events. */
+const RUNS_AT_ONCE = 1_000;
 const RUN_BYTES = 4 * 1_048_576;
-const RUNS_AT_ONCE = 500;
-/** Of a run beside its output and memos. */
-const RUN_OVERHEAD = 1_024;
 /** Until it is looked again whether the runs of an event have ended. */
 const IN_USE_MS = 60_000;
+const LOOK_AGAIN_MS = 1_000;
 
 /** Archives events. Events with runs that are not archived yet leave the indexes of Redis, and a copy of each stays there. */
 export async function archiveEvents(
@@ -51,52 +45,40 @@ export async function archiveEvents(
   deps: PortionDeps,
   nowMs: number,
 ): Promise<Shipped> {
-  const { archivableEvents, archivableRuns, eventsInUse, shipments } = deps;
+  const { archivableEvents, eventsInUse } = deps;
   const { partition, env } = scope;
   const events = await archivableEvents.read(partition, env, found);
-  const states = await archivableRuns.states(env, distinct(events.flatMap(({ runIds }) => runIds)));
-  const due = dueRuns(events, states, scope.before);
-  const lastRows = await shipAllButLast(env, due, deps);
   const rows = events.flatMap((event) => eventRowOf(event) ?? []);
-  await shipments.ship({ events: rows, runs: lastRows });
-
-  await archivableRuns.free(env, due);
-  const shipped = new Set(due.map(({ id }) => id));
-  const used = events.filter(({ runIds }) => runIds.some((id) => states.has(id) && !shipped.has(id)));
-  for (const { id, record } of used) {
-    if (record) await eventsInUse.add(env, id, writeEvent(record, record.source), nowMs + inUseMs(scope));
+  const { archived, kept } = await ship(scope, events, rows, deps);
+  for (const { id, record, runIds } of events) {
+    const isUsed = runIds.some((runId) => kept.has(runId) && !archived.has(runId));
+    if (isUsed && record) {
+      await eventsInUse.add(env, id, writeEvent(record, record.source), nowMs + inUseMs(scope));
+    }
   }
-  await eventsInUse.removeUnused(
+  await archivableEvents.freeParts(partition, events);
+  await eventsInUse.remove(
     partition,
     env,
     events.map(({ id }) => id),
   );
-  await archivableEvents.free(partition, events);
-  return { events: rows.length, runs: due.length };
+  await archivableEvents.freeIndexes(partition, events);
+  return { events: rows.length, runs: archived.size };
 }
 
 /** Archives the ended runs of an event that is archived already.
- *  @returns when to look again, Unix milliseconds; undefined: Redis has none of its runs any more */
+ *  @returns `again`: when to look again, Unix milliseconds; undefined: Redis has none of its runs any more */
 export async function archiveRunsOf(
   scope: Scope,
-  eventId: string,
-  runIds: readonly string[],
-  { archivableRuns, shipments }: Pick<PortionDeps, 'archivableRuns' | 'shipments'>,
+  event: { id: string; runIds: readonly string[] },
+  deps: Pick<PortionDeps, 'archivableRuns' | 'shipments'>,
   nowMs: number,
 ): Promise<{ runs: number; again: number | undefined }> {
-  const { env, before, hotMs } = scope;
-  const states = await archivableRuns.states(env, runIds);
-  const due = dueRuns([{ id: eventId, runIds }], states, before);
-  const rows = await shipAllButLast(env, due, { archivableRuns, shipments });
-  await shipments.ship({ events: [], runs: rows });
-  await archivableRuns.free(env, due);
-  const rest = [...states.values()].filter((state) => !due.includes(state));
-  if (rest.length === 0) return { runs: due.length, again: undefined };
-  const ended = rest.filter(hasEnded).map(({ queuedAt }) => queuedAt + hotMs);
-  return {
-    runs: due.length,
-    again: Math.min(nowMs + inUseMs(scope), ...ended.map((at) => Math.max(at, nowMs + 1_000))),
-  };
+  const { archived, kept } = await ship(scope, [event], [], deps);
+  const rest = [...kept.values()].filter(({ id }) => !archived.has(id));
+  if (rest.length === 0) return { runs: archived.size, again: undefined };
+  const ended = rest.filter(hasEnded).map(({ queuedAt }) => Math.max(queuedAt + scope.hotMs, nowMs + LOOK_AGAIN_MS));
+  return { runs: archived.size, again: Math.min(nowMs + inUseMs(scope), ...ended) };
 }
 
 /** Sooner where little time makes something old, as dev mode permits. */
@@ -104,62 +86,61 @@ function inUseMs({ hotMs }: Scope): number {
   return Math.min(IN_USE_MS, hotMs);
 }
 
-/** Runs that have ended and are old enough. The run of a batch is archived with its first event. */
-function dueRuns(
+interface ShippedRuns {
+  /** IDs of the runs that the archive has now. */
+  archived: Set<string>;
+  /** The others that Redis has. */
+  kept: Map<string, KeptRun>;
+}
+
+/** Ships rows of events together with the runs of these events that have ended, and removes the runs from Redis. Many runs go in several shipments, the
+ *  events with the last one. */
+async function ship(
+  { env, before }: Scope,
   events: readonly { id: string; runIds: readonly string[] }[],
-  states: ReadonlyMap<string, RunState>,
-  before: number,
-): RunState[] {
-  return events.flatMap(({ id: eventId, runIds }) =>
-    runIds.flatMap((id) => {
-      const state = states.get(id);
-      return state && hasEnded(state) && state.queuedAt < before && state.eventId === eventId ? [state] : [];
-    }),
-  );
-}
-
-/** Ships runs in portions of a bounded size.
- *  @returns the rows of the last portion */
-async function shipAllButLast(
-  env: string,
-  runs: readonly RunState[],
+  rows: readonly EventRow[],
   { archivableRuns, shipments }: Pick<PortionDeps, 'archivableRuns' | 'shipments'>,
-): Promise<RunRow[]> {
-  let rows: RunRow[] = [];
-  for (const portion of portionsOf(runs)) {
-    if (rows.length > 0) await shipments.ship({ events: [], runs: rows });
-    const contents = await archivableRuns.read(
-      env,
-      portion.map(({ id }) => id),
-    );
-    rows = contents.map(runRowOf);
+): Promise<ShippedRuns> {
+  const runs = events.flatMap(({ id: eventId, runIds }) => runIds.map((id) => ({ id, eventId })));
+  const shipped: ShippedRuns = { archived: new Set(), kept: new Map() };
+  let due: RunContents[] = [];
+  let bytes = 0;
+  const send = async (eventRows: readonly EventRow[]) => {
+    const runRows = due.map(runRowOf);
+    await shipments.ship({ events: eventRows, runs: runRows });
+    await archivableRuns.free(env, due);
+    for (const { id } of due) shipped.archived.add(id);
+    due = [];
+    bytes = 0;
+  };
+  for (let done = 0; done < runs.length; ) {
+    const portion = await archivableRuns.read(env, runs.slice(done, done + RUNS_AT_ONCE), before);
+    done += portion.count;
+    due.push(...portion.due);
+    for (const run of portion.kept) shipped.kept.set(run.id, run);
+    bytes += portion.due.reduce((sum, { fields, memos }) => sum + sizeOf(fields) + sizeOf(memos), 0);
+    if (done < runs.length && (due.length >= RUNS_AT_ONCE || bytes > RUN_BYTES)) await send([]);
   }
-  return rows;
+  await send(rows);
+  return shipped;
 }
 
-function* portionsOf(runs: readonly RunState[]): Generator<RunState[]> {
-  let portion: RunState[] = [];
-  let bytes = 0;
-  for (const run of runs) {
-    const size = run.bytes + RUN_OVERHEAD;
-    if (portion.length > 0 && (portion.length === RUNS_AT_ONCE || bytes + size > RUN_BYTES)) {
-      yield portion;
-      portion = [];
-      bytes = 0;
-    }
-    portion.push(run);
-    bytes += size;
-  }
-  if (portion.length > 0) yield portion;
+function sizeOf(fields: Record<string, string>): number {
+  return Object.values(fields).reduce((sum, text) => sum + text.length, 0);
 }
 
 /** undefined: an earlier round has removed the event, and died before it removed its entries from the indexes. */
-function eventRowOf({ env, id, at, name, record, duplicates, decisions }: ArchivableEvent): EventRow | undefined {
+function eventRowOf({
+  env,
+  id,
+  at,
+  name,
+  record,
+  dedupId,
+  duplicates,
+  decisions,
+}: ArchivableEvent): EventRow | undefined {
   if (!record) return undefined;
   const { payload, source, requestId, index } = record;
-  return { env, at, id, name, source, requestId, index, dedupId: dedupIdOf(payload), duplicates, decisions, payload };
-}
-
-function distinct(ids: readonly string[]): string[] {
-  return [...new Set(ids)];
+  return { env, at, id, name, source, requestId, index, dedupId, duplicates, decisions, payload };
 }

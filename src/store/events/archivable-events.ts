@@ -1,11 +1,9 @@
 /** Events on their way to the archive: what is old enough, all that Redis has of it, and its removal once it is archived. */
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
-import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { idsIn } from '../runs/run-fields.ts';
-import { fieldOf, sliceOf } from './event-location.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import { MINUTE_MS } from './keys.ts';
 
@@ -20,6 +18,8 @@ export interface EventGroup {
 export interface ArchivableEvent extends EventGroup, Position {
   /** undefined: it was removed before, and only its entries in the indexes are left. */
   record: FoundRecord | undefined;
+  /** The ID that the sender gave. */
+  dedupId: string | undefined;
   duplicates: number;
   runIds: string[];
   decisions: DecisionBytes | undefined;
@@ -77,19 +77,14 @@ export class ArchivableEvents {
 
   /** How many of the first events have at most `maxBytes` together; at least one. */
   async countWithin(env: string, found: readonly Position[], maxBytes: number): Promise<number> {
-    const sizes = await inPipelines<number>(
-      this.#redis,
-      found.map(({ id }) => ['hstrlen', this.#keys.of(id).eventBucket(env, sliceOf(id)), fieldOf(id)]),
-    );
-    const elsewhere = found.filter((_, i) => sizes[i] === 0);
-    const overflow = await inPipelines<number>(
-      this.#redis,
-      elsewhere.map(({ id }) => ['strlen', this.#keys.of(id).overflowEvent(env, id)]),
-    );
-    const rest = overflow.values();
+    const [first] = found;
+    if (!first) return 0;
+    const { eventBucket, overflowEvent } = this.#keys.of(first.id);
+    const ids = found.map(({ id }) => id);
+    const sizes = (await this.#redis.measureEvents(eventBucket(env, ''), overflowEvent(env, ''), ...ids)) as number[];
     let bytes = 0;
     for (const [i, size] of sizes.entries()) {
-      bytes += size === 0 ? (rest.next().value ?? 0) : size;
+      bytes += size;
       if (bytes > maxBytes && i > 0) return i;
     }
     return found.length;
@@ -100,40 +95,43 @@ export class ArchivableEvents {
   async read(partition: number, env: string, found: readonly (Position & EventGroup)[]): Promise<ArchivableEvent[]> {
     const keys = this.#keys.partition(partition);
     const ids = found.map(({ id }) => id);
-    const [records, duplicates, runIds, decisions] = await Promise.all([
+    const [records, parts, decisions] = await Promise.all([
       this.#records.read(env, ids),
-      this.#values(ids.map((id) => keys.duplicates(env, id))),
-      this.#runIds(keys, env, ids),
+      this.#parts(keys, env, ids),
       decisionsOf(this.#redis, keys, env, ids),
     ]);
     return found.map((position, i) => ({
       ...position,
       record: records[i],
-      duplicates: Number(duplicates[i] ?? 0),
-      runIds: runIds[i] as string[],
+      dedupId: dedupIdOf(records[i]),
+      ...(parts.get(i) ?? { duplicates: 0, runIds: [] }),
       decisions: decisions.get(position.id),
     }));
   }
 
-  /** IDs of the runs of each event. */
-  async #runIds(keys: PartitionKeyspace, env: string, ids: readonly string[]): Promise<string[][]> {
-    const bySlice = Map.groupBy(ids, sliceOf);
-    const commands = [...bySlice].map(([slice, some]) => ['hmget', keys.eventRuns(env, slice), ...some.map(fieldOf)]);
-    const [listed, overflow] = await Promise.all([
-      inPipelines<(string | null)[]>(this.#redis, commands),
-      this.#values(ids.map((id) => keys.overflowEventRuns(env, id))),
-    ]);
-    const inOrder = listed.flat();
-    const found = new Map([...bySlice.values()].flat().map((id, i) => [id, inOrder[i] ?? '']));
-    return ids.map((id, i) => idsIn((found.get(id) ?? '') + (overflow[i] ?? '')));
+  /** By position in the list of IDs; most events have no repeats, and many no runs. */
+  async #parts(
+    { duplicates, eventRuns, overflowEventRuns }: PartitionKeyspace,
+    env: string,
+    ids: readonly string[],
+  ): Promise<Map<number, Pick<ArchivableEvent, 'duplicates' | 'runIds'>>> {
+    const found = new Map<number, Pick<ArchivableEvent, 'duplicates' | 'runIds'>>();
+    const prefixes = [duplicates(env, ''), eventRuns(env, ''), overflowEventRuns(env, '')];
+    for (let start = 0; start < ids.length; start += AT_ONCE) {
+      const some = ids.slice(start, start + AT_ONCE);
+      const flat = (await this.#redis.readEventParts(...prefixes, ...some)) as (string | number)[];
+      for (let i = 0; i < flat.length; i += 3) {
+        const [at, count, runIds] = flat.slice(i, i + 3) as [number, string, string];
+        found.set(start + at, { duplicates: Number(count), runIds: idsIn(runIds) });
+      }
+    }
+    return found;
   }
 
-  /** Removes what Redis has of events that are archived, except what is kept for runs (events-in-use.ts); last the entries by which they are found, so
-   *  that a crash in between is made good by the next round. */
-  async free(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
+  /** Removes what belongs to events that are archived, before the events themselves (events-in-use.ts). */
+  async freeParts(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
     const keys = this.#keys.partition(partition);
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
-      const ids = ofEnv.map(({ id }) => id);
       await removeDecisions(
         this.#redis,
         keys,
@@ -141,11 +139,12 @@ export class ArchivableEvents {
         ofEnv.filter(({ decisions }) => decisions).map(({ id }) => id),
       );
       await this.#deleteIfEqual(ofEnv.flatMap((event) => secondaryKeysOf(keys, event)));
-      await inPipelines(
-        this.#redis,
-        hdelCommands(ids, (slice) => keys.eventBucket(env, slice)),
-      );
     }
+  }
+
+  /** Removes events from the indexes when all else of them is removed: a crash in between is made good by the next round. */
+  async freeIndexes(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
+    const keys = this.#keys.partition(partition);
     const groups = Map.groupBy(events, ({ env, name, minute }) => JSON.stringify([env, name, minute]));
     for (const ofGroup of groups.values()) {
       const { env, name, minute } = ofGroup[0] as ArchivableEvent;
@@ -167,38 +166,21 @@ export class ArchivableEvents {
       await this.#redis.deleteIfEqual(keys.length, ...keys, ...values);
     }
   }
-
-  async #values(keys: readonly string[]): Promise<(string | null)[]> {
-    return (
-      await inPipelines<(string | null)[]>(
-        this.#redis,
-        chunksOf(keys).map((some) => ['mget', ...some]),
-      )
-    ).flat();
-  }
 }
 
 /** Keys beside the record, with the values that they have. */
 function secondaryKeysOf(
   keys: PartitionKeyspace,
-  { env, id, record, duplicates }: ArchivableEvent,
+  { env, id, dedupId, duplicates }: ArchivableEvent,
 ): [string, string][] {
-  const dedupId = record && dedupIdOf(record.payload);
   return [
     ...(duplicates > 0 ? [[keys.duplicates(env, id), String(duplicates)] as [string, string]] : []),
     ...(dedupId === undefined ? [] : [[keys.eventById(env, dedupId), id] as [string, string]]),
   ];
 }
 
-/** The ID that the sender gave. */
-export function dedupIdOf(payload: string): string | undefined {
-  return payload.includes('"id":') ? (JSON.parse(payload) as { id?: string }).id : undefined;
-}
-
-function hdelCommands(ids: readonly string[], keyOf: (slice: string) => string): string[][] {
-  return [...Map.groupBy(ids, sliceOf)].flatMap(([slice, some]) =>
-    chunksOf(some).map((portion) => ['hdel', keyOf(slice), ...portion.map(fieldOf)]),
-  );
+function dedupIdOf(record: FoundRecord | undefined): string | undefined {
+  return record?.payload.includes('"id":') ? (JSON.parse(record.payload) as { id?: string }).id : undefined;
 }
 
 function chunksOf<T>(list: readonly T[]): T[][] {

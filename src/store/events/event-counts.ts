@@ -15,10 +15,30 @@ export interface HistogramQuery {
 }
 
 /** Unix milliseconds: from inclusive, to exclusive. */
-interface Interval {
+export interface Interval {
   from: number;
   to: number;
 }
+
+/** Events of a minute, or of a part of one, inside one interval. */
+export interface MinutePiece extends Interval {
+  /** Index of the interval. */
+  of: number;
+  /** Number of events by name. */
+  names: ReadonlyMap<string, number>;
+}
+
+export type Bucket = Interval & { count: number };
+
+export interface CountedName {
+  name: string;
+  count: number;
+  /** Receipt of the newest event, Unix milliseconds. */
+  lastAt: number;
+}
+
+/** Minutes of one read: each may have thousands of names. */
+const MINUTES_AT_ONCE = 500;
 
 /** A part of an interval. */
 interface Piece extends Interval {
@@ -45,22 +65,82 @@ export class EventCounts {
   }
 
   /** Number of events received in each of `buckets` intervals of equal length. */
-  async histogram({ env, name, from, to, buckets }: HistogramQuery): Promise<(Interval & { count: number })[]> {
-    const count = Math.min(buckets, to - from);
-    const edge = (i: number) => from + Math.round(((to - from) * i) / count);
-    const intervals = Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
-    const counts = await (name === undefined
-      ? this.#countAll(env, intervals)
-      : this.#countNamed(
-          env,
-          intervals.map((interval) => ({ name, interval })),
-        ));
-    return intervals.map((interval, i) => ({ ...interval, count: counts[i] as number }));
+  async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] }> {
+    const intervals = intervalsOf(query);
+    const counts = await this.counts(query.env, query.name, intervals);
+    return { buckets: intervals.map((interval, i) => ({ ...interval, count: counts[i] as number })) };
+  }
+
+  /** Number of events received in each of several adjacent intervals. */
+  async counts(env: string, name: string | undefined, intervals: readonly Interval[]): Promise<number[]> {
+    if (intervals.length === 0) return [];
+    if (name === undefined) return this.#countAll(env, intervals);
+    return this.#countNamed(
+      env,
+      intervals.map((interval) => ({ name, interval })),
+    );
+  }
+
+  /** The same by minute and name, where there are events. */
+  async pieces(env: string, intervals: readonly Interval[]): Promise<MinutePiece[]> {
+    const [first, last] = [intervals[0], intervals.at(-1)];
+    if (!first || !last) return [];
+    const minutes = await this.#eventsByMinute.minutes(env, first.from, last.to);
+    const { whole, cut } = byEdges(minutes, intervals);
+    const pieces: MinutePiece[] = [];
+    const all = [...whole.keys()];
+    for (let start = 0; start < all.length; start += MINUTES_AT_ONCE) {
+      const some = all.slice(start, start + MINUTES_AT_ONCE);
+      for (const [i, names] of (await this.#eventsByMinute.read(env, some)).entries()) {
+        const from = some[i] as number;
+        pieces.push({ of: whole.get(from) as number, from, to: from + MINUTE_MS, names });
+      }
+    }
+    const names = await this.#eventsByMinute.read(env, [...cut.keys()]);
+    for (const [i, ofMinute] of [...cut.values()].entries()) {
+      const ofNames = [...(names[i]?.keys() ?? [])];
+      const wanted = ofMinute.flatMap((interval) => ofNames.map((name) => ({ name, interval })));
+      const counts = (await this.#countNamed(env, wanted)).values();
+      for (const piece of ofMinute) {
+        pieces.push({ ...piece, names: new Map(ofNames.map((name) => [name, counts.next().value as number])) });
+      }
+    }
+    return pieces;
+  }
+
+  /** IDs of the events of each name and interval. */
+  async ids(env: string, wanted: readonly (Interval & { name: string })[]): Promise<string[][]> {
+    const partitions = this.#keys.all();
+    const commands = wanted.flatMap(({ name, from, to }) =>
+      partitions.map((keys) => ['zrangebyscore', keys.eventIndex(env, name), from, `(${to}`]),
+    );
+    const ids = await inPipelines<string[]>(this.#redis, commands);
+    return wanted.map((_, i) => ids.slice(i * partitions.length, (i + 1) * partitions.length).flat());
   }
 
   /** Names of the stored events, by the newest event of each, newest first. */
-  async names(env: string, limit: number, nowMs: number): Promise<{ name: string; count: number; lastAt: number }[]> {
+  async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] }> {
     const oldest = nowMs - this.#retentionMs;
+    const names = await this.newestNames(env, limit, oldest);
+    const counts = await this.countsSince(
+      env,
+      names.map(({ name }) => name),
+      oldest,
+    );
+    return { names: names.map((one, i) => ({ ...one, count: counts[i] as number })) };
+  }
+
+  /** Number of events of each name received since a time. */
+  async countsSince(env: string, names: readonly string[], from: number): Promise<number[]> {
+    const interval = { from, to: Number.POSITIVE_INFINITY };
+    return this.#countNamed(
+      env,
+      names.map((name) => ({ name, interval })),
+    );
+  }
+
+  /** Names by the newest event of each, newest first, back to a time. */
+  async newestNames(env: string, limit: number, oldest: number): Promise<{ name: string; lastAt: number }[]> {
     const partitions = this.#keys.all();
     const ofEach = await inPipelines<string[]>(
       this.#redis,
@@ -75,13 +155,8 @@ export class EventCounts {
         limit,
       ]),
     );
-    const names = newestNames(ofEach).slice(0, limit);
-    const interval = { from: oldest, to: Number.POSITIVE_INFINITY };
-    const counts = await this.#countNamed(
-      env,
-      names.map(({ id }) => ({ name: id, interval })),
-    );
-    return names.map(({ id, at }, i) => ({ name: id, count: counts[i] as number, lastAt: at }));
+    const found = newestNames(ofEach).slice(0, limit);
+    return found.map(({ id, at }) => ({ name: id, lastAt: at }));
   }
 
   /** Number of events of a name in an interval, for each. */
@@ -126,6 +201,13 @@ export class EventCounts {
     });
     return counts;
   }
+}
+
+/** Intervals of equal length. */
+export function intervalsOf({ from, to, buckets }: Pick<HistogramQuery, 'from' | 'to' | 'buckets'>): Interval[] {
+  const count = Math.min(buckets, to - from);
+  const edge = (i: number) => from + Math.round(((to - from) * i) / count);
+  return Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
 }
 
 /** Names by their newest event in any partition, newest first.

@@ -86,17 +86,13 @@ export class EventsInUse {
     );
   }
 
-  /** Removes the copies and lists of runs of archived events that are not in use, of one environment and partition. */
-  async removeUnused(partition: number, env: string, ids: readonly string[]): Promise<void> {
-    const keys = this.#keys.partition(partition);
+  /** Removes the records of archived events of one environment and partition, and unless they are in use, their copies and lists of runs. */
+  async remove(partition: number, env: string, ids: readonly string[]): Promise<void> {
+    const { eventsInUse, eventBucket, overflowEvent, eventRuns, overflowEventRuns } = this.#keys.partition(partition);
+    const prefixes = [eventBucket, overflowEvent, eventRuns, overflowEventRuns].map((key) => key(env, ''));
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const some = ids.slice(start, start + AT_ONCE);
-      const names = [keys.eventsInUse, ...some.flatMap((id) => keysOf(keys, env, id))];
-      await this.#redis.releaseEvents(
-        names.length,
-        ...names,
-        ...some.flatMap((id) => [memberOf(env, id), fieldOf(id)]),
-      );
+      await this.#redis.releaseEvents(eventsInUse, ...prefixes, memberOf(env, ''), ...some);
     }
   }
 }

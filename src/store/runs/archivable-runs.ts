@@ -2,20 +2,16 @@
 import type { Ending, RunStatus } from '../../model/runs/run.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
-import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from './keys.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { SEGMENT_LENGTHS_MS } from './keys.ts';
 import { RUN_FIELDS } from './run-fields.ts';
 
-/** What decides whether a run is archived. */
-export interface RunState {
+/** A run that is not archived now. */
+export interface KeptRun {
   id: string;
   status: RunStatus;
-  eventId: string;
-  functionId: string;
   /** Unix milliseconds. */
   queuedAt: number;
-  /** About, of output and memos. */
-  bytes: number;
 }
 
 /** As Redis has it. */
@@ -29,13 +25,34 @@ export interface RunContents {
   metadata: Record<string, string>;
 }
 
-const { status, eventId, functionId, queuedAt, memoBytes, output } = RUN_FIELDS;
-const STATE_FIELDS = [status, eventId, functionId, queuedAt, memoBytes];
+/** What was read of runs. */
+export interface RunPortion {
+  /** How many of the runs were looked at. */
+  count: number;
+  due: RunContents[];
+  kept: KeptRun[];
+}
+
+/** Runs and bytes of one script: Redis does nothing else meanwhile. */
+const READ_AT_ONCE = 100;
+const READ_BYTES = 2 * 1_048_576;
+const FREED_AT_ONCE = 200;
 const AT_ONCE = 500;
 const ID_LENGTH = 26;
 const MINUTE_MS = 60_000;
 /** A segment with fewer entries has room, and there are no shorter ones (ended-run-index.ts). */
 const SEGMENT_SIZE_MIN = 512;
+
+/** As the script returns it. */
+type ReadRun = [
+  status?: RunStatus,
+  queuedAt?: string,
+  fields?: string[],
+  memos?: string[],
+  stack?: string[],
+  history?: string[],
+  metadata?: string[],
+];
 
 export class ArchivableRuns {
   readonly #redis: ScriptedRedis;
@@ -46,65 +63,47 @@ export class ArchivableRuns {
     this.#keys = keys;
   }
 
-  /** By run ID; runs that Redis does not have are absent. */
-  async states(env: string, ids: readonly string[]): Promise<Map<string, RunState>> {
-    const commands = ids.flatMap((id) => {
-      const key = this.#keys.of(id).run(env, id);
-      return [
-        ['hmget', key, ...STATE_FIELDS],
-        ['hstrlen', key, output],
-      ];
-    });
-    const found = await inPipelines<unknown>(this.#redis, commands);
-    return new Map(
-      ids.flatMap((id, i) => {
-        const [status, eventId, functionId, queuedAt, memoBytes] = found[2 * i] as (string | null)[];
-        if (!status) return [];
-        const bytes = Number(memoBytes ?? 0) + (found[2 * i + 1] as number);
-        const state = { id, status: status as RunStatus, eventId: eventId as string, functionId: functionId as string };
-        return [[id, { ...state, queuedAt: Number(queuedAt), bytes }]];
-      }),
-    );
-  }
-
-  /** In the order of the IDs; runs that Redis does not have are left out. */
-  async read(env: string, ids: readonly string[]): Promise<RunContents[]> {
-    const commands = ids.flatMap((id) => {
-      const key = this.#keys.of(id).run(env, id);
-      const { memos, stack, history, metadata } = RUN_SUFFIXES;
-      return [
-        ['hgetall', key],
-        ['hgetall', key + memos],
-        ['lrange', key + stack, 0, -1],
-        ['lrange', key + history, 0, -1],
-        ['hgetall', key + metadata],
-      ];
-    });
-    const found = await inPipelines<unknown>(this.#redis, commands);
-    return ids.flatMap((id, i) => {
-      const [fields, memos, stack, history, metadata] = found.slice(5 * i, 5 * i + 5) as [
-        Record<string, string>,
-        Record<string, string>,
-        string[],
-        string[],
-        Record<string, string>,
-      ];
-      return fields[status] ? [{ env, id, fields, memos, stack, history, metadata }] : [];
-    });
+  /** Reads the first of the runs: those that have ended, were created before a time and belong to the event. Runs that Redis does not have are left
+   *  out. */
+  async read(env: string, runs: readonly { id: string; eventId: string }[], before: number): Promise<RunPortion> {
+    const [first] = runs;
+    if (!first) return { count: 0, due: [], kept: [] };
+    // Those of a batch may be in other partitions.
+    const keys = this.#keys.of(first.id);
+    const other = runs.findIndex(({ id }) => this.#keys.of(id) !== keys);
+    const some = runs.slice(0, Math.min(READ_AT_ONCE, other === -1 ? runs.length : other));
+    const args = [before, READ_BYTES, ...some.flatMap(({ id, eventId }) => [id, eventId])];
+    const found = (await this.#redis.readEndedRuns(keys.run(env, ''), ...args)) as ReadRun[];
+    const portion: RunPortion = { count: found.length, due: [], kept: [] };
+    for (const [
+      i,
+      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = []],
+    ] of found.entries()) {
+      const { id } = some[i] as { id: string };
+      if (status === undefined) continue;
+      if (!fields) {
+        portion.kept.push({ id, status, queuedAt: Number(queuedAt) });
+        continue;
+      }
+      const maps = { fields: fromFlat(fields), memos: fromFlat(memos), metadata: fromFlat(metadata) };
+      portion.due.push({ env, id, ...maps, stack, history });
+    }
+    return portion;
   }
 
   /** Removes runs that are archived. */
-  async free(env: string, runs: readonly RunState[]): Promise<void> {
-    const indexes = Map.groupBy(runs, (run) =>
-      this.#keys.of(run.id).runIndex(env, run.status as Ending['status'], run.functionId),
-    );
-    await inPipelines(this.#redis, [
-      ...runs.map(({ id }) => {
-        const key = this.#keys.of(id).run(env, id);
-        return ['unlink', key, ...Object.values(RUN_SUFFIXES).map((suffix) => key + suffix)];
-      }),
-      ...[...indexes].flatMap(([key, some]) => chunksOf(some.map(({ id }) => id)).map((ids) => ['zrem', key, ...ids])),
-    ]);
+  async free(env: string, runs: readonly RunContents[]): Promise<void> {
+    const byIndex = Map.groupBy(runs, ({ id, fields }) => {
+      const { [RUN_FIELDS.status]: status, [RUN_FIELDS.functionId]: functionId } = fields;
+      return this.#keys.of(id).runIndex(env, status as Ending['status'], functionId as string);
+    });
+    for (const [index, ofIndex] of byIndex) {
+      const ids = ofIndex.map(({ id }) => id);
+      const prefix = this.#keys.of(ids[0] as string).run(env, '');
+      for (let start = 0; start < ids.length; start += FREED_AT_ONCE) {
+        await this.#redis.freeRuns(index, prefix, ...ids.slice(start, start + FREED_AT_ONCE));
+      }
+    }
   }
 
   /** Removes the oldest minutes of the index of ended runs, up to a time, that have no run left in Redis.

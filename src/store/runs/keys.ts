@@ -27,6 +27,7 @@ export const runKeys = (prefix: string) => ({
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   metadata: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.metadata}`,
+  restoredRun: (env: string, runId: string) => `${prefix}:restored-run:${env}:${runId}`,
   activeRuns: `${prefix}:active-runs`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
   endedRuns: (env: string, ending: Ending['status'], segment: string) =>
@@ -121,6 +122,14 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'deleted when the run ends',
     size: '1 field per wait',
     description: '`<run ID>/<step>` → the keys that hold the wait, as JSON.',
+  },
+  restoredRun: {
+    pattern: 'restored-run:<env>:<run ID>',
+    type: 'string',
+    owner: 'runs/restored-steps.ts',
+    ttl: '1 h; deleted when they are copied',
+    size: 'empty; with `:memos` and `:stack` as those of a run',
+    description: 'The finished steps of an archived run, for a re-run from one of them.',
   },
   activeRuns: {
     pattern: 'active-runs',

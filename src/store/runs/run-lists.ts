@@ -156,20 +156,26 @@ export class RunLists {
 
   /** Runs of one event: few enough to read at once. */
   async listByEvent(eventId: string, query: RunQuery): Promise<RunPage> {
-    const { env, functionIds, timeRange, limit } = query;
-    const statuses = statusesOf(query);
-    const listed = functionIds && new Set(functionIds);
-    const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
-    const runs = (await this.readByEvent(env, eventId))
-      .filter((run) => (!listed || listed.has(run.functionId)) && (!statuses || statuses.includes(run.status)))
-      .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
-      .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
-    const page = runs.slice(0, limit);
-    return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+    return pageOfRuns(await this.readByEvent(query.env, eventId), query);
   }
 }
 
-function statusesOf({ status, statuses }: RunQuery): readonly RunStatus[] | undefined {
+/** The page of a list that is all in memory. */
+export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
+  const { functionIds, timeRange, limit } = query;
+  const statuses = statusesOf(query);
+  const listed = functionIds && new Set(functionIds);
+  const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
+  const runs = all
+    .filter((run) => (!listed || listed.has(run.functionId)) && (!statuses || statuses.includes(run.status)))
+    .filter((run) => run.queuedAt >= after && run.queuedAt < before && (!cursor || isOlder(positionOf(run), cursor)))
+    .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+  const page = runs.slice(0, limit);
+  return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+}
+
+/** undefined: all. */
+export function statusesOf({ status, statuses }: RunQuery): readonly RunStatus[] | undefined {
   return statuses ?? (status && [status]);
 }
 

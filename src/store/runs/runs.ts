@@ -126,10 +126,12 @@ export class Runs {
   }
 
   /** Gives a re-run from a step the finished steps that it begins with. Idempotent; both runs are in one partition.
+   *  @param isRestored whether the first run is archived, and its steps are back (restored-steps.ts)
    *  @returns the number of its finished steps; undefined: the first run is no longer stored */
   async copySteps(
     { env, id, retryOf, fromStep }: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>,
     nowMs: number,
+    isRestored = false,
   ): Promise<number | undefined> {
     if (retryOf === undefined || fromStep === undefined) return 0;
     const keys = this.#keys.of(id);
@@ -137,7 +139,7 @@ export class Runs {
     const step: Pending = { op: 'StepPlanned', name: fromStep.id, since: nowMs };
     const planned = fromStep.input ? JSON.stringify(step) : '';
     const copied = (await this.#redis.copySteps(
-      keys.run(env, retryOf),
+      isRestored ? keys.restoredRun(env, retryOf) : keys.run(env, retryOf),
       keys.run(env, id),
       fromStep.id,
       planned,

@@ -7,6 +7,7 @@ import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
+import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
 import { RunMetadata } from './run-metadata.ts';
 import { RunStatuses } from './run-statuses.ts';
@@ -24,6 +25,7 @@ export interface RunStore {
   activeRuns: ActiveRuns;
   archivableRuns: ArchivableRuns;
   steps: Steps;
+  restoredSteps: RestoredSteps;
   checkpoints: Checkpoints;
   waits: Waits;
   cancellations: Cancellations;
@@ -43,6 +45,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     activeRuns: new ActiveRuns(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
+    restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
     cancellations: new Cancellations(redis, keys, retentionMs),

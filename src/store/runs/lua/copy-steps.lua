@@ -1,5 +1,5 @@
 -- Gives a run that has not begun the finished steps of another, up to one step: all that finished before it, or all if it has not finished.
--- KEYS: the other run (hash), run (hash)
+-- KEYS: the other run (hash, or string where only its steps are restored), run (hash)
 -- ARGV: the step; the step as JSON, if it is to be called by itself, or ''
 -- Returns the number of finished steps that the run has now; -1: the other run is no longer stored.
 local source, run = unpack(KEYS)

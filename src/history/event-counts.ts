@@ -1,0 +1,204 @@
+/** Counts of events across Redis and the archive. They are exact while events move: a minute that both have is counted by the IDs that Redis has, and the
+ *  archived events of that minute that are not among them. */
+import type { Archive } from '../archive/archive.ts';
+import { ArchivedCounts, MINUTE_MS, minuteOf } from '../archive/archived-counts.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { toText } from '../archive/encoding.ts';
+import {
+  type Bucket,
+  type CountedName,
+  type EventCounts,
+  type HistogramQuery,
+  type Interval,
+  intervalsOf,
+  type MinutePiece,
+} from '../store/events/event-counts.ts';
+import { archivedBefore, type MaybeIncomplete } from './merged-page.ts';
+
+/** Number of events of a name in a piece. */
+interface PieceCount {
+  piece: MinutePiece;
+  name: string;
+  count: number;
+}
+
+export class EventCountHistory {
+  readonly #counts: EventCounts;
+  readonly #archive: Archive;
+  readonly #archived: ArchivedCounts;
+
+  constructor(counts: EventCounts, archive: Archive) {
+    this.#counts = counts;
+    this.#archive = archive;
+    this.#archived = new ArchivedCounts(archive.database, archive.days);
+  }
+
+  /** Without the archive, when that is away: `stoppedEarly`. */
+  async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] } & MaybeIncomplete> {
+    const { env, name } = query;
+    const { oldest, border } = await this.#range(env, Date.now());
+    const buckets = intervalsOf(query).map((interval) => ({ ...interval, count: 0 }));
+    const hot = clipped(buckets, border, Number.POSITIVE_INFINITY);
+    const both = clipped(buckets, oldest, border);
+    const add = (to: readonly { of: number }[], of: number, count: number) => {
+      const bucket = buckets[to[of]?.of as number] as Bucket;
+      bucket.count += count;
+    };
+    for (const [i, count] of (await this.#counts.counts(env, name, hot)).entries()) add(hot, i, count);
+    const pieces = await this.#pieces(env, both, name);
+    let counted: { ofPieces: PieceCount[]; ofRest: number[] };
+    try {
+      counted = both.length === 0 ? { ofPieces: [], ofRest: [] } : await this.#both(env, name, both, pieces);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      for (const piece of pieces) for (const count of piece.names.values()) add(both, piece.of, count);
+      return { buckets, stoppedEarly: 'archive_unavailable' };
+    }
+    for (const { piece, count } of counted.ofPieces) add(both, piece.of, count);
+    for (const [i, count] of counted.ofRest.entries()) add(both, i, count);
+    return { buckets };
+  }
+
+  /** Names by their newest event, newest first. */
+  async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] } & MaybeIncomplete> {
+    const { oldest, border } = await this.#range(env, nowMs);
+    const found = new Map<string, CountedName>();
+    const hot = await this.#counts.newestNames(env, limit, oldest);
+    const counts = await this.#counts.countsSince(
+      env,
+      hot.map(({ name }) => name),
+      border,
+    );
+    for (const [i, one] of hot.entries()) found.set(toText(one.name), { ...one, count: counts[i] as number });
+    const pieces = await this.#pieces(env, [{ from: oldest, to: border }]);
+    const add = (name: string, count: number) => {
+      const one = found.get(toText(name));
+      if (one) one.count += count;
+    };
+    const sorted = () => [...found.values()].sort((a, b) => b.lastAt - a.lastAt || (a.name < b.name ? 1 : -1));
+    try {
+      const envId = await this.#archive.numbers.environment(env);
+      if (envId === undefined) throw NOTHING;
+      for (const { name, lastAt } of await this.#archived.newestNames(envId, limit, oldest, border)) {
+        const present = found.get(name);
+        if (present) present.lastAt = Math.max(present.lastAt, lastAt);
+        else found.set(name, { name, lastAt, count: 0 });
+      }
+      for (const { name } of sorted().slice(limit)) found.delete(toText(name));
+      const numbers = await this.#archive.numbers.ofMany(
+        'event_names',
+        envId,
+        [...found.values()].map(({ name }) => name),
+      );
+      const names = new Map([...numbers].map(([name, number]) => [number, name]));
+      const rest = { envId, names: [...names.keys()] };
+      for (const { name, count } of await this.#ofPieces(envId, env, undefined, pieces)) add(name, count);
+      for (const [number, count] of await this.#archived.ofNames(rest, oldest, minutesOf(pieces), border)) {
+        add(names.get(number) as string, count);
+      }
+      return { names: sorted() };
+    } catch (error) {
+      if (error !== NOTHING && !isUnavailable(error)) throw error;
+      for (const piece of pieces) for (const [name, count] of piece.names) add(name, count);
+      const names = sorted().slice(0, limit);
+      return error === NOTHING ? { names } : { names, stoppedEarly: 'archive_unavailable' };
+    }
+  }
+
+  /** Everything that is archived and shown is in between. */
+  async #range(env: string, nowMs: number): Promise<{ oldest: number; border: number }> {
+    const border = minuteOf(archivedBefore(this.#archive, nowMs)) + MINUTE_MS;
+    const oldest = await this.#archive.events.oldest(env, nowMs);
+    return { oldest: Math.max(0, oldest), border: Math.max(border, oldest) };
+  }
+
+  /** What Redis has of minutes of which the archive may have something as well. */
+  async #pieces(env: string, intervals: readonly Interval[], name?: string): Promise<MinutePiece[]> {
+    const pieces = await this.#counts.pieces(env, intervals);
+    if (name === undefined) return pieces;
+    return pieces.map((piece) => ({ ...piece, names: new Map([[name, piece.names.get(name) ?? 0]]) }));
+  }
+
+  /** Counts of minutes that Redis had, and of all others. */
+  async #both(env: string, name: string | undefined, intervals: readonly Interval[], pieces: readonly MinutePiece[]) {
+    const envId = await this.#archive.numbers.environment(env);
+    const nameId =
+      envId === undefined || name === undefined
+        ? undefined
+        : await this.#archive.numbers.of('event_names', envId, name);
+    if (envId === undefined || (name !== undefined && nameId === undefined)) {
+      return { ofPieces: hotCounts(pieces), ofRest: [] };
+    }
+    const ofPieces = await this.#ofPieces(envId, env, nameId, pieces);
+    const counted = { envId, names: nameId === undefined ? undefined : [nameId] };
+    return { ofPieces, ofRest: await this.#archived.ofIntervals(counted, intervals, minutesOf(pieces)) };
+  }
+
+  /** Of minutes that Redis had.
+   *  @param nameId undefined: of all names */
+  async #ofPieces(
+    envId: number,
+    env: string,
+    nameId: number | undefined,
+    all: readonly MinutePiece[],
+  ): Promise<PieceCount[]> {
+    const minutes = minutesOf(all);
+    const pieces = all.filter(({ from }) => minutes.has(minuteOf(from)));
+    const counted = { envId, names: nameId === undefined ? undefined : [nameId] };
+    const archived = await this.#archived.ofMinutes(counted, [...minutes]);
+    const hotNames = new Set(pieces.flatMap(({ names }) => [...names.keys()]));
+    const numbers = await this.#archive.numbers.ofMany('event_names', envId, [...hotNames]);
+    const unseen = [...archived.values()].flatMap((names) => [...names.keys()]);
+    const texts = await this.#archive.numbers.texts('event_names', unseen);
+    const found: PieceCount[] = [];
+    const inBoth: (PieceCount & Interval & { nameId: number })[] = [];
+    for (const piece of pieces) {
+      const { from, to, names } = piece;
+      const ofMinute = archived.get(minuteOf(from)) ?? new Map<number, number>();
+      const hot = new Set<number>();
+      for (const [name, count] of names) {
+        const number = numbers.get(name);
+        if (number === undefined || !ofMinute.has(number)) found.push({ piece, name, count });
+        else inBoth.push({ piece, name, count, from, to, nameId: number });
+        if (number !== undefined) hot.add(number);
+      }
+      for (const [number, count] of ofMinute) {
+        if (hot.has(number)) continue;
+        const name = texts.get(number) ?? '';
+        if (to - from === MINUTE_MS) found.push({ piece, name, count });
+        else inBoth.push({ piece, name, count: 0, from, to, nameId: number });
+      }
+    }
+    const ids = await this.#counts.ids(env, inBoth);
+    const rest = await this.#archived.ofPieces(envId, inBoth, ids.flat());
+    return [
+      ...found,
+      ...inBoth.map(({ piece, name }, i) => ({
+        piece,
+        name,
+        count: (ids[i] as string[]).length + (rest[i] as number),
+      })),
+    ];
+  }
+}
+
+/** Nothing of the environment is archived. */
+const NOTHING = Symbol('nothing');
+
+/** The parts of intervals within a time range, with the index of each. */
+function clipped(intervals: readonly Interval[], from: number, to: number): (Interval & { of: number })[] {
+  return intervals.flatMap((interval, of) => {
+    const part = { of, from: Math.max(interval.from, from), to: Math.min(interval.to, to) };
+    return part.from < part.to ? [part] : [];
+  });
+}
+
+/** The minutes of which Redis had events. */
+function minutesOf(pieces: readonly MinutePiece[]): Set<number> {
+  const present = pieces.filter(({ names }) => [...names.values()].some((count) => count > 0));
+  return new Set(present.map(({ from }) => minuteOf(from)));
+}
+
+function hotCounts(pieces: readonly MinutePiece[]): PieceCount[] {
+  return pieces.flatMap((piece) => [...piece.names].map(([name, count]) => ({ piece, name, count })));
+}

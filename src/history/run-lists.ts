@@ -1,0 +1,148 @@
+/** Lists of runs across Redis and the archive. Redis has active runs however old they are, and so the newest runs of a page may be anywhere. */
+import type { Archive } from '../archive/archive.ts';
+import { isUnavailable } from '../archive/database.ts';
+import { timeOf } from '../model/ids.ts';
+import type { Ending, Run, RunStatus } from '../model/runs/run.ts';
+import { areInBuckets } from '../store/events/event-presence.ts';
+import { isOlder, type Position } from '../store/redis/pagination.ts';
+import {
+  pageOfRuns,
+  type RunBrief,
+  type RunLists,
+  type RunPage,
+  type RunQuery,
+  statusesOf,
+} from '../store/runs/run-lists.ts';
+import type { Store } from '../store/store.ts';
+import { archivedBefore, mergedPage, type Page, startOf } from './merged-page.ts';
+
+export type ListedRunPage = RunPage & Pick<Page<Run>, 'stoppedEarly'>;
+
+export interface RunListHistoryDeps {
+  store: Pick<Store, 'redis' | 'keys' | 'runLists'>;
+  archive: Archive;
+  /** Whether Redis has the event, and nothing of it is archived. */
+  isInRedis(env: string, eventId: string): Promise<boolean>;
+}
+
+export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByEvent'> {
+  readonly #deps: RunListHistoryDeps;
+
+  constructor(deps: RunListHistoryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks the archive only where a page reaches into the time that may be archived. */
+  async list(query: RunQuery): Promise<ListedRunPage> {
+    const { runLists } = this.#deps.store;
+    const { archive } = this.#deps;
+    const { env, functionIds, timeRange, limit } = query;
+    const statuses = statusesOf(query)?.filter(isEnding);
+    // Active runs are never archived.
+    if (statuses?.length === 0) return runLists.list(query);
+    const border = archivedBefore(archive, Date.now());
+    const page = await mergedPage<Run>(
+      {
+        timeRange,
+        limit,
+        positionOf,
+        hot: async () => toPage(await runLists.list(query)),
+        archived: async (range) => {
+          const before = Math.min(range.before ?? border, border);
+          const wanted = { functionIds, statuses, timeRange: { ...range, before }, limit };
+          return toPage(await archive.runs.page(env, wanted));
+        },
+      },
+      border,
+    );
+    return toRunPage(page.stoppedEarly === 'archive_unavailable' ? hotPart(page, query, border) : page);
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async readByEvent(env: string, eventId: string): Promise<Run[]> {
+    const { store, archive } = this.#deps;
+    const hot = await store.runLists.readByEvent(env, eventId);
+    const [asked] = await this.#maybeArchived(env, [eventId]);
+    if (asked === undefined) return hot;
+    try {
+      return inOrder(await archive.runs.readByEvent(env, eventId), hot);
+    } catch (error) {
+      if (isUnavailable(error) && (await this.#deps.isInRedis(env, eventId))) return hot;
+      throw error;
+    }
+  }
+
+  async listByEvent(eventId: string, query: RunQuery): Promise<ListedRunPage> {
+    try {
+      return pageOfRuns(await this.readByEvent(query.env, eventId), query);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const { runs, next } = await this.#deps.store.runLists.listByEvent(eventId, query);
+      const page = { items: runs, next, stoppedEarly: 'archive_unavailable' as const };
+      return toRunPage(hotPart(page, query, archivedBefore(this.#deps.archive, Date.now())));
+    }
+  }
+
+  /** Beside events of a list: while the archive is away, they have what Redis has. */
+  async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+    const { store, archive } = this.#deps;
+    const hot = await store.runLists.briefsByEvent(env, eventIds);
+    const asked = await this.#maybeArchived(env, eventIds);
+    if (asked.length === 0) return hot;
+    const found = await archive.runs.briefsByEvent(env, asked).catch((error) => {
+      if (isUnavailable(error)) return [];
+      throw error;
+    });
+    const archived = new Map(asked.map((id, i) => [id, found[i] ?? []]));
+    return Promise.all(eventIds.map((id, i) => this.#mergedBriefs(env, id, archived.get(id) ?? [], hot[i] ?? [])));
+  }
+
+  async #mergedBriefs(env: string, eventId: string, archived: RunBrief[], hot: RunBrief[]): Promise<RunBrief[]> {
+    if (archived.length === 0) return hot;
+    if (hot.length === 0) return archived;
+    // Some have ended, some are active: rare, and briefs do not say when they were created.
+    const { store, archive } = this.#deps;
+    const runs = inOrder(await archive.runs.readByEvent(env, eventId), await store.runLists.readByEvent(env, eventId));
+    return runs.map(({ id, functionId, status }) => ({ id, functionId, status }));
+  }
+
+  /** Of the events, those whose runs may be archived: an event that is younger, by its ID and by where it is, has none. */
+  async #maybeArchived(env: string, eventIds: readonly string[]): Promise<string[]> {
+    const { store, archive } = this.#deps;
+    const border = archivedBefore(archive, Date.now());
+    const young = eventIds.filter((id) => timeOf(id) >= border);
+    const inBuckets = await areInBuckets(store.redis, store.keys, env, young);
+    const hot = new Set(young.filter((_, i) => inBuckets[i]));
+    return eventIds.filter((id) => !hot.has(id));
+  }
+}
+
+/** While the archive is away: the runs that are younger than all that is archived. The others come with the next page, among archived ones. */
+function hotPart({ items, next, stoppedEarly }: Page<Run>, { timeRange }: RunQuery, border: number): Page<Run> {
+  const young = items.filter(({ queuedAt }) => queuedAt >= border);
+  if (young.length === items.length && next && next.at >= border) return { items, next, stoppedEarly };
+  const end = startOf({ before: border });
+  const start = startOf(timeRange);
+  return { items: young, next: isOlder(start, end) ? start : end, stoppedEarly };
+}
+
+function inOrder(archived: readonly Run[], hot: readonly Run[]): Run[] {
+  const all = new Map([...archived, ...hot].map((run) => [run.id, run]));
+  return [...all.values()].sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? -1 : 1));
+}
+
+function isEnding(status: RunStatus): status is Ending['status'] {
+  return status !== 'Queued' && status !== 'Running';
+}
+
+function toRunPage({ items, next, stoppedEarly }: Page<Run>): ListedRunPage {
+  return { runs: [...items], next, ...(stoppedEarly && { stoppedEarly }) };
+}
+
+function toPage({ runs, next, stoppedEarly }: ListedRunPage): Page<Run> {
+  return { items: runs, next, stoppedEarly };
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
+}

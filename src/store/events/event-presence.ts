@@ -1,0 +1,18 @@
+/** Whether events are in their buckets, where an event is until it is archived, unless its ID has the time of another day. */
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { locationOf } from './event-location.ts';
+
+/** In the order of the IDs. */
+export async function areInBuckets(
+  redis: Redis,
+  keys: Keyspace,
+  env: string,
+  ids: readonly string[],
+): Promise<boolean[]> {
+  const commands = ids.map((id) => {
+    const { bucket, field } = locationOf(keys, env, id);
+    return ['hstrlen', bucket, field];
+  });
+  return (await inPipelines<number>(redis, commands)).map((length) => length > 0);
+}
