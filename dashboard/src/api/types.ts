@@ -17,7 +17,6 @@ import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
-import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { storageSchema } from '../../../src/api/routes/storage.ts';
@@ -95,10 +94,6 @@ export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type FunctionLimits = z.output<typeof functionLimitsSchema>;
 /** What a run waits for */
 export type Waiting = z.output<typeof waitingSchema>;
-/** `GET /v1/search/fields` */
-export type SearchField = z.output<typeof fieldSchema>;
-/** `GET /v1/search` */
-export type SearchHits = z.output<typeof hitsSchema>;
 export type Replay = z.output<typeof replaySchema>;
 /** `POST /v1/replays` with `dry_run` */
 export type ReplayDryRun = z.output<typeof replayDryRunSchema>;
@@ -137,3 +132,16 @@ export type Storage = z.output<typeof storageSchema>;
 /** Messages of `GET /v1/stream` by their kind. */
 export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };
 export type { LiveKind };
+
+/** `GET /v1/search/fields` */
+export interface SearchField {
+  path: string;
+  type: string;
+  sample?: string | number | boolean | null;
+}
+
+/** `GET /v1/search` */
+export interface SearchHits {
+  kind: string;
+  hits: { id?: string; name: string; status?: string; at?: string | null }[];
+}
