@@ -67,6 +67,20 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
+const replays = createRoute({
+  getParentRoute: () => root,
+  path: '/replays',
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text }),
+  component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
+});
+
+const replay = createRoute({
+  getParentRoute: () => root,
+  path: '/replays/$id',
+  validateSearch: searchSchema({ outcome: oneOf(['started', 'skipped', 'failed']) }),
+  component: lazyRouteComponent(() => import('../pages/replays/replay-page.tsx')),
+});
+
 const functions = createRoute({
   getParentRoute: () => root,
   path: '/functions',
@@ -167,6 +181,8 @@ const routeTree = root.addChildren([
   event,
   runs,
   run,
+  replays,
+  replay,
   functions,
   oneFunction,
   apps,

@@ -20,11 +20,21 @@ interface SearchBoxProps {
   /** Of the request that searched. */
   error?: Error | null;
   label?: string;
+  /** Each change applies, without Enter and button. */
+  atOnce?: boolean;
   onSearch(search: string | undefined): void;
 }
 
 /** An expression, or a text to look for. Applies on Enter. */
-export function SearchBox({ of, search, eventName, error, label = 'Search', onSearch }: SearchBoxProps) {
+export function SearchBox({
+  of,
+  search,
+  eventName,
+  error,
+  label = 'Search',
+  atOnce = false,
+  onSearch,
+}: SearchBoxProps) {
   const [typed, setTyped] = useState(search ?? '');
   const [isUsed, setIsUsed] = useState(false);
   const errorId = useId();
@@ -37,7 +47,7 @@ export function SearchBox({ of, search, eventName, error, label = 'Search', onSe
   const apply = () => onSearch(typed.trim() || undefined);
   const refused = refusalOf(error);
   // The position is of the text that was searched.
-  const shown = refused && typed.trim() === search ? refused : undefined;
+  const shown = refused && typed.trim() === search?.trim() ? refused : undefined;
   return (
     <div className="min-w-0">
       <div className="mb-1 text-sm font-medium" aria-hidden="true">
@@ -52,17 +62,19 @@ export function SearchBox({ of, search, eventName, error, label = 'Search', onSe
             complete={complete}
             onChange={(text) => {
               setTyped(text);
-              if (text === '' && search !== undefined) onSearch(undefined);
+              if (atOnce || (text === '' && search !== undefined)) onSearch(text || undefined);
             }}
             onUse={() => setIsUsed(true)}
-            onSubmit={apply}
+            onSubmit={atOnce ? () => {} : apply}
             error={shown}
             describedBy={shown && errorId}
           />
         </div>
-        <Button icon="search" aria-label="Apply search" onClick={apply}>
-          <span className="hidden sm:inline">Search</span>
-        </Button>
+        {!atOnce && (
+          <Button icon="search" aria-label="Apply search" onClick={apply}>
+            <span className="hidden sm:inline">Search</span>
+          </Button>
+        )}
       </div>
       {shown && <Refusal id={errorId} text={typed} {...shown} />}
     </div>
@@ -84,12 +96,13 @@ function Refusal({ id, text, at, message }: { id: string; text: string; at: numb
   );
 }
 
-const FIELD = /^.*query parameter "search", /;
+const FIELD = /^.*(?:query parameter "search", |field "filter\.search": at )/;
 
 /** Where and why the API refuses the search; undefined: it does not. */
 export function refusalOf(error: Error | null | undefined): { at: number; message: string } | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  const { field, position } = error.details;
+  const { field } = error.details;
   if (field !== 'search' && field !== 'filter.search') return undefined;
-  return { at: typeof position === 'number' ? position : 0, message: error.message.replace(FIELD, '') };
+  const [, character = 1] = /character (\d+)/.exec(error.message) ?? [];
+  return { at: Number(character) - 1, message: error.message.replace(FIELD, '') };
 }

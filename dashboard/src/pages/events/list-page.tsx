@@ -41,6 +41,12 @@ export default function EventsPage() {
     if (filters.paused) change({ paused: undefined });
     show();
   };
+  const replay = () => {
+    const { q, name, source } = filters;
+    const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+    const search = { new: true as const, q, name, source, from: isoTime(range.after), to: isoTime(range.before) };
+    void navigate({ to: '/replays', search: search as never });
+  };
   const paused = filters.paused === true;
   return (
     <Page
@@ -61,6 +67,14 @@ export default function EventsPage() {
               {paused ? 'Resume' : 'Pause'}
             </Button>
           )}
+          <Button
+            icon="replay"
+            disabled={!canWrite || isText || filters.id !== undefined}
+            title={canWrite ? 'Run functions again on the events that the filters select' : 'Requires write access'}
+            onClick={replay}
+          >
+            Replay these
+          </Button>
           <Button
             icon="send"
             disabled={!canWrite}
