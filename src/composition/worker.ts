@@ -89,6 +89,7 @@ export async function createWorker(
     admittedCalls,
     timeoutTimers,
     timerHandlers,
+    restorer,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -205,6 +206,7 @@ export async function createWorker(
       activeRuns,
       events,
       runs,
+      history,
       steps,
       checkpoints,
       functions,
