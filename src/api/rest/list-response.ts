@@ -72,13 +72,6 @@ export function listReply<Row>(
   return { data: new ListPage(items), metadata: { ...nextPage(next), ...early } };
 }
 
-/** Says in the page's metadata why it has fewer items than it could. */
-export function withStop<Reply extends { metadata: object }>(reply: Reply, stoppedEarly: string | undefined) {
-  return stoppedEarly === undefined
-    ? reply
-    : { ...reply, metadata: { ...reply.metadata, stopped_early: stoppedEarly } };
-}
-
 /** How many items of these sizes fit into a response; at least one. */
 export function countThatFits(sizes: readonly number[]): number {
   let bytes = 0;
