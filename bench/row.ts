@@ -36,6 +36,8 @@ export const GROUPS = [
   'memory',
   'soak',
   'growth',
+  'archiver',
+  'archive',
 ] as const;
 export type Group = (typeof GROUPS)[number];
 

@@ -8,6 +8,7 @@ import { HELP, type Options, readOptions } from './options.ts';
 import { type Measured, merge, type Results, thisMachine, writeResults } from './results.ts';
 import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
+import { archiver } from './rows/archiver.ts';
 import { atWork } from './rows/at-work.ts';
 import { cluster } from './rows/cluster.ts';
 import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
@@ -62,6 +63,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): M
     waitingMemory,
     schedules,
     memory,
+    archiver,
     ...(soakMinutes > 0 ? [soak] : []),
     ...(isGrowth ? [growth] : []),
   ];

@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
+import { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
@@ -13,6 +14,7 @@ import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
+import type { ReplayPlanner } from '../jobs/replays/planner.ts';
 import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
@@ -54,6 +56,7 @@ import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { replayRoutes } from './routes/replays.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
@@ -65,6 +68,7 @@ import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookReplayRoutes } from './routes/webhook-replays.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -86,6 +90,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  replayPlanner: ReplayPlanner;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -114,6 +119,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev });
+  const searches = new Searches(store, deps.archive, deps.history);
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments, archive: config.archive }),
@@ -126,7 +132,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
@@ -139,6 +145,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       runMetadata,
       runLists,
       listedRuns,
+      searches,
       steps,
       functionTables: deps.functionTables,
       transitions: deps.transitions,
@@ -146,6 +153,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
+    ...replayRoutes({
+      replays: store.replays,
+      replayProgress: store.replayProgress,
+      replayPlanner: deps.replayPlanner,
+      runLists,
+      environments,
+      functionTables: deps.functionTables,
+      retentionMs: config.retentionMs,
+    }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
     ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
     ...webhookActionRoutes({ webhooks, publicUrl }),
@@ -153,6 +169,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       webhooks,
       webhookLog,
       requestLogWriter,
+      backpressure,
+      environments,
+      transforms,
+      acceptor,
+      heldEvents,
+      telemetry,
+      eventMaxFutureMs,
+    }),
+    ...webhookReplayRoutes({
+      webhooks,
+      webhookLog,
+      webhookReplays: store.webhookReplays,
       backpressure,
       environments,
       transforms,

@@ -8,9 +8,9 @@ import type { ArchivedRunPage, ArchivedRunQuery } from './archived-runs.ts';
 import { Conditions } from './conditions.ts';
 import { codeOf } from './database.ts';
 import { DAY_MS } from './day-tables.ts';
-import type { ArchivedEventPage } from './event-pages.ts';
+import { type ArchivedEventPage, FIRST_ID } from './event-pages.ts';
 import { eventConditions, runConditions, type SearchNumbers, textsIn } from './search-conditions.ts';
-import type { Sql } from './search-tests.ts';
+import { isPlainText, type Sql } from './search-tests.ts';
 
 interface SearchRange {
   /** With a cursor. */
@@ -33,7 +33,6 @@ const PAGE = 100;
 const PLAIN_PAGE = 200;
 const PLAIN_TIMEOUT_MS = 2_000;
 const NAMES_MAX = 200;
-const FIRST_ID = '0'.repeat(26);
 /** SQLSTATE classes of data that Postgres cannot compute with, and of limits of Postgres. */
 const REFUSED = /^(22|54)/;
 
@@ -119,12 +118,14 @@ export class ArchivedSearch {
       const texts =
         part.kind === 'in' || (part.kind === 'compare' && part.comparison === '==') ? textsIn(part, 'name') : undefined;
       if (texts) return texts;
-      if (part.kind !== 'text' || part.test !== 'startsWith' || !part.text.isWellFormed()) continue;
+      if (part.kind !== 'text' || part.test !== 'startsWith' || !isPlainText(part.text)) continue;
       const rows = await this.#archive.database.query<{ name: string }>(
         'SELECT name FROM event_names WHERE env_id = $1 AND starts_with(name, $2) LIMIT $3',
-        [envId, part.text.replaceAll('\0', '\uFFFD'), NAMES_MAX + 1],
+        [envId, part.text, NAMES_MAX + 1],
       );
-      if (rows.length <= NAMES_MAX) return rows.map(({ name }) => name);
+      // Others may share the number of a name with this character (encoding.ts).
+      const isExact = rows.every(({ name }) => !name.includes('\uFFFD'));
+      if (isExact && rows.length <= NAMES_MAX) return rows.map(({ name }) => name);
     }
     return undefined;
   }

@@ -11,6 +11,7 @@ import type { EventLists } from '../store/events/event-lists.ts';
 import type { FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import { matching } from './matching.ts';
+import { archivedBefore } from './merged-page.ts';
 import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
 import { narrowed } from './search-range.ts';
 
@@ -37,8 +38,6 @@ const READ_AT_ONCE = 200;
 /** Names whose indexes are read; with more, the list of all events is. */
 const NAMES_MAX = 200;
 const KNOWN_NAMES_MAX = 1_000;
-/** Archived events are at least as old as the setting says, but for the difference of clocks. */
-const CLOCK_SKEW_MS = 60_000;
 
 export class EventSearch {
   readonly #deps: EventSearchDeps;
@@ -63,7 +62,7 @@ export class EventSearch {
       sizeOf: ({ data }) => JSON.stringify(data).length,
       timeRange,
       limit,
-      archivedBefore: nowMs - (archive?.hotMs ?? 0) + CLOCK_SKEW_MS,
+      archivedBefore: archive ? archivedBefore(archive, nowMs) : nowMs,
       timeoutMs,
     });
   }
@@ -111,7 +110,8 @@ async function hotNames(
     if (part.kind === 'compare' && part.comparison === '==')
       return typeof part.literal === 'string' ? [part.literal] : [];
     if (part.kind === 'in') return part.literals.filter((literal) => typeof literal === 'string');
-    if (part.kind !== 'text' || part.ignoreCase) continue;
+    // Redis has names without lone surrogates.
+    if (part.kind !== 'text' || part.ignoreCase || !part.text.isWellFormed()) continue;
     const all = await known();
     if (all.length === KNOWN_NAMES_MAX) continue;
     const matches = matcherOf(part);

@@ -12,6 +12,7 @@ import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { RunLists } from '../store/runs/run-lists.ts';
 import type { History } from './history.ts';
 import { matching } from './matching.ts';
+import { archivedBefore } from './merged-page.ts';
 import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
 import { narrowed } from './search-range.ts';
 
@@ -19,7 +20,7 @@ export interface RunSearchQuery {
   env: string;
   node: SearchNode;
   /** undefined: of all functions. */
-  functionIds?: readonly string[] | undefined;
+  functionIds: readonly string[] | undefined;
   statuses?: readonly RunStatus[] | undefined;
   /** By creation. */
   timeRange: TimeRange;
@@ -31,15 +32,15 @@ export interface RunSearchDeps {
   /** Those of Redis alone. */
   runLists: Pick<RunLists, 'list'>;
   /** Wherever they are. */
-  history: Pick<History, 'events' | 'listedRuns'>;
+  history: Pick<History, 'events' | 'runLists' | 'listedRuns'>;
   archive: Archive | undefined;
 }
 
 const READ_AT_ONCE = 100;
+const OF_EVENT_MAX = 10_000;
 /** Events of runs that are read together: each may have half a megabyte, or more. */
 const EVENTS_AT_ONCE = 25;
 const PORTION_BYTES = 2 * 1_048_576;
-const CLOCK_SKEW_MS = 60_000;
 const ENDINGS: readonly RunStatus[] = ['Completed', 'Failed', 'Cancelled'];
 
 export class RunSearch {
@@ -56,19 +57,29 @@ export class RunSearch {
     const timeRange = narrowed(query.timeRange, requiredTimes(node, 'queued_at'));
     const narrow = narrowedTo(query);
     if (!timeRange || narrow.statuses?.length === 0) return { found: [], next: undefined };
+    const { archive } = this.#deps;
     const test = this.#tester(query.env, node);
     const endings = narrow.statuses?.filter(isEnding) ?? undefined;
     const isArchived = this.#archived && endings?.length !== 0;
     return mergedSearch({
       hot: this.#hot(narrow, test),
       archive: isArchived ? this.#inArchive(this.#archived, { ...narrow, endings }, test, nowMs) : undefined,
-      positionOf: ({ queuedAt, id }): Position => ({ at: queuedAt, id }),
+      positionOf,
       sizeOf: ({ error }) => (error ? JSON.stringify(error).length : 0),
       timeRange,
       limit,
-      archivedBefore: nowMs - (this.#deps.archive?.hotMs ?? 0) + CLOCK_SKEW_MS,
+      archivedBefore: archive ? archivedBefore(archive, nowMs) : nowMs,
       timeoutMs,
     });
+  }
+
+  /** Runs of one event: few enough to read at once. */
+  async searchOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
+    const { env, node, limit } = query;
+    const { runs } = await this.#deps.history.runLists.listByEvent(eventId, { ...query, limit: OF_EVENT_MAX });
+    const found = await this.#tester(env, node)(runs);
+    const page = found.slice(0, limit);
+    return { found: page, next: found.length > limit ? positionOf(page.at(-1) as Run) : undefined };
   }
 
   #hot({ env, functionIds, statuses }: RunSearchQuery, test: Test): SearchSource<Run> {
@@ -139,6 +150,10 @@ type Test = (runs: readonly Run[]) => Promise<Run[]>;
 interface Needs {
   output: boolean;
   event: boolean;
+}
+
+function positionOf({ queuedAt, id }: Run): Position {
+  return { at: queuedAt, id };
 }
 
 /** With the functions and statuses that the search requires. */

@@ -2,14 +2,16 @@
  *  hot: something that moves in the meantime is in one of them when its turn comes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../archive/database.ts';
+import { FIRST_ID } from '../archive/event-pages.ts';
 import { isOlder, newestFirst, type Position, type TimeRange } from '../store/redis/pagination.ts';
+import type { StoppedEarly } from './merged-page.ts';
 
 export interface SearchPage<T> {
   found: T[];
   /** Cursor from which the search goes on; undefined: all was looked at. */
   next: Position | undefined;
   /** The page is not full, although more may follow. */
-  stoppedEarly?: 'time' | 'archive_unavailable';
+  stoppedEarly?: StoppedEarly | undefined;
 }
 
 /** What a source found in the next part of its entries. */
@@ -38,7 +40,6 @@ export interface MergedSearch<T> {
   timeoutMs: number;
 }
 
-const FIRST_ID = '0'.repeat(26);
 const LATEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'Z' };
 /** Of a page: web serializes it on its only thread. */
 const PAGE_BYTES = 2 * 1_048_576;
@@ -74,12 +75,13 @@ export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPa
       const isLast = !reached && page.length === passed.length;
       return { found: pick(found, page), next: isLast ? undefined : page.at(-1) };
     }
-    const stop = (stoppedEarly: 'time' | 'archive_unavailable') => {
+    const stop = (stoppedEarly: StoppedEarly) => {
       return { found: pick(found, passed), next: reached, stoppedEarly };
     };
     const timeLeftMs = deadline - performance.now();
     if (timeLeftMs <= 0 && isOlder(reached, start)) return stop('time');
-    const isHotNext = hot.at && (!archive?.at || !isAhead(hot.at, archive.at, found.size >= limit));
+    const isHotNext =
+      hot.at && (!archive?.at || !isAhead(hot.at, archive.at, found.size >= limit || bytes >= PAGE_BYTES));
     const next = isHotNext ? hot : (archive as Progress<T>);
     try {
       const range = isHotNext ? timeRange : { ...timeRange, after: laterOf(timeRange.after, hot.at && hot.at.at + 1) };

@@ -22,7 +22,7 @@ export class Searches {
   constructor(
     store: Pick<Store, 'eventLists' | 'eventCounts' | 'runLists'>,
     archive: Archive | undefined,
-    history: Pick<History, 'events' | 'listedRuns'>,
+    history: Pick<History, 'events' | 'runLists' | 'listedRuns'>,
   ) {
     const { eventLists, eventCounts, runLists } = store;
     this.#events = new EventSearch({ eventLists, eventCounts, archive });
@@ -35,6 +35,11 @@ export class Searches {
     nowMs: number,
   ): Promise<SearchPage<FoundEvent>> {
     return this.#slots.run(query.env, () => this.#events.search({ ...query, timeoutMs }, nowMs));
+  }
+
+  /** @throws ServiceError searches_full */
+  runsOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
+    return this.#slots.run(query.env, () => this.#runs.searchOfEvent(eventId, query));
   }
 
   /** @throws ServiceError searches_full */

@@ -19,6 +19,7 @@ import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
+import type { storageSchema } from '../../../src/api/routes/storage.ts';
 import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
@@ -106,6 +107,8 @@ export type Metrics = z.output<typeof metricsSchema>;
 export type MetricsPoint = Metrics['points'][number];
 export type FunctionStats = z.output<typeof functionStatsSchema>;
 export type Overview = z.output<typeof overviewSchema>;
+/** `GET /v1/storage` */
+export type Storage = z.output<typeof storageSchema>;
 
 /** Messages of `GET /v1/stream` by their kind. */
 export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };

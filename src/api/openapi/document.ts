@@ -15,6 +15,7 @@ const TAGS: Record<string, string> = {
   Overview: 'The state of the service, its metrics, and live updates.',
   Events: 'Accepted events, stored for `RETENTION_DAYS`.',
   Runs: 'A run executes one function on one event.',
+  Replays: 'A replay runs functions again on past events.',
   Functions: 'Functions that apps have registered.',
   Apps: 'Your programs that host functions. They register by themselves, or when asked to here.',
   Webhooks: 'URLs for providers. A transform turns each request into an event; a request log keeps the requests.',

@@ -63,6 +63,22 @@ export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
     });
 }
 
+/** Some of the known values, separated by commas or repeated; undefined: the parameter is absent. */
+export function listQuery<const Value extends string>(known: readonly Value[]) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given, context): Value[] => {
+      const texts = [given].flat().flatMap((text) => text.split(','));
+      if (texts.every((text) => known.includes(text as Value))) return [...new Set(texts as Value[])];
+      context.addIssue({
+        code: 'custom',
+        message: `expected ${known.join(', ')}, or several of these separated by commas`,
+      });
+      return z.NEVER;
+    })
+    .optional();
+}
+
 /** `metadata` of a page that ends at this position; undefined: it is the last page. */
 export function nextPage(last: unknown): { cursor?: string } {
   return last === undefined ? {} : { cursor: Buffer.from(JSON.stringify(last)).toString('base64url') };

@@ -1,14 +1,12 @@
 /** Query parameters of lists that search. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { SearchPage } from '../../history/search-merge.ts';
 import { ID_PREFIX_PATTERN, timesOfPrefix } from '../../model/search/id-prefix.ts';
 import { isBareText, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import type { SearchNode } from '../../model/search/syntax.ts';
 import type { SearchKind } from '../../model/search/variables.ts';
 import type { TimeRange } from '../../store/redis/pagination.ts';
-import { nextPage } from './list-query.ts';
 
 export const searchQuery = {
   search: z
@@ -52,13 +50,4 @@ export function withinPrefix(
   const after = Math.max(timeRange.after ?? 0, times.after);
   const before = Math.min(timeRange.before ?? Number.MAX_SAFE_INTEGER, times.before ?? Number.MAX_SAFE_INTEGER);
   return { ...timeRange, after, before };
-}
-
-/** `metadata.stopped_early`, unless the response ends before the page. */
-export function stoppedEarly(
-  { next, stoppedEarly }: Pick<SearchPage<unknown>, 'next' | 'stoppedEarly'>,
-  metadata: object,
-) {
-  const isWhole = (metadata as { cursor?: string }).cursor === nextPage(next).cursor;
-  return stoppedEarly && isWhole ? { stopped_early: stoppedEarly } : {};
 }

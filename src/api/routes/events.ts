@@ -1,10 +1,13 @@
 /** `/v1/events`: lists and reads stored events. */
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
+import type { Searches } from '../../history/searches.ts';
+import { listEvents } from '../rest/event-list.ts';
 import { cursorQuery, eventPosition, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
+import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
@@ -14,9 +17,10 @@ export interface EventRouteDeps {
   eventLists: History['eventLists'];
   runLists: History['runLists'];
   listedRuns: History['listedRuns'];
+  searches: Searches;
 }
 
-export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventRouteDeps): Route[] {
+export function eventRoutes({ events, eventLists, runLists, listedRuns, searches }: EventRouteDeps): Route[] {
   const tag = 'Events';
 
   async function positionOf(env: string, id: string) {
@@ -35,13 +39,18 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
       forApps: true,
       summary: 'List events',
       description:
-        'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor.',
+        'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor. ' +
+        'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
-        name: z.string().optional(),
+        name: z.string().optional().meta({ description: 'The name, or the beginning of several: `order/*`' }),
         source: z.string().optional().meta({
           description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks',
         }),
         id: z.string().max(512).optional().meta({ description: "The event's internal ID, or its deduplication ID" }),
+        id_prefix: idPrefixSchema.optional().meta({
+          description: 'The beginning of internal IDs. Finds events received within a day of the time of their ID',
+        }),
+        ...searchQuery,
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
         include: z.enum(['runs']).optional().meta({ description: 'runs: the runs that each event triggered' }),
@@ -52,13 +61,12 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns }: EventR
         ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
-      errors: ['not_found', 'archive_unavailable'],
+      errors: ['not_found', 'archive_unavailable', 'searches_full'],
       async handle({ env, query, dialect }) {
-        const { name, source, id, received_after, received_before, include, exclude, limit, cursor } = query;
+        const { received_after, received_before, include, exclude, cursor, ...filters } = query;
         const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
         const timeRange = { after: received_after, before: received_before, cursor: position };
-        const wanted = { env, name, source, timeRange, limit };
-        const page = await (id === undefined ? eventLists.list(wanted, Date.now()) : eventLists.listById(id, wanted));
+        const page = await listEvents({ eventLists, searches }, { env, ...filters, timeRange }, Date.now());
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event, env, dialect);
           return exclude === 'data' ? rest : { ...rest, data };

@@ -2,16 +2,20 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
+import type { Searches } from '../../history/searches.ts';
 import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
+import { isWildcard } from '../../model/search/filters.ts';
 import type { Steps } from '../../store/runs/steps.ts';
-import { fieldsQuery, pageQuery, timePosition } from '../rest/list-query.ts';
+import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
+import { listRuns } from '../rest/run-page.ts';
+import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { presentWaiting, waitingSchema } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
@@ -60,6 +64,7 @@ export interface RunRouteDeps {
   runMetadata: History['runMetadata'];
   runLists: History['runLists'];
   listedRuns: History['listedRuns'];
+  searches: Searches;
   functionTables: FunctionTables;
   steps: History['steps'];
   transitions: RunTransitions;
@@ -81,6 +86,7 @@ export function runRoutes({
   runMetadata,
   runLists,
   listedRuns,
+  searches,
   functionTables,
   steps,
   transitions,
@@ -91,6 +97,11 @@ export function runRoutes({
 
   /** The functions whose runs are listed, including archived ones; undefined: all functions. */
   async function functionIds(env: string, app: string | undefined, functionId: string | undefined) {
+    if (functionId !== undefined && isWildcard(functionId)) {
+      const beginning = functionId.slice(0, -1);
+      const ids = app === undefined ? undefined : (await functionTables.of(env)).idsOf(app);
+      return ids?.filter((id) => id.startsWith(beginning));
+    }
     if (app === undefined) return functionId === undefined ? undefined : [functionId];
     const ids = (await functionTables.of(env)).idsOf(app);
     return functionId === undefined ? ids : ids.filter((id) => id === functionId);
@@ -106,12 +117,21 @@ export function runRoutes({
       forApps: true,
       summary: 'List runs',
       description:
-        'Newest first, without outputs unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor.',
+        'Newest first, without outputs unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
+        'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
-        status: z.enum(RUN_STATUSES).optional(),
-        function_id: z.string().optional(),
+        status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        function_id: z
+          .string()
+          .optional()
+          .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
         app: z.string().optional().meta({ description: 'Name of an app: the runs of its functions' }),
         event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs that it triggered' }),
+        id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
+        error: z.string().min(1).max(1_000).optional().meta({
+          description: 'A text in the name or the message of the error, in upper or lower case',
+        }),
+        ...searchQuery,
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
         fields: fieldsQuery(['output']).meta({
@@ -120,16 +140,13 @@ export function runRoutes({
         ...pageQuery(timePosition),
       }),
       data: z.array(listedRunSchema),
-      errors: [],
-      async handle({
-        env,
-        dialect,
-        query: { status, function_id, app, event_id, queued_after, queued_before, limit, cursor, fields },
-      }) {
+      errors: ['searches_full'],
+      async handle({ env, dialect, query: { status, app, queued_after, queued_before, cursor, fields, ...filters } }) {
         const timeRange = { after: queued_after, before: queued_before, cursor };
-        const query = { env, functionIds: await functionIds(env, app, function_id), status, timeRange, limit };
-        const page = await (event_id === undefined ? runLists.list(query) : runLists.listByEvent(event_id, query));
-        return listOfRuns(listedRuns, env, page.runs, {
+        const ofFunctions = await functionIds(env, app, filters.function_id);
+        const query = { env, ...filters, functionIds: ofFunctions, statuses: status, timeRange };
+        const page = await listRuns({ runLists, searches }, query, Date.now());
+        return listOfRuns(listedRuns, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,
           withOutputs: fields.includes('output'),

@@ -1,5 +1,6 @@
 /** Reads past events from the oldest to the newest, a few at a time. Lists begin with the newest, so it reads a time range that is short enough to
  *  fit into one page: a quarter of it where there are more events, and a longer one where there are few. */
+import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import { isPattern } from '../../model/events/name-pattern.ts';
 import type { EventFilter, ReplayPosition } from '../../model/replays/replay.ts';
@@ -36,8 +37,12 @@ export async function readWindow(
 ): Promise<Window> {
   const { name, source } = filter;
   const wanted = { env, ...(name !== undefined && !isPattern(name) && { name }), source, limit };
-  const page = (after: number, to: number, cursor?: Position) =>
-    eventLists.list({ ...wanted, timeRange: { after, before: to, cursor } }, Date.now());
+  const page = async (after: number, to: number, cursor?: Position) => {
+    const found = await eventLists.list({ ...wanted, timeRange: { after, before: to, cursor } }, Date.now());
+    // What is missing from the page would be left out.
+    if (found.stoppedEarly) throw new ServiceError('archive_unavailable');
+    return found;
+  };
   for (let length = windowMs; ; length = Math.max(1, Math.floor(length / SHORTER))) {
     const to = Math.min(position.at + length, before);
     const { events, next } = await page(position.at, to);

@@ -16,6 +16,9 @@ import {
   type SkipReason,
 } from '../../model/replays/replay.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { readsOfEvent } from '../../model/search/documents.ts';
+import { matcherOf as searchMatcherOf } from '../../model/search/evaluate.ts';
+import { parseSearch } from '../../model/search/parse.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
 import { matchEvents } from '../ingestion/event-matcher.ts';
@@ -226,7 +229,8 @@ function onlyOf(table: TriggerTable, functionIds: readonly string[]): TriggerTab
   return new TriggerTable(functionIds.flatMap((id) => table.find(id) ?? []));
 }
 
-function matcherOf({ name, idPrefix = '' }: EventFilter): (event: FoundEvent) => boolean {
+function matcherOf({ name, search, idPrefix = '' }: EventFilter): (event: FoundEvent) => boolean {
   const matchesName = name === undefined ? () => true : nameMatcherOf(name);
-  return (event) => event.internal_id.startsWith(idPrefix) && matchesName(event.name);
+  const meets = search === undefined ? () => true : searchMatcherOf(parseSearch(search, 'events'));
+  return (event) => event.internal_id.startsWith(idPrefix) && matchesName(event.name) && meets(readsOfEvent(event));
 }

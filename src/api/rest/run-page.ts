@@ -1,0 +1,50 @@
+/** Pages of runs: from the indexes where they serve the filters, by search where they do not. */
+import type { History } from '../../history/history.ts';
+import type { SearchPage } from '../../history/search-merge.ts';
+import type { Searches } from '../../history/searches.ts';
+import type { Run, RunStatus } from '../../model/runs/run.ts';
+import { allOf, beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
+import type { TimeRange } from '../../store/redis/pagination.ts';
+import { searchOf, withinPrefix } from './search-query.ts';
+
+export interface RunFilters {
+  env: string;
+  /** undefined: of all functions. */
+  functionIds: readonly string[] | undefined;
+  function_id?: string | undefined;
+  statuses?: readonly RunStatus[] | undefined;
+  event_id?: string | undefined;
+  id_prefix?: string | undefined;
+  error?: string | undefined;
+  search?: string | undefined;
+  timeRange: TimeRange;
+  limit: number;
+}
+
+export async function listRuns(
+  { runLists, searches }: { runLists: History['runLists']; searches: Searches },
+  { function_id, id_prefix, error, search, event_id, statuses, ...query }: RunFilters,
+  nowMs: number,
+): Promise<SearchPage<Run>> {
+  const { env, functionIds, limit } = query;
+  const [status, ...others] = statuses ?? [];
+  const isWild = function_id !== undefined && isWildcard(function_id);
+  if (id_prefix === undefined && error === undefined && search === undefined && !isWild && others.length === 0) {
+    const indexed = { ...query, status };
+    return foundIn(await (event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed)));
+  }
+  const node = allOf([
+    ...(isWild ? [beginsWith('function_id', function_id.slice(0, -1))] : []),
+    ...(id_prefix === undefined ? [] : [beginsWith('run_id', id_prefix)]),
+    ...(error === undefined ? [] : [mentions('error', error)]),
+    ...(search === undefined ? [] : [searchOf(search, 'runs')]),
+  ]);
+  const timeRange = withinPrefix(query.timeRange, id_prefix, true);
+  if (!timeRange) return { found: [], next: undefined };
+  const wanted = { env, node, functionIds, statuses, timeRange, limit };
+  return event_id === undefined ? searches.runs(wanted, nowMs) : searches.runsOfEvent(event_id, wanted);
+}
+
+function foundIn({ runs, ...page }: Awaited<ReturnType<History['runLists']['list']>>): SearchPage<Run> {
+  return { ...page, found: runs };
+}
