@@ -1,8 +1,10 @@
 /** One run of the benchmark: its options, its open test beds, and its abort signal. */
+
+import type { BenchmarkRun } from './benchmark-run.ts';
 import type { Options } from './options.ts';
 import type { Measured } from './results.ts';
 import type { Group } from './row.ts';
-import { type BenchmarkRun, openTestBed, type TestBed, type TestBedOptions } from './test-bed.ts';
+import { openTestBed, type TestBed, type TestBedOptions } from './test-bed.ts';
 
 /** A group of rows that one function measures. */
 export interface Measurement {

@@ -36,6 +36,9 @@ export const GROUPS = [
   'memory',
   'soak',
   'growth',
+  'archiver',
+  'archive',
+  'archive-bytes',
 ] as const;
 export type Group = (typeof GROUPS)[number];
 

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { type RedisCluster, startCluster } from '../scripts/lib/cluster/cluster.ts';
-import { findRedis } from '../scripts/lib/redis-program.ts';
-import { startRedis } from '../scripts/lib/redis-server.ts';
+import type { RedisCluster } from '../scripts/lib/cluster/cluster.ts';
+import { BedArchive } from './bed-archive.ts';
+import { type BedRedis, openCluster, openServer } from './bed-redis.ts';
+import type { BenchmarkRun } from './benchmark-run.ts';
 import type { HostCommand, HostReport } from './host.ts';
-import type { Options } from './options.ts';
 import { type BenchProcess, start } from './processes.ts';
 import type { ProcessKind } from './results.ts';
 import type { Progress, SendCommand, Sent } from './sender.ts';
@@ -16,42 +16,20 @@ import { SECRETS, Service } from './service.ts';
 import { childrenOf } from './usage.ts';
 import { type LoadResult, wrk } from './wrk.ts';
 
-/** The part of a benchmark run that test beds depend on. */
-export interface BenchmarkRun {
-  readonly options: Options;
-  /** Aborted when the run ends early. */
-  readonly signal: AbortSignal;
-  /** Version of the test beds' Redis; empty before the first one starts. */
-  redisVersion: string;
-  /** Ends the run after an interrupt, or when a process exits unexpectedly. */
-  abort(why: Error): void;
-  /** Prints progress to stderr. Results go to stdout. */
-  progress(text: string): void;
-}
-
 export interface TestBedOptions {
   /** Partitions on a Redis Cluster of three primaries; undefined: one Redis with one partition. */
   cluster?: { partitions: number; replicas: number };
   /** INGEST_DURABILITY of the service: `fsync` acknowledges events when they are on disk. */
   durability?: 'redis' | 'fsync';
-}
-
-/** The Redis of a test bed. */
-interface BedRedis {
-  /** Of the one server; of a cluster, that of its first node. */
-  url: string;
-  /** Settings of the service. */
-  env: Record<string, string>;
-  partitions: number;
-  /** undefined: one server. */
-  cluster: RedisCluster | undefined;
-  stop(): Promise<void>;
+  /** With a Postgres of its own. */
+  archive?: boolean;
 }
 
 export class TestBed {
   readonly bench: BenchmarkRun;
   readonly redis: Redis;
   readonly redisUrl: string;
+  readonly #archive: BedArchive | undefined;
   readonly #redisServers: BedRedis;
   readonly #dir: string;
   readonly #durability: 'redis' | 'fsync';
@@ -64,8 +42,15 @@ export class TestBed {
   #closing: Promise<void> | undefined;
   #bodies = 0;
 
-  constructor(bench: BenchmarkRun, redis: BedRedis, dir: string, durability: 'redis' | 'fsync') {
+  constructor(
+    bench: BenchmarkRun,
+    redis: BedRedis,
+    dir: string,
+    durability: 'redis' | 'fsync',
+    archive: BedArchive | undefined,
+  ) {
     this.bench = bench;
+    this.#archive = archive;
     this.redisUrl = redis.url;
     this.#redisServers = redis;
     this.redis = redis.cluster ? (redis.cluster.connect() as unknown as Redis) : new Redis(redis.url);
@@ -76,6 +61,11 @@ export class TestBed {
   /** undefined: one server. */
   get cluster(): RedisCluster | undefined {
     return this.#redisServers.cluster;
+  }
+
+  /** Of a test bed with a Postgres. */
+  get archive(): BedArchive {
+    return this.#archive as BedArchive;
   }
 
   async open(): Promise<void> {
@@ -192,13 +182,14 @@ export class TestBed {
     for (const { child } of this.#parts) child.kill('SIGKILL');
     this.redis.disconnect();
     await this.#redisServers.stop();
+    await this.#archive?.close();
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
   #env(): Record<string, string> {
     const durability = this.#durability === 'fsync' ? { INGEST_DURABILITY: 'fsync' } : {};
     const settings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', MODE: 'production' };
-    return { ...settings, ...this.#redisServers.env, ...SECRETS, ...durability };
+    return { ...settings, ...this.#redisServers.env, ...this.#archive?.env, ...SECRETS, ...durability };
   }
 }
 
@@ -208,31 +199,13 @@ function supportsWaitaof(version: string): boolean {
   return major > 7 || (major === 7 && minor >= 2);
 }
 
-/** Starts only Redis; `open` starts the other processes. */
+/** Starts only Redis and Postgres; `open` starts the other processes. */
 export async function openTestBed(
   bench: BenchmarkRun,
-  { durability = 'redis', cluster }: TestBedOptions,
+  { durability = 'redis', cluster, archive = false }: TestBedOptions,
 ): Promise<TestBed> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
-  return new TestBed(bench, await (cluster ? openCluster(bench, cluster) : openServer(bench, dir)), dir, durability);
-}
-
-async function openServer(bench: BenchmarkRun, dir: string): Promise<BedRedis> {
-  const redis = await startRedis(findRedis(), dir);
-  redis.lost.then((output) => bench.abort(new Error(`Redis ended:\n${output}`)));
-  const { url } = redis;
-  return { url, env: { REDIS_URL: url }, partitions: 1, cluster: undefined, stop: () => redis.stop() };
-}
-
-/** A busy machine must not look like a failure. */
-const NODE_TIMEOUT_MS = 30_000;
-
-async function openCluster(
-  bench: BenchmarkRun,
-  { partitions, replicas }: { partitions: number; replicas: number },
-): Promise<BedRedis> {
-  const cluster = await startCluster({ replicas, nodeTimeoutMs: NODE_TIMEOUT_MS });
-  cluster.lost.then((output) => bench.abort(new Error(`Redis ended:\n${output}`)));
-  const env = { REDIS_CLUSTER_URLS: cluster.urls.join(','), PARTITIONS: String(partitions) };
-  return { url: cluster.urls[0] as string, env, partitions, cluster, stop: () => cluster.stop() };
+  const redis = await (cluster ? openCluster(bench, cluster) : openServer(bench, dir));
+  const postgres = archive ? await BedArchive.open() : undefined;
+  return new TestBed(bench, redis, dir, durability, postgres);
 }

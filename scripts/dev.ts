@@ -2,6 +2,7 @@
 import { join, relative, resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { HELP, readOptions, readPort } from './lib/dev-options.ts';
+import { devPostgres } from './lib/dev-postgres.ts';
 import { devRedis, type RedisInUse } from './lib/dev-redis.ts';
 import { printer } from './lib/log-lines.ts';
 import { freePort, LOOPBACK } from './lib/ports.ts';
@@ -24,6 +25,13 @@ await runMain(async () => {
   console.log('Tidegate in dev mode: requests from this machine need no credentials. Not for production.');
   const port = (await readPort(process.env.PORT)) || (await freePort());
   const redis = await devRedis(ROOT, options.cluster, process.env);
+  const postgres = await devPostgres(ROOT, options.archive, process.env).catch(async (error) => {
+    await redis.stop?.();
+    throw error;
+  });
+  if (postgres.env.DATABASE_URL) {
+    say(`archive: events and runs move to ${postgres.env.DATABASE_URL} after ${postgres.env.HOT_HOURS} h`);
+  }
   await freshDashboard();
   const defaults = {
     // No other process could take the requests meanwhile.
@@ -31,7 +39,7 @@ await runMain(async () => {
     // As in scripts/start: a restart takes half the time.
     NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/tidegate'),
   };
-  const env = { ...defaults, ...process.env, MODE: 'dev', ...redis.env, PORT: String(port) };
+  const env = { ...defaults, ...process.env, MODE: 'dev', ...redis.env, ...postgres.env, PORT: String(port) };
 
   const example = options.example ? await exampleApp(port) : undefined;
   const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });
@@ -53,7 +61,7 @@ await runMain(async () => {
   const inOrderOfEnding = [...(example ? [example] : []), web, worker];
   const exitCode = await Promise.race([toldToEnd(inOrderOfEnding), redisLost(redis)]);
   for (const program of inOrderOfEnding) await program.stop();
-  await redis.stop?.();
+  await Promise.all([redis.stop?.(), postgres.stop?.()]);
   say('stopped');
   process.exit(exitCode);
 });

@@ -42,6 +42,7 @@ export const CATALOGUE = {
   rate_exceeded: [429, 'Too many messages at once'],
   registration_invalid: [400, 'The app cannot be registered'],
   app_unreachable: [400, 'The app did not respond as expected'],
+  replay_ended: [409, 'The replay has ended'],
   run_active: [409, 'The run is still active'],
   run_not_waiting: [409, 'The run is not waiting for a retry'],
   run_ended: [409, 'The run has ended'],

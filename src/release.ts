@@ -1,7 +1,8 @@
-/** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis. Each check
+/** Runs before a deploy goes live: checks the settings, and the connection, version and durability of Redis; prepares Postgres. Each check
  *  is a function; the output lists all findings. A problem stops the deploy, a warning does not. */
 import type { Socket } from 'node:net';
 import { migrate } from './archive/migrate.ts';
+import { checkServer } from './archive/server-check.ts';
 import { type ArchiveSettings, type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
@@ -53,10 +54,12 @@ async function release(): Promise<boolean> {
   }
   for (const check of REDIS_CHECKS)
     found.push(...(await check(redis, config).catch((error: Error) => problemOf(error, config))));
-  if (config.archive) found.push(...(await migrations(config.archive)));
+  if (config.archive) found.push(...(await archive(config.archive)));
   if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
-  console.log('Ready for release: settings are complete, and Redis responds');
+  console.log(
+    `Ready for release: settings are complete, and ${config.archive ? 'Redis and Postgres respond' : 'Redis responds'}`,
+  );
   return true;
 }
 
@@ -162,15 +165,29 @@ async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
   return [];
 }
 
-async function migrations(settings: ArchiveSettings): Promise<Finding[]> {
+async function archive(settings: ArchiveSettings): Promise<Finding[]> {
+  const { host } = new URL(settings.url);
   try {
+    const { problems, warnings } = await checkServer(settings);
+    const found = [
+      ...problems.map((problem) => ({ problem: `DATABASE_URL: ${problem}` })),
+      ...warnings.map((warning) => ({ warning: `DATABASE_URL: ${warning}` })),
+    ];
+    if (problems.length > 0) return found;
     const ran = await migrate(settings);
     if (ran.length > 0) console.log(`Postgres: ran ${ran.length} migrations (${ran.join(', ')})`);
-    return [];
+    return found;
   } catch (error) {
-    const { host } = new URL(settings.url);
-    return [{ problem: `DATABASE_URL: cannot prepare Postgres at ${host}: ${(error as Error).message}` }];
+    return [{ problem: `DATABASE_URL: cannot prepare Postgres at ${host}: ${messageOf(error as Error)}` }];
   }
+}
+
+/** Errors of sockets may have their message in parts. */
+function messageOf(error: Error & { code?: string }): string {
+  const message = error.message || error.code || String(error);
+  return /self-signed certificate|unable to verify/.test(message)
+    ? `${message}. If it is right, as Heroku's is, set DATABASE_TLS_VERIFY=false`
+    : message;
 }
 
 function problemOf(error: Error, config: Config): Finding[] {

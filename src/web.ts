@@ -65,6 +65,7 @@ const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 web.backpressure.start();
 web.archiveHealth.start();
+web.webhookReplayer.start();
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
 async function close(): Promise<void> {
@@ -73,6 +74,7 @@ async function close(): Promise<void> {
   web.gateway.refuseConnections();
   await closeServer();
   await web.gateway.close();
+  await web.webhookReplayer.close();
   web.backpressure.close();
   web.archiveHealth.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);

@@ -44,10 +44,22 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Bulk cancellations in progress',
   },
   {
+    kind: '`due-replays`',
+    pattern: /^due-replays$/,
+    most: 1,
+    why: 'Replays in progress, and those whose runs are active',
+  },
+  {
     kind: '`events-in-use`',
     pattern: /^events-in-use$/,
     most: 1,
     why: 'Archived events whose runs are active',
+  },
+  {
+    kind: '`active-webhook-replays`',
+    pattern: /^active-webhook-replays$/,
+    most: 1,
+    why: 'Replays of webhook requests in progress',
   },
   {
     kind: '`batches:*`, `batch-times:*`, `closed-batches:*`, `closed-batch-times:*`, `closed-batch-events:*`',

@@ -8,7 +8,12 @@ import { installPackage } from './system-package.ts';
 const NEEDED_MAJOR = 14;
 /** Where Debian has the programs of each version. */
 const DEBIAN = '/usr/lib/postgresql';
-const PACKAGE = { name: 'Postgres', debian: 'postgresql', brew: ['postgresql@17'] };
+/** Without a cluster of its own, Debian's package starts no server, now or at boot. */
+export const NO_SYSTEM_SERVER = {
+  file: '/etc/postgresql-common/createcluster.d/tidegate.conf',
+  text: 'create_main_cluster = false',
+};
+const PACKAGE = { name: 'Postgres', debian: 'postgresql', brew: ['postgresql@17'], debianConfig: NO_SYSTEM_SERVER };
 
 export interface PostgresProgram {
   /** Folder of `initdb` and `postgres`. */

@@ -1,5 +1,6 @@
 /** Installs system packages without prompts: with apt-get as root, or with brew. */
 import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
 
 export interface SystemPackage {
   /** Display name, such as "Redis". */
@@ -7,20 +8,37 @@ export interface SystemPackage {
   debian: string;
   /** Arguments of `brew install`. */
   brew: readonly string[];
+  /** A file that is there while apt-get installs the package. */
+  debianConfig?: { file: string; text: string };
 }
 
 /** @returns whether it was installed. Prints each command to stderr. */
-export function installPackage({ name, debian, brew }: SystemPackage): boolean {
+export function installPackage({ name, debian, brew, debianConfig }: SystemPackage): boolean {
   if (runs('apt-get', ['--version'])) {
     const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
     if (asRoot.length > 0 && !runs('sudo', ['-n', 'true'])) return false;
     const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
-    return (
+    const install = () =>
       runAnnounced(name, [...apt, 'update']) &&
-      runAnnounced(name, [...apt, 'install', '-y', '--no-install-recommends', debian])
-    );
+      runAnnounced(name, [...apt, 'install', '-y', '--no-install-recommends', debian]);
+    return debianConfig ? withFile(name, asRoot, debianConfig, install) : install();
   }
   return runs('brew', ['--version']) && runAnnounced(name, ['brew', 'install', ...brew]);
+}
+
+function withFile(
+  name: string,
+  asRoot: readonly string[],
+  { file, text }: { file: string; text: string },
+  work: () => boolean,
+): boolean {
+  const write = `mkdir -p ${dirname(file)} && echo '${text}' > ${file}`;
+  if (!runAnnounced(name, [...asRoot, 'sh', '-c', write])) return false;
+  try {
+    return work();
+  } finally {
+    runAnnounced(name, [...asRoot, 'rm', '-f', file]);
+  }
 }
 
 function runs(file: string, args: string[]): boolean {

@@ -14,6 +14,7 @@ import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
+import type { ReplayPlanner } from '../jobs/replays/planner.ts';
 import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
@@ -55,6 +56,7 @@ import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { replayRoutes } from './routes/replays.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -67,6 +69,7 @@ import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
+import { webhookReplayRoutes } from './routes/webhook-replays.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
@@ -88,6 +91,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  replayPlanner: ReplayPlanner;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -151,6 +155,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
+    ...replayRoutes({
+      replays: store.replays,
+      replayProgress: store.replayProgress,
+      replayPlanner: deps.replayPlanner,
+      runLists,
+      environments,
+      functionTables: deps.functionTables,
+      retentionMs: config.retentionMs,
+    }),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
     ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
     ...webhookActionRoutes({ webhooks, publicUrl }),
@@ -158,6 +171,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       webhooks,
       webhookLog,
       requestLogWriter,
+      backpressure,
+      environments,
+      transforms,
+      acceptor,
+      heldEvents,
+      telemetry,
+      eventMaxFutureMs,
+    }),
+    ...webhookReplayRoutes({
+      webhooks,
+      webhookLog,
+      webhookReplays: store.webhookReplays,
       backpressure,
       environments,
       transforms,

@@ -13,15 +13,22 @@ import {
 } from './day-tables.ts';
 import type { UnusedNumbers } from './unused-numbers.ts';
 
-/** Tables of each kind in the order of their removal: the last ones say which names have events. */
-export const TABLES_OF = {
-  events: ['events', 'event_counts', 'event_name_days'],
-  runs: ['runs'],
-  webhook_requests: ['webhook_requests', 'webhook_request_counts'],
-  audit_entries: ['audit_entries'],
-} as const satisfies Record<ArchivedKind, readonly PartitionedTable[]>;
+const KIND_OF = {
+  events: 'events',
+  event_counts: 'events',
+  event_name_days: 'events',
+  runs: 'runs',
+  webhook_requests: 'webhook_requests',
+  webhook_request_counts: 'webhook_requests',
+  audit_entries: 'audit_entries',
+} as const satisfies Record<PartitionedTable, ArchivedKind>;
 
-const KINDS = Object.keys(TABLES_OF) as ArchivedKind[];
+/** Tables of each kind in the order of their removal: the last one of events says which names have any. */
+export const TABLES_OF = Object.groupBy(
+  Object.keys(KIND_OF) as PartitionedTable[],
+  (table) => KIND_OF[table],
+) as Record<ArchivedKind, PartitionedTable[]>;
+
 const NAMES = new RegExp(
   `^(dropped_)?(${Object.keys(PARTITIONED_TABLES).join('|')})_r(\\d+)_(\\d{4})(\\d\\d)(\\d\\d)$`,
 );
@@ -74,7 +81,7 @@ export class DayRemoval {
     for (const { name, attached, detaching } of found) {
       const [, renamed, table, retention, ...date] = NAMES.exec(name) ?? [];
       if (table === undefined) continue;
-      const kind = KINDS.find((one) => (TABLES_OF[one] as readonly string[]).includes(table)) as ArchivedKind;
+      const kind = KIND_OF[table as PartitionedTable];
       const day = Date.parse(date.join('-'));
       const key = keyOf(kind, Number(retention), day);
       const known = all.get(key) ?? { kind, retention: Number(retention), day, tables: [], envIds: [] };

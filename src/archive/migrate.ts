@@ -11,28 +11,38 @@ const DIRECTORY = join(import.meta.dirname, 'migrations');
 const TABLE = 'migrations';
 const CONNECT_TIMEOUT_MS = 5_000;
 
+const STARTED = /MIGRATION (\S+) \(UP\)/;
+
 /** @param upTo number of the last migration to run, for tests; default: all
- *  @returns names of the migrations that ran */
+ *  @param directory of the files, for tests
+ *  @returns names of the migrations that ran
+ *  @throws Error that names the migration that failed; then none of them has run */
 export async function migrate(
   { url, tlsVerify, schema }: Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'schema'>,
-  upTo = migrations().length,
+  upTo = Number.POSITIVE_INFINITY,
+  directory = DIRECTORY,
 ): Promise<string[]> {
   const client = new pg.Client({ ...connectionOf(url, tlsVerify), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => {});
   await client.connect();
   try {
     const done = await countDone(client, schema);
-    if (done >= upTo) return [];
+    if (done >= Math.min(upTo, migrations(directory).length)) return [];
+    let started = '';
     const ran = await runner({
       dbClient: client,
-      dir: DIRECTORY,
+      dir: directory,
       direction: 'up',
       count: upTo - done,
       schema,
       createSchema: true,
       migrationsTable: TABLE,
       advisoryLockMode: 'wait',
-      log: () => {},
+      log: (line) => {
+        started = STARTED.exec(line)?.[1] ?? started;
+      },
+    }).catch((error: Error) => {
+      throw new Error(`migration ${started || '(before the first)'}: ${error.message}`, { cause: error });
     });
     return ran.map(({ name }) => name);
   } finally {
@@ -51,8 +61,8 @@ export async function missingMigrations(database: Database): Promise<string[]> {
   return migrations().filter((name) => !done.has(name));
 }
 
-function migrations(): string[] {
-  return readdirSync(DIRECTORY)
+function migrations(directory = DIRECTORY): string[] {
+  return readdirSync(directory)
     .map((file) => file.replace(/\.sql$/, ''))
     .sort();
 }

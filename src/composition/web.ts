@@ -8,13 +8,16 @@ import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
+import { WebhookReplayer } from '../api/replays/webhook-replayer.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
+import { EventSearch } from '../history/event-search.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
@@ -99,6 +102,7 @@ export interface Web {
   backpressure: Backpressure;
   archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
+  webhookReplayer: WebhookReplayer;
   /** Sends requests to apps. */
   httpAgent: HttpAgent;
 }
@@ -129,11 +133,25 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
+  const webhookReplayer = new WebhookReplayer({
+    eventMaxFutureMs: config.eventMaxFutureMs,
+    environments: store.environments,
+    transforms,
+    acceptor,
+    heldEvents: store.heldEvents,
+    telemetry,
+    webhooks: store.webhooks,
+    webhookLog: history.webhookLog,
+    webhookReplays: store.webhookReplays,
+    backpressure,
+    locks: store.locks,
+    log,
+  });
   const liveFeed = store.liveFeed(subscriber);
   const liveStreams = new LiveStreams(liveFeed);
   const webSockets = new WebSockets();
   const feed = store.realtimeFeed(realtimeSubscriber);
-  const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
+  const realtime = new Realtime({ config, store, history, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
     functionLimits: config.functionLimits,
@@ -189,6 +207,12 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    replayPlanner: new ReplayPlanner({
+      history,
+      search: new EventSearch({ ...store, archive }),
+      functions,
+      evaluator: ingestion.evaluator,
+    }),
     invocations,
     callCheckpoints,
     endpoints,
@@ -215,6 +239,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     backpressure,
     archiveHealth,
     requestLogWriter,
+    webhookReplayer,
     httpAgent,
   };
 }

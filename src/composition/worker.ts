@@ -2,6 +2,7 @@
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
+import { EventSearch } from '../history/event-search.ts';
 import { createHistory } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
@@ -85,6 +86,7 @@ export async function createWorker(
     admittedCalls,
     timeoutTimers,
     timerHandlers,
+    restorer,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -201,6 +203,7 @@ export async function createWorker(
       activeRuns,
       events,
       runs,
+      history,
       steps,
       checkpoints,
       functions,
@@ -222,7 +225,7 @@ export async function createWorker(
     replayDeps: {
       replays: store.replays,
       progress: store.replayProgress,
-      planner: new ReplayPlanner({ history, functions, evaluator }),
+      planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
       load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
       environments,
       events,
@@ -230,7 +233,7 @@ export async function createWorker(
       history,
       starter,
       transitions,
-      restoreEvents: async () => undefined,
+      restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
       locks: store.locks,
       log,
     },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openApi } from '../../src/api/openapi/document.ts';
+import { dryRunSchema } from '../../src/api/views/replay.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { nameOf, routes } from '../support/route-table.ts';
@@ -120,6 +121,31 @@ describe('OpenAPI document', () => {
       const { id: cancellation } = await call('POST /v1/cancellations', {}, range);
       await call('GET /v1/cancellations');
       await call('DELETE /v1/cancellations/:id', { id: cancellation });
+      const replay = {
+        statuses: ['Failed', 'none'],
+        received_after: new Date(Date.now() - 3_600_000).toISOString(),
+        received_before: new Date().toISOString(),
+        functions: ['shop-fails', 'shop-works'],
+      };
+      const dry = await service.post('/v1/replays', { ...replay, dry_run: true }, service.apiHeaders);
+      const { success, data } = dryRunSchema.safeParse(dry.body.data);
+      expect([dry.status, success]).to.deep.equal([200, true]);
+      expect(data).to.deep.equal(dry.body.data);
+      const { id: replayId } = await call('POST /v1/replays', {}, replay);
+      await service.waitFor(`/v1/replays/${replayId}`, ({ body }) => body.data.progress.started > 0);
+      await call('GET /v1/replays');
+      await call('GET /v1/replays/:id', { id: replayId });
+      const [failed] = await call('GET /v1/replays/:id/results', { id: replayId });
+      expect(failed.outcome).to.be.oneOf(['started', 'skipped']);
+      // It takes seconds: one run in each.
+      const copies = Array.from({ length: 10 }, () => ({ name: 'shop/works', data: {} }));
+      const { body: copied } = await service.post(service.eventPath, copies);
+      for (const eventId of copied.ids) await ended(eventId, 'Completed');
+      const all = { statuses: ['Completed'], functions: ['shop-works'], received_before: new Date().toISOString() };
+      const { id: next } = await call('POST /v1/replays', {}, { ...replay, ...all, rate: 1 });
+      await call('POST /v1/replays/:id/pause', { id: next });
+      await call('POST /v1/replays/:id/resume', { id: next });
+      await call('POST /v1/replays/:id/cancel', { id: next }, { cancel_runs: true });
       const [asking] = (await service.post(service.eventPath, { name: 'shop/asks', data: {} })).body.ids;
       await ended(asking, 'Running');
       const [{ run_id: askingRun }] = (await service.get(`/v1/events/${asking}/runs`)).body.data;
@@ -184,6 +210,18 @@ describe('OpenAPI document', () => {
       const [{ id: rid }] = await call('GET /v1/webhooks/:id/requests', { id });
       await call('GET /v1/webhooks/:id/requests/:rid', { id, rid });
       await call('POST /v1/webhooks/:id/requests/:rid/rerun', { id, rid }, { dry_run: true });
+      const draft = "const transform = () => ({ name: 'draft/x', data: {} });";
+      await call('POST /v1/webhooks/:id/replays', { id }, { draft });
+      const { replay } = await call('POST /v1/webhooks/:id/replays', { id }, { draft, dry_run: false, rate: 1 });
+      const ofReplay = { id, replay: replay.id };
+      await call('GET /v1/webhooks/:id/replays', { id });
+      await call('GET /v1/webhooks/:id/replays/:replay', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/pause', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/resume', ofReplay);
+      const results = `/v1/webhooks/${id}/replays/${replay.id}/results?status=done`;
+      await service.waitFor(results, ({ body }) => body.data?.length > 0);
+      await call('GET /v1/webhooks/:id/replays/:replay/results', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/cancel', ofReplay);
       const held = await call('GET /v1/holding');
       const [one, two] = held.map(({ internal_id }: { internal_id: string }) => internal_id);
       await call('GET /v1/holding/:id', { id: one });
@@ -236,6 +274,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
+      await call('GET /v1/storage');
     });
 
     it('every route with a schema is compared with a response', () => {

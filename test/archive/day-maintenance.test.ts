@@ -61,7 +61,11 @@ describe('Archived days', () => {
       for (const table of ['events', 'runs', 'event_counts', 'event_name_days']) {
         expect(all).to.include.members([`${table}_r30_${date}`, `${table}_r90_${date}`]);
       }
-      expect(all).to.include.members([`webhook_requests_r30_${date}`, `webhook_request_counts_r30_${date}`]);
+      expect(all).to.include.members([
+        `webhook_requests_r30_${date}`,
+        `webhook_request_counts_r30_${date}`,
+        `webhook_request_counts_r30_${date}`,
+      ]);
       expect(all).to.include(`audit_entries_r365_${date}`);
     }
     expect(all).to.have.length(3 * (4 + 4 + 3));

@@ -56,15 +56,19 @@ describe('The history of runs', () => {
     return run.id;
   }
 
-  /** As the archiver does it. */
+  async function contentsOf(env: string, ids: readonly string[]) {
+    const runs = (await archive.store.runs.readMany(env, ids)).map(({ id, eventId }) => ({ id, eventId }));
+    const { due } = await archive.store.archivableRuns.read(env, runs, now + 1);
+    expect(due).to.have.length(ids.length);
+    return due;
+  }
+
   async function ship(env: string, ids: readonly string[]) {
-    const contents = await archive.store.archivableRuns.read(env, ids);
-    await archive.shipments.ship({ events: [], runs: contents.map(runRowOf) });
+    await archive.shipments.ship({ events: [], runs: (await contentsOf(env, ids)).map(runRowOf) });
   }
 
   async function free(env: string, ids: readonly string[]) {
-    const states = await archive.store.archivableRuns.states(env, ids);
-    await archive.store.archivableRuns.free(env, [...states.values()]);
+    await archive.store.archivableRuns.free(env, await contentsOf(env, ids));
   }
 
   async function move(env: string, ids: readonly string[]) {

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { Cluster, Redis } from 'ioredis';
+import pg from 'pg';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { until } from '../support/until.ts';
@@ -18,8 +19,8 @@ const name = basename(process.argv[1]);
 process.on('SIGTERM', () => { console.log(name + ' ends'); process.exit(0); });
 if (name !== 'main.ts') process.on('disconnect', () => process.exit(0));
 setInterval(() => {}, 1000);
-const { MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS } = process.env;
-console.log(JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: name + ' begins', MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS }));
+const { MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS, DATABASE_URL, HOT_HOURS } = process.env;
+console.log(JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: name + ' begins', MODE, PORT, REDIS_URL, REDIS_CLUSTER_URLS, DATABASE_URL, HOT_HOURS }));
 process.send({ ready: true });
 `;
 
@@ -67,6 +68,38 @@ describe('scripts/dev', () => {
     expect(await redis.config('GET', 'appendfsync')).to.deep.equal(['appendfsync', 'always']);
     redis.disconnect();
   });
+
+  it('starts a Postgres of its own with --archive, and keeps its data', async () => {
+    // It does not run as root.
+    chmodSync(clone, 0o755);
+    const dev = run('--archive', '--no-example');
+    await dev.says('web.ts begins');
+    expect(dev.output()).to.match(/archive: events and runs move to postgres:\S+ after 0\.01 h/);
+    const [, url = ''] = /web\.ts begins .*DATABASE_URL=(\S+) HOT_HOURS=0\.01/.exec(dev.output()) ?? [];
+    const write = new pg.Client({ connectionString: url });
+    await write.connect();
+    await write.query('CREATE TABLE a (b int)');
+    await write.end();
+    port = await freePort();
+    const second = run('--archive', '--no-example');
+    await second.says('already running in this clone');
+    expect(await end(dev.child, 'SIGTERM')).to.equal(0);
+    expect(processesOf(clone)).to.deep.equal([]);
+    const third = run('--archive', '--no-example');
+    await third.says('web.ts begins');
+    const [, again = ''] = /web\.ts begins .*DATABASE_URL=(\S+)/.exec(third.output()) ?? [];
+    const read = new pg.Client({ connectionString: again });
+    await read.connect();
+    expect((await read.query('SELECT * FROM a')).rows).to.deep.equal([]);
+    await read.end();
+    await end(third.child, 'SIGKILL');
+    await until(() => processesOf(clone).length === 0, { describe: () => `gone: ${processesOf(clone)}` });
+    settings = { DATABASE_URL: url };
+    const both = run('--archive');
+    await both.says('DATABASE_URL names a Postgres; unset it to use --archive.');
+    expect(await exitCode(both.child)).to.equal(1);
+    expect(processesOf(clone)).to.deep.equal([]);
+  }).timeout(60_000);
 
   it('starts a Redis Cluster with --cluster, and keeps its data', async () => {
     const first = run('--cluster', '--no-example');

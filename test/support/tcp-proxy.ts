@@ -34,11 +34,6 @@ export class TcpProxy {
     await once(this.#server, 'close');
   }
 
-  /** Ends all connections. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
   #forward(client: Socket): void {
     const upstream = connect(this.target, '127.0.0.1');
     for (const [from, to] of [

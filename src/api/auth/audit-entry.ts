@@ -7,7 +7,18 @@ import { principalOf } from './principals.ts';
 
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
+/** Of replays: which events they run functions on again. */
+const LOGGED_SELECTION = [
+  'filter',
+  'received_after',
+  'received_before',
+  'functions',
+  'statuses',
+  'rate',
+  'cancel_runs',
+];
 const VALUE_MAX_LENGTH = 100;
+const SELECTION_MAX_LENGTH = 500;
 
 type AuditedRoute = Pick<Route, 'method' | 'path' | 'summary' | 'scope'>;
 
@@ -20,7 +31,7 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...loggedFields(ctx.request.body)].join(', '),
+    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx.request.body)].join(', '),
   };
 }
 
@@ -29,6 +40,14 @@ function loggedFields(body: unknown): string[] {
   return LOGGED_FIELDS.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
     return typeof value === 'string' ? [`${name} ${value.slice(0, VALUE_MAX_LENGTH)}`] : [];
+  });
+}
+
+function loggedSelection(path: string, body: unknown): string[] {
+  if (!path.startsWith('/v1/replays') || typeof body !== 'object' || body === null) return [];
+  return LOGGED_SELECTION.flatMap((name) => {
+    const value = (body as Record<string, unknown>)[name];
+    return value === undefined ? [] : [`${name} ${JSON.stringify(value).slice(0, SELECTION_MAX_LENGTH)}`];
   });
 }
 

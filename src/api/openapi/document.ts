@@ -15,6 +15,7 @@ const TAGS: Record<string, string> = {
   Overview: 'The state of the service, its metrics, and live updates.',
   Events: 'Accepted events, stored for `RETENTION_DAYS`.',
   Runs: 'A run executes one function on one event.',
+  Replays: 'A replay runs functions again on past events.',
   Functions: 'Functions that apps have registered.',
   Apps: 'Your programs that host functions. They register by themselves, or when asked to here.',
   Webhooks: 'URLs for providers. A transform turns each request into an event; a request log keeps the requests.',
@@ -38,6 +39,7 @@ const metadataSchema = z.object({
     .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
   stopped_early: stoppedEarlySchema.optional(),
+  stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),
 });
 
 /** Errors that every route of the API may return. */

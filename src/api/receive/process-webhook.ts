@@ -7,7 +7,7 @@ import { newId } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldEvents } from '../../store/webhooks/held-events.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
-import type { Transforms } from '../../transforms/transforms.ts';
+import type { Transform, Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../http/environment-selection.ts';
 import { parseFields } from '../http/urlencoded.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
@@ -33,20 +33,30 @@ export interface WebhookRequest {
   body: Buffer;
 }
 
+export interface ProcessOptions {
+  /** Decides and does not commit. */
+  dryRun?: boolean;
+  /** Runs instead of the webhook's own. */
+  draft?: Transform | undefined;
+  /** Internal ID of the event: processing the request again under the same one changes nothing. Default: a new one. */
+  eventId?: string | undefined;
+}
+
 /** @throws ServiceError environment_archived, too_many_fields, transform_failed, transform_quarantined, overloaded, unavailable */
 export async function processWebhook(
   webhook: WebhookInUse,
   request: WebhookRequest,
   deps: ProcessWebhookDeps,
-  { dryRun = false } = {},
+  { dryRun = false, draft, eventId }: ProcessOptions = {},
 ): Promise<WebhookResult> {
-  const { decided, console } = await runAndDecide(webhook, request, deps);
-  const ids = dryRun ? [] : await commit(decided, webhook, request, deps);
+  const { decided, console } = await runAndDecide(webhook, draft, request, deps);
+  const ids = dryRun ? [] : await commit(decided, webhook, { ...request, eventId }, deps);
   return { decided, ids, console };
 }
 
 async function runAndDecide(
   webhook: WebhookInUse,
+  draft: Transform | undefined,
   { headers, search, body, receivedAt }: WebhookRequest,
   { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
 ) {
@@ -54,7 +64,7 @@ async function runAndDecide(
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
   const { id, version, transform: code, allowList } = webhook;
   const transformRequest = await toTransformRequest(body, headers, search);
-  const { event: returned, text, logs } = await transforms.run({ id, version, code }, transformRequest);
+  const { event: returned, text, logs } = await transforms.run(draft ?? { id, version, code }, transformRequest);
   const decided = decide({ returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs });
   return { decided, console: logs };
 }
@@ -64,17 +74,20 @@ async function runAndDecide(
 async function commit(
   decided: Decision,
   webhook: WebhookInUse,
-  { requestId, receivedAt }: WebhookRequest,
+  { requestId, receivedAt, eventId }: WebhookRequest & Pick<ProcessOptions, 'eventId'>,
   { acceptor, heldEvents, telemetry }: ProcessWebhookDeps,
 ): Promise<string[]> {
   switch (decided.outcome) {
     case 'accepted': {
       const { event, env } = decided;
-      return acceptor.accept([event], { env, source: `webhook:${webhook.id}`, requestId, receivedAt });
+      const request = { env, source: `webhook:${webhook.id}` as const, requestId, receivedAt };
+      return eventId === undefined
+        ? acceptor.accept([event], request)
+        : [await acceptor.acceptWithId(event, eventId, request)];
     }
     case 'held': {
       const { reason, selection } = decided;
-      const internalId = newId(receivedAt);
+      const internalId = eventId ?? newId(receivedAt);
       const event = { ...decided.event, ts: decided.event.ts ?? receivedAt };
       const held = { internalId, webhookId: webhook.id, selection, reason, event, receivedAt, requestId };
       await acceptor.writeDurably(() => heldEvents.hold(held));

@@ -107,7 +107,7 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     dialect,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
-  if (route.method !== 'get' && route.audited !== false) {
+  if (route.method !== 'get' && route.audited !== false && reply.audited !== false) {
     await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
   }
   ctx.status = reply.status ?? route.status ?? (route.data ? 200 : 204);

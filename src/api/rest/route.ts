@@ -64,6 +64,8 @@ export interface Reply {
   beside?: Record<string, unknown>;
   /** Instead of the route's. */
   status?: number;
+  /** false: the request changed nothing, so the audit log leaves it out. */
+  audited?: false;
   metadata?: Record<string, unknown>;
 }
 

@@ -14,7 +14,8 @@ const AT_ONCE = 8;
 const AT_ONCE_OF_ENVIRONMENT = 2;
 /** Of those that are due, the ones that are considered. */
 const DUE_MAX = 200;
-const LOCK_MS = 30_000;
+/** After a worker died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
+const LOCK_MS = 10_000;
 /** One replay takes no more memory than so many active runs do. */
 const ACTIVE_RUNS_MAX = 50_000;
 const WAIT_MS = 2_000;

@@ -43,6 +43,8 @@ export interface EventFilter {
   name?: string | undefined;
   /** A source, or a kind of sources: `webhook`. */
   source?: string | undefined;
+  /** As in a search of events (model/search/). */
+  search?: string | undefined;
   /** How internal IDs begin. */
   idPrefix?: string | undefined;
 }

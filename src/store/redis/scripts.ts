@@ -60,6 +60,7 @@ const SCRIPTS = {
   addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
   logRequests: { file: 'webhooks/lua/log-requests.lua' },
+  recordReplayed: { file: 'webhooks/lua/record-replayed.lua', numberOfKeys: 2 },
   dropArchivedRequests: { file: 'webhooks/lua/drop-archived-requests.lua', numberOfKeys: 5 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },

@@ -8,6 +8,10 @@ export const webhookKeys = (prefix: string) => ({
   heldEvent: (id: string) => `${prefix}:held-event:${id}`,
   heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
   removedWebhooks: `${prefix}:removed-webhooks`,
+  webhookReplays: `${prefix}:webhook-replays`,
+  activeWebhookReplays: `${prefix}:active-webhook-replays`,
+  webhookReplay: (id: string) => `${prefix}:webhook-replay:${id}`,
+  webhookReplayResults: (id: string, status: string) => `${prefix}:webhook-replay-results:${id}:${status}`,
 });
 
 /** In the partition of the webhook's ID. */
@@ -102,6 +106,39 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 field per deleted webhook that the archive has not been told of',
     description: 'Webhook ID → time of its deletion (ms). Only with an archive.',
+  },
+  webhookReplays: {
+    pattern: 'webhook-replays',
+    type: 'zset',
+    owner: 'webhooks/webhook-replays.ts',
+    ttl: '40 days, renewed',
+    size: '200 entries',
+    description: 'IDs of replays of webhook requests by creation (ms).',
+  },
+  activeWebhookReplays: {
+    pattern: 'active-webhook-replays',
+    type: 'zset',
+    owner: 'webhooks/webhook-replays.ts',
+    ttl: 'none',
+    size: '20 entries',
+    description: 'IDs of replays of webhook requests that are in progress or paused, by creation (ms).',
+  },
+  webhookReplay: {
+    pattern: 'webhook-replay:<replay ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-replays.ts',
+    ttl: '30 days, renewed; 7 days after its end',
+    size: '15 fields, 64 KiB for a draft',
+    description:
+      'A replay of webhook requests: what to replay (`spec`, JSON), the draft of a transform, state, position, counts.',
+  },
+  webhookReplayResults: {
+    pattern: 'webhook-replay-results:<replay ID>:<status>',
+    type: 'list',
+    owner: 'webhooks/webhook-replays.ts',
+    ttl: '30 days, renewed; 7 days after its end',
+    size: '1,000 results',
+    description: 'The last results of a replay that are done, failed or skipped, as JSON.',
   },
   unarchivedRequests: {
     pattern: 'unarchived-requests:<webhook ID>',

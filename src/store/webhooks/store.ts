@@ -3,6 +3,7 @@ import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookLog } from './webhook-log.ts';
+import { WebhookReplays } from './webhook-replays.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface WebhookStore {
@@ -10,6 +11,7 @@ export interface WebhookStore {
   webhookLog: WebhookLog;
   heldEvents: HeldEvents;
   unarchivedRequests: UnarchivedRequests;
+  webhookReplays: WebhookReplays;
 }
 
 export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
@@ -17,6 +19,7 @@ export function createWebhookStore({ redis, keys, config, cacheInvalidation }: S
     webhooks: new Webhooks(redis, keys, cacheInvalidation),
     webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
+    webhookReplays: new WebhookReplays(redis, keys),
     heldEvents: new HeldEvents(redis, keys, config.retentionMs),
   };
 }

@@ -10,7 +10,7 @@ import { Charts } from './charts.tsx';
 import { FailingFunctions } from './failing-functions.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from './metrics.ts';
-import { BackpressureAlert, NoWorkerAlert, ProcessesCard, RedisCard } from './system-health.tsx';
+import { ArchiveAlert, BackpressureAlert, NoWorkerAlert, ProcessesCard, RedisCard } from './system-health.tsx';
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 
@@ -27,6 +27,7 @@ export default function OverviewPage() {
       actions={<SegmentedLinks label="Time range" param="range" current={range} options={OPTIONS} />}
     >
       {now?.workers_alive === 0 && <NoWorkerAlert />}
+      {now && <ArchiveAlert archive={now.archive} />}
       {now && !now.intake.open && <BackpressureAlert reasons={now.intake.reasons} />}
       {newest.data === null && (
         <Card className="mb-6">

@@ -3,7 +3,7 @@ import type { Overview } from '../../api/types.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
+import { duration, Time } from '../../ui/time.tsx';
 
 /** Memory use and durability settings of Redis. */
 export function RedisCard({ redis }: { redis: Overview['redis'] }) {
@@ -110,6 +110,28 @@ export function NoWorkerAlert() {
 /** The service rejects events until its backlog or memory use drops. */
 export function BackpressureAlert({ reasons }: { reasons: string[] }) {
   return <HealthAlert title="New events are rejected (503)">{reasons.join('; ')}</HealthAlert>;
+}
+
+/** Postgres is away, or what should be there is still in Redis. */
+export function ArchiveAlert({
+  archive: { state, reason, behind_seconds, room_seconds },
+}: {
+  archive: Overview['archive'];
+}) {
+  if (state !== 'unavailable' && state !== 'behind') return null;
+  const behind = duration((behind_seconds ?? 0) * 1_000);
+  const room =
+    room_seconds !== null && ` At its present growth, events are rejected in ${duration(room_seconds * 1_000)}.`;
+  return state === 'unavailable' ? (
+    <HealthAlert title="The archive is unavailable">
+      {reason && `${reason}. `}Redis keeps everything until Postgres is back; older events and runs cannot be shown.
+      {room}
+    </HealthAlert>
+  ) : (
+    <HealthAlert title={`The archive is ${behind} behind`}>
+      Events stay in Redis until they are archived.{room}
+    </HealthAlert>
+  );
 }
 
 function HealthAlert({ title, children }: { title: string; children: ReactNode }) {

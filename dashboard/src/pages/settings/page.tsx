@@ -5,6 +5,7 @@ import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
 import { Appearance } from './appearance.tsx';
 import { InstallationLimits } from './installation-limits.tsx';
 import { StartupSettings } from './startup-settings.tsx';
+import { StorageCard } from './storage.tsx';
 
 const LINKS: [href: string, label: string, text: string][] = [
   ['/docs', 'API reference', 'all routes, with examples'],
@@ -23,6 +24,7 @@ export default function SettingsPage() {
             <Appearance />
           </div>
           <div className="space-y-6">
+            <StorageCard />
             <InstallationLimits />
             <Links />
           </div>

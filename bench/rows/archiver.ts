@@ -1,0 +1,51 @@
+/** How fast the archiver moves events from Redis to Postgres, alone and with a run each, beside COPY of the same rows. */
+import { archiveEvent } from '../archive-events.ts';
+import type { ArchiveTable } from '../bed-archive.ts';
+import type { Measurement } from '../bench.ts';
+import { moveAll, store } from '../moving.ts';
+import { copyAgain } from '../references/copy.ts';
+import type { Row } from '../row.ts';
+import { median } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
+
+/** Events per second of a round. */
+const EVENTS = 20_000;
+const COPY = 'plain COPY of the same rows';
+const EVENTS_WORK = 'archive: events moved from Redis to Postgres';
+const RUNS_WORK = 'archive: events with a run each moved from Redis to Postgres';
+const RUN_EVENT = 'bench/run';
+const group = 'archiver';
+
+export const archiver: Measurement = {
+  group,
+  names: [EVENTS_WORK, RUNS_WORK],
+  measure: (bench) =>
+    bench.withTestBed({ archive: true }, async (testBed) => {
+      await testBed.service.register('bench', [{ id: 'run', event: RUN_EVENT }]);
+      const events = await rowOf(testBed, EVENTS_WORK, ['events']);
+      const runs = await rowOf(testBed, RUNS_WORK, ['events', 'runs'], RUN_EVENT);
+      return { rows: [events, runs], costs: [], series: [] };
+    }),
+};
+
+async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTable[], name?: string): Promise<Row> {
+  const { archive, bench } = testBed;
+  const { rounds, seconds } = bench.options;
+  const count = EVENTS * seconds;
+  const [own, copy]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    await archive.empty();
+    await store(testBed, count, (n) => archiveEvent(n, name));
+    own.push(await moveAll(testBed, count));
+    copy.push((1_000 * count) / (await copyAgain(archive, tables)));
+    bench.progress(`${Math.round(own.at(-1) as number)} of ${Math.round(copy.at(-1) as number)} events/s`);
+  }
+  return {
+    group,
+    work,
+    value: median(own),
+    unit: 'events/s',
+    references: [{ what: COPY, value: median(copy) }],
+    targets: [{ least: 10_000 }, { share: 0.5, of: COPY }],
+  };
+}

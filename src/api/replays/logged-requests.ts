@@ -1,0 +1,51 @@
+/** The requests of a replay, as the request log has them. */
+import { createHash } from 'node:crypto';
+import type { History } from '../../history/history.ts';
+import type { LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
+import type { ReplaySpec } from '../../store/webhooks/webhook-replays.ts';
+import type { Transform } from '../../transforms/transforms.ts';
+
+const PAGE = 500;
+/** Counting ends here. */
+const COUNTED_MAX = 50_000;
+const COUNT_MS = 3_000;
+
+export type Selection = Pick<ReplaySpec, 'webhookId' | 'from' | 'to' | 'outcomes' | 'requestIds'>;
+type Log = Pick<History['webhookLog'], 'list' | 'listOldest' | 'read'>;
+
+/** Oldest first.
+ *  @param after ID of the last one of the page before; '': the first page
+ *  @throws ServiceError archive_unavailable */
+export async function nextRequests(log: Log, selection: Selection, after: string, limit: number): Promise<LogPage> {
+  const { webhookId, from, to, outcomes, requestIds } = selection;
+  if (requestIds) {
+    const ids = requestIds.filter((id) => id > after).slice(0, limit);
+    const requests = ids.map((id) => ({ id })) as LogSummary[];
+    return { requests, next: ids.length === limit ? ids.at(-1) : undefined };
+  }
+  return log.listOldest(
+    webhookId,
+    { limit, cursor: after || undefined, after: from, before: to, outcomes },
+    Date.now(),
+  );
+}
+
+/** How many there are, as far as a few seconds suffice. @throws ServiceError archive_unavailable */
+export async function countRequests(log: Log, selection: Selection): Promise<{ count: number; isExact: boolean }> {
+  if (selection.requestIds) return { count: selection.requestIds.length, isExact: true };
+  const startedAt = performance.now();
+  let count = 0;
+  for (let after = ''; ; ) {
+    const { requests, next } = await nextRequests(log, selection, after, PAGE);
+    count += requests.length;
+    if (next === undefined) return { count, isExact: true };
+    if (count >= COUNTED_MAX || performance.now() - startedAt > COUNT_MS) return { count, isExact: false };
+    after = next;
+  }
+}
+
+/** A draft is run apart from the webhook's transform: what it does wrong does not count against that. */
+export function draftTransform(code: string): Transform {
+  const digest = createHash('sha256').update(code).digest('base64url');
+  return { id: `draft:${digest}`, version: digest, code };
+}

@@ -1,0 +1,67 @@
+/** Replays one request: processes it as if it was received now, under an ID of its event that a repeat has as well. */
+import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
+import type { Logger } from '../../log.ts';
+import { derivedId } from '../../model/ids.ts';
+import { translateAway } from '../../store/redis/connection.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
+import type { ReplayResult, ReplayStatus, WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
+import type { Transform } from '../../transforms/transforms.ts';
+import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
+
+/** Errors that pass: the request is tried again. */
+const PASSING = new Set([
+  'archive_unavailable',
+  'backlog_full',
+  'memory_short',
+  'overloaded',
+  'transform_quarantined',
+  'unavailable',
+]);
+const MESSAGE_MAX_LENGTH = 500;
+
+export interface ReplayRequestDeps extends ProcessWebhookDeps {
+  webhookLog: Pick<History['webhookLog'], 'read'>;
+  log: Logger;
+}
+
+/** @throws ServiceError one of the errors that pass */
+export async function replayRequest(
+  requestId: string,
+  { id: replayId, parent }: Pick<WebhookReplay, 'id' | 'parent'>,
+  { webhook, draft }: { webhook: WebhookInUse; draft: Transform | undefined },
+  deps: ReplayRequestDeps,
+): Promise<ReplayResult & { status: ReplayStatus }> {
+  const logged = await deps.webhookLog.read(webhook.id, requestId);
+  const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
+  if (!logged) return skipped('request_gone');
+  const { summary, headers, search, body } = logged;
+  // The request that it repeats is replayed itself.
+  if (summary.rerunOf !== undefined) return skipped('rerun');
+  if (!body) return skipped('body_missing');
+  const eventId = derivedId(parent, 'webhook-replay', replayId, requestId);
+  try {
+    const request = { requestId, receivedAt: Date.now(), headers, search, body };
+    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId });
+    switch (decided.outcome) {
+      case 'accepted':
+        if (ids[0] !== eventId) return { ...skipped('duplicate'), eventId: ids[0] };
+        return { requestId, status: 'done', eventId };
+      case 'held':
+        return { requestId, status: 'done', eventId, reason: decided.reason };
+      case 'rejected':
+        throw decided.error;
+      default:
+        return skipped(decided.outcome);
+    }
+  } catch (thrown) {
+    const error = translateAway(thrown);
+    const failed = { requestId, status: 'failed' as const };
+    if (!(error instanceof ServiceError)) {
+      deps.log.error({ err: error, replay: replayId, request_id: requestId }, 'a request could not be replayed');
+      return { ...failed, reason: 'internal' };
+    }
+    if (PASSING.has(error.code)) throw error;
+    return { ...failed, reason: error.code, message: error.message.slice(0, MESSAGE_MAX_LENGTH) };
+  }
+}

@@ -1,0 +1,347 @@
+/** `/v1/replays`: functions run again on past events. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { dryRun } from '../../jobs/replays/dry-run.ts';
+import { FIRST_WINDOW_MS } from '../../jobs/replays/event-windows.ts';
+import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
+import { EVENT_NAME_MAX } from '../../model/events/event.ts';
+import { newId } from '../../model/ids.ts';
+import {
+  FORMER_STATUSES,
+  RATE_DEFAULT,
+  RATE_MAX,
+  type ReplaySelection,
+  type ReplayStatus,
+} from '../../model/replays/replay.ts';
+import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
+import { SearchError } from '../../model/search/search-error.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+import type { ReplayProgress, ReplayResult } from '../../store/replays/replay-progress.ts';
+import type { Replays, StoredReplay } from '../../store/replays/replays.ts';
+import { namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import {
+  dryRunSchema,
+  presentDryRun,
+  presentReplay,
+  presentResult,
+  replayResultSchema,
+  replaySchema,
+} from '../views/replay.ts';
+
+const FUNCTIONS_MAX = 100;
+const DAY_MS = 86_400_000;
+/** Dry runs of a process: each occupies it for seconds. */
+const DRY_RUNS_AT_ONCE = 4;
+const RETRY_AFTER_SECONDS = 5;
+/** With a filter, a page of results is short where few meet it. */
+const RESULTS_READ_AT_ONCE = 1_000;
+const RESULT_READS = 20;
+
+const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const filterSchema = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .max(EVENT_NAME_MAX)
+    .nullish()
+    .meta({ description: 'Event name; with `*` at the end, its beginning' }),
+  source: z
+    .string()
+    .min(1)
+    .max(512)
+    .nullish()
+    .meta({ description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks' }),
+  search: z
+    .string()
+    .min(1)
+    .max(LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'What events must meet, as in a search of events' }),
+  id_prefix: z
+    .string()
+    .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
+    .nullish()
+    .meta({ description: 'How internal IDs begin' }),
+});
+
+const bodySchema = z.object({
+  name: z.string().min(1).max(128).nullish().meta({ description: 'For people' }),
+  filter: filterSchema.default({}),
+  received_after: timestamp.meta({ description: 'Inclusive' }),
+  received_before: timestamp.meta({ description: 'Exclusive' }),
+  functions: z
+    .array(z.string().min(1).max(512))
+    .min(1)
+    .max(FUNCTIONS_MAX)
+    .nullish()
+    .meta({ description: 'IDs; absent: all whose triggers match the event now' }),
+  statuses: z
+    .array(z.enum(FORMER_STATUSES))
+    .min(1)
+    .max(FORMER_STATUSES.length)
+    .meta({ description: 'How the latest run of the function on the event ended; none: there was no run' }),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Runs per second' }),
+  dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
+});
+
+export interface ReplayRouteDeps {
+  replays: Replays;
+  replayProgress: ReplayProgress;
+  replayPlanner: ReplayPlanner;
+  runLists: Pick<History['runLists'], 'briefsByEvent'>;
+  environments: Environments;
+  functionTables: FunctionTables;
+  retentionMs: number;
+}
+
+const params = z.object({ id: z.string().max(64) });
+const notFound = (id: string) =>
+  new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
+
+export function replayRoutes(deps: ReplayRouteDeps): Route[] {
+  const { replays, replayProgress, replayPlanner, runLists, environments, functionTables, retentionMs } = deps;
+  const common = { tag: 'Replays', scope: 'environment' } as const;
+  let dryRuns = 0;
+
+  async function selectionOf(env: string, body: z.output<typeof bodySchema>, nowMs: number): Promise<ReplaySelection> {
+    const { filter, received_after, received_before, functions, statuses } = body;
+    const { name, source, search, id_prefix } = filter;
+    if (received_after >= received_before) throw invalid('received_after', 'not before received_before');
+    const days = (await environments.read(env))?.retentionDays;
+    const oldest = nowMs - (days === undefined ? retentionMs : days * DAY_MS);
+    const after = Math.max(received_after, oldest);
+    const before = Math.min(received_before, nowMs);
+    if (after >= before) throw invalid('received_after', 'no event of this time range is stored');
+    if (search) rejectInvalid(search);
+    const table = await functionTables.of(env);
+    const unknown = functions?.find((id) => !table.find(id));
+    if (unknown !== undefined) {
+      throw new ServiceError('not_found', { detail: `there is no function with the ID ${describe(unknown)}` });
+    }
+    return {
+      env,
+      filter: {
+        ...(name && { name }),
+        ...(source && { source }),
+        ...(search && { search }),
+        ...(id_prefix && { idPrefix: id_prefix }),
+      },
+      after,
+      before,
+      ...(functions && { functionIds: [...new Set(functions)] }),
+      statuses: [...new Set(statuses)],
+    };
+  }
+
+  async function runDry(selection: ReplaySelection) {
+    if (dryRuns >= DRY_RUNS_AT_ONCE) {
+      const detail = `${DRY_RUNS_AT_ONCE} dry runs are in progress`;
+      throw new ServiceError('overloaded', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    dryRuns++;
+    try {
+      return presentDryRun(selection, await dryRun(selection, replayPlanner));
+    } finally {
+      dryRuns--;
+    }
+  }
+
+  async function read(env: string, id: string): Promise<StoredReplay> {
+    const replay = await replays.read(env, id);
+    if (!replay) throw notFound(id);
+    return replay;
+  }
+
+  /** @param from statuses that it may have
+   *  @param same statuses in which there is nothing to do */
+  async function change(
+    env: string,
+    id: string,
+    to: ReplayStatus,
+    { from, same }: { from: ReplayStatus[]; same: ReplayStatus[] },
+  ) {
+    const changed = await replays.change(env, id, to, from, Date.now());
+    const replay = await read(env, id);
+    if (changed || same.includes(replay.status)) return { data: presentReplay(replay) };
+    throw new ServiceError('replay_ended', { detail: `its status is ${replay.status}` });
+  }
+
+  return [
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/replays',
+      access: 'write',
+      summary: 'Replay events',
+      description:
+        'Runs functions again on past events, from the oldest to the newest, in the background. Which runs start depends on how the latest run of the ' +
+        'function on the event ended. With `dry_run`, the response has status 200, says what would start, and nothing does.',
+      body: bodySchema,
+      status: 201,
+      data: z.union([replaySchema, dryRunSchema]),
+      errors: ['archive_unavailable', 'environment_archived', 'not_found', 'overloaded', 'quota_exceeded'],
+      async handle({ env, body }) {
+        const now = Date.now();
+        const selection = await selectionOf(env, body, now);
+        if (body.dry_run) return { status: 200, audited: false, data: await runDry(selection) };
+        if ((await environments.read(env))?.archivedAt !== undefined) throw new ServiceError('environment_archived');
+        const id = newId(now);
+        const { name, rate } = body;
+        await replays.add({ ...selection, id, ...(name && { name }), rate, createdAt: now }, FIRST_WINDOW_MS);
+        return { data: presentReplay(await read(env, id)) };
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/replays',
+      access: 'read',
+      summary: 'List replays',
+      description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
+      query: z.object(pageQuery(namePosition)),
+      data: z.array(replaySchema),
+      errors: [],
+      async handle({ env, query: { limit, cursor } }) {
+        const found = await replays.list(env, cursor, limit + 1);
+        const page = found.slice(0, limit);
+        const next = found.length > limit ? page.at(-1)?.id : undefined;
+        return listReply(page, { present: presentReplay, positionOf: ({ id }) => id, next });
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/replays/:id',
+      access: 'read',
+      summary: 'Get a replay',
+      params,
+      data: replaySchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        return { data: presentReplay(await read(env, id)) };
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/replays/:id/results',
+      access: 'read',
+      summary: 'List the results of a replay',
+      description:
+        'What happened for each event and function, in the order of the events: the first 100,000 results, of which 50,000 may be skipped. With `outcome`, a ' +
+        'page may have fewer results than its limit although more follow: the last page has no cursor.',
+      params,
+      query: z.object({
+        outcome: z.enum(['started', 'skipped', 'failed']).optional(),
+        ...pageQuery(z.int().min(0)),
+      }),
+      data: z.array(replayResultSchema),
+      errors: ['archive_unavailable', 'not_found'],
+      async handle({ env, params: { id }, query: { outcome, limit, cursor = 0 } }) {
+        await read(env, id);
+        const { page, next } = await pageOfResults(env, id, { outcome, limit, from: cursor });
+        const eventIds = [...new Set(page.flatMap(({ eventId, runId }) => (runId === undefined ? [] : [eventId])))];
+        const runs = (await runLists.briefsByEvent(env, eventIds)).flat();
+        const statuses = new Map(runs.map((run) => [run.id, run.status]));
+        const data = page.map((result) => presentResult(result, statuses));
+        return { data, metadata: nextPage(next) };
+      },
+    }),
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/replays/:id/pause',
+      access: 'write',
+      summary: 'Pause a replay',
+      description: 'It starts no more runs until it is resumed. Runs that it started go on.',
+      params,
+      status: 200,
+      data: replaySchema,
+      errors: ['not_found', 'replay_ended'],
+      async handle({ env, params: { id } }) {
+        return change(env, id, 'paused', { from: ['running'], same: ['paused'] });
+      },
+    }),
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/replays/:id/resume',
+      access: 'write',
+      summary: 'Resume a replay',
+      params,
+      status: 200,
+      data: replaySchema,
+      errors: ['not_found', 'replay_ended'],
+      async handle({ env, params: { id } }) {
+        return change(env, id, 'running', { from: ['paused'], same: ['running'] });
+      },
+    }),
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/replays/:id/cancel',
+      access: 'write',
+      summary: 'Cancel a replay',
+      description:
+        'It starts no more runs. Runs that it started go on, unless they are to be cancelled too; that is also possible once it is done.',
+      params,
+      body: z
+        .strictObject({
+          cancel_runs: z.boolean().default(false).meta({ description: 'true: also cancels its active runs' }),
+        })
+        .default({ cancel_runs: false }),
+      status: 200,
+      data: replaySchema,
+      errors: ['not_found', 'replay_ended'],
+      async handle({ env, params: { id }, body: { cancel_runs } }) {
+        if (!cancel_runs) {
+          return change(env, id, 'cancelled', { from: ['running', 'paused'], same: ['cancelling', 'cancelled'] });
+        }
+        return change(env, id, 'cancelling', {
+          from: ['running', 'paused', 'cancelled', 'done'],
+          same: ['cancelling'],
+        });
+      },
+    }),
+  ];
+
+  async function pageOfResults(
+    env: string,
+    id: string,
+    { outcome, limit, from }: { outcome: ReplayResult['outcome'] | undefined; limit: number; from: number },
+  ): Promise<{ page: ReplayResult[]; next: number | undefined }> {
+    const page: ReplayResult[] = [];
+    const atOnce = outcome === undefined ? limit + 1 : RESULTS_READ_AT_ONCE;
+    let at = from;
+    for (let reading = 0; reading < RESULT_READS; reading++) {
+      const read = await replayProgress.results(env, id, at, atOnce);
+      for (const result of read) {
+        if (page.length === limit) return { page, next: at };
+        at++;
+        if (outcome === undefined || result.outcome === outcome) page.push(result);
+      }
+      if (read.length < atOnce) return { page, next: undefined };
+    }
+    return { page, next: at };
+  }
+}
+
+/** @throws ServiceError input_invalid */
+function rejectInvalid(search: string): void {
+  try {
+    parseSearch(search, 'events');
+  } catch (error) {
+    if (!(error instanceof SearchError)) throw error;
+    throw invalid('filter.search', `at character ${error.position + 1}: ${error.message}`);
+  }
+}
+
+function invalid(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

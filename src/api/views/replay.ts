@@ -1,0 +1,209 @@
+/** The API's representation of replays. */
+import { z } from 'zod';
+import type { DryRun } from '../../jobs/replays/dry-run.ts';
+import {
+  FAILURE_REASONS,
+  FORMER_STATUSES,
+  REPLAY_STATUSES,
+  type ReplaySelection,
+  SKIP_REASONS,
+  WAITING_REASONS,
+} from '../../model/replays/replay.ts';
+import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
+import type { ReplayResult } from '../../store/replays/replay-progress.ts';
+import type { StoredReplay } from '../../store/replays/replays.ts';
+import { time } from './time.ts';
+
+const counts = <const Name extends string>(names: readonly Name[], description: string) =>
+  z.partialRecord(z.enum(names), z.int()).meta({ description });
+
+const skippedSchema = counts(
+  SKIP_REASONS,
+  'Number by reason, for events whose former run has a wanted status. function_archived: its app no longer registers the function; ' +
+    'function_paused: it is paused now; not_matching: its triggers do not match the event now; not_evaluated: evaluating its expression cost too ' +
+    'much; run_active: a run of the function on the event is active; already_replayed: this replay has started the run for another event of ' +
+    'its batch',
+);
+
+const selectionShape = {
+  filter: z.object({
+    name: z.string().nullable(),
+    source: z.string().nullable(),
+    search: z.string().nullable(),
+    id_prefix: z.string().nullable(),
+  }),
+  received_after: z.iso.datetime().meta({ description: 'No earlier than the retention' }),
+  received_before: z.iso.datetime().meta({ description: 'No later than the request' }),
+  functions: z.array(z.string()).nullable().meta({ description: 'null: all that match each event' }),
+  statuses: z.array(z.enum(FORMER_STATUSES)),
+};
+
+export const replaySchema = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    status: z.enum(REPLAY_STATUSES).meta({
+      description:
+        'done: it has looked at all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
+    }),
+    ...selectionShape,
+    rate: z.int().meta({ description: 'Runs per second' }),
+    created_at: z.iso.datetime(),
+    done_at: z.iso.datetime().nullable(),
+    waiting_because: z
+      .enum(WAITING_REASONS)
+      .nullable()
+      .meta({
+        description:
+          'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
+          'archive_unavailable: Postgres is away; environment_archived: its environment is archived. null: it does not wait',
+      }),
+    progress: z.object({
+      looked_at: z.int().meta({ description: 'Events that meet the filter' }),
+      matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
+      started: z.int().meta({ description: 'Runs' }),
+      skipped: skippedSchema,
+      failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
+      position: z.iso.datetime().meta({ description: 'Events received before are done' }),
+      estimated_seconds_left: z
+        .number()
+        .nullable()
+        .meta({ description: 'As if events came evenly; null: it does not run, or has just begun' }),
+      results_omitted: z.int().meta({ description: 'Results that are counted and not listed' }),
+    }),
+    runs: z
+      .object({ active: z.int(), completed: z.int(), failed: z.int(), cancelled: z.int() })
+      .meta({ description: 'The runs that it started' }),
+  })
+  .meta({ id: 'Replay' });
+
+export const dryRunSchema = z
+  .object({
+    dry_run: z.literal(true),
+    ...selectionShape,
+    looked_at: z.int().meta({ description: 'Events that meet the filter' }),
+    matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
+    would_start: z.int().meta({ description: 'Runs' }),
+    by_function: z.array(
+      z.object({
+        function_id: z.string(),
+        would_start: z.int(),
+        by_former_status: z.partialRecord(z.enum(FORMER_STATUSES), z.int()),
+      }),
+    ),
+    skipped: skippedSchema,
+    sample: z.array(
+      z.object({
+        event_id: z.string(),
+        event_name: z.string(),
+        received_at: z.iso.datetime(),
+        function_id: z.string(),
+        former_status: z.enum(FORMER_STATUSES),
+        former_run_id: z.string().nullable(),
+      }),
+    ),
+    stopped_at: z.iso.datetime().nullable().meta({
+      description:
+        'It ran out of time and looked at events received before this only: all numbers are at least. null: it looked at all',
+    }),
+  })
+  .meta({ id: 'ReplayDryRun' });
+
+export const replayResultSchema = z
+  .object({
+    event_id: z.string(),
+    function_id: z.string(),
+    outcome: z.enum(['started', 'skipped', 'failed']),
+    reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
+    run_id: z.string().nullable().meta({ description: 'The run; of one that is skipped, the run because of which' }),
+    run_status: z.enum(RUN_STATUSES).nullable(),
+    retry_of: z.string().nullable().meta({ description: 'The former run' }),
+  })
+  .meta({ id: 'ReplayResult' });
+
+function presentSelection({ filter, after, before, functionIds, statuses }: ReplaySelection) {
+  const { name, source, search, idPrefix } = filter;
+  return {
+    filter: { name: name ?? null, source: source ?? null, search: search ?? null, id_prefix: idPrefix ?? null },
+    received_after: time(after) as string,
+    received_before: time(before) as string,
+    functions: functionIds ? [...functionIds] : null,
+    statuses: [...statuses],
+  };
+}
+
+export function presentReplay(replay: StoredReplay) {
+  const { id, name, status, rate, createdAt, doneAt, waiting, position, counts } = replay;
+  const { lookedAt, matched, started, skipped, failedToStart, ended, active, resultsOmitted } = counts;
+  return {
+    id,
+    name: name ?? null,
+    status,
+    ...presentSelection(replay),
+    rate,
+    created_at: time(createdAt) as string,
+    done_at: time(doneAt),
+    waiting_because: status === 'running' ? (waiting ?? null) : null,
+    progress: {
+      looked_at: lookedAt,
+      matched,
+      started,
+      skipped,
+      failed_to_start: failedToStart,
+      position: time(position.at) as string,
+      estimated_seconds_left: secondsLeft(replay),
+      results_omitted: resultsOmitted,
+    },
+    runs: { active, completed: ended.Completed, failed: ended.Failed, cancelled: ended.Cancelled },
+  };
+}
+
+function secondsLeft({ status, after, before, position, workedMs }: StoredReplay): number | null {
+  const doneMs = position.at - after;
+  if (status !== 'running' || doneMs <= 0) return null;
+  return Math.ceil((workedMs * (before - position.at)) / doneMs / 1_000);
+}
+
+export function presentDryRun(selection: ReplaySelection, result: DryRun) {
+  const { lookedAt, matched, wouldStart, skipped, sample, stoppedAt } = result;
+  const byFunction = [...wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
+  const functions = byFunction.map(([functionId, byStatus]) => ({
+    function_id: functionId,
+    would_start: [...byStatus.values()].reduce((all, one) => all + one, 0),
+    by_former_status: Object.fromEntries(byStatus),
+  }));
+  return {
+    dry_run: true as const,
+    ...presentSelection(selection),
+    looked_at: lookedAt,
+    matched,
+    would_start: functions.reduce((all, one) => all + one.would_start, 0),
+    by_function: functions,
+    skipped: Object.fromEntries(skipped),
+    sample: sample.map(({ eventId, eventName, receivedAt, functionId, former, formerRunId }) => ({
+      event_id: eventId,
+      event_name: eventName,
+      received_at: time(receivedAt) as string,
+      function_id: functionId,
+      former_status: former,
+      former_run_id: formerRunId ?? null,
+    })),
+    stopped_at: time(stoppedAt),
+  };
+}
+
+/** @param statuses by run ID */
+export function presentResult(
+  { eventId, functionId, outcome, reason, runId, retryOf }: ReplayResult,
+  statuses: ReadonlyMap<string, RunStatus>,
+) {
+  return {
+    event_id: eventId,
+    function_id: functionId,
+    outcome,
+    reason: reason ?? null,
+    run_id: runId ?? null,
+    run_status: (runId !== undefined && statuses.get(runId)) || null,
+    retry_of: retryOf ?? null,
+  };
+}
