@@ -151,7 +151,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const liveStreams = new LiveStreams(liveFeed);
   const webSockets = new WebSockets();
   const feed = store.realtimeFeed(realtimeSubscriber);
-  const realtime = new Realtime({ config, store, feed, liveFeed, webSockets });
+  const realtime = new Realtime({ config, store, history, feed, liveFeed, webSockets });
   const registrar = new Registrar({
     quotas: config.quotas,
     functionLimits: config.functionLimits,

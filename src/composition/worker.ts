@@ -8,7 +8,6 @@ import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
-import { ArchivedEventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -73,9 +72,6 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const archive = createArchive(config, retentionsOf(config, store), log);
   const history = createHistory(store, archive);
-  const restorer = archive
-    ? new ArchivedEventRestorer({ eventsInUse: store.eventsInUse, events: history.events, hotMs: archive.hotMs })
-    : NOTHING_ARCHIVED;
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
   const {
@@ -90,6 +86,7 @@ export async function createWorker(
     admittedCalls,
     timeoutTimers,
     timerHandlers,
+    restorer,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -206,6 +203,7 @@ export async function createWorker(
       activeRuns,
       events,
       runs,
+      history,
       steps,
       checkpoints,
       functions,

@@ -20,6 +20,7 @@ import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
 import type { MaybeIncomplete } from './merged-page.ts';
+import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunMetadataHistory } from './run-metadata.ts';
@@ -28,6 +29,8 @@ import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  /** For runs that look back. */
+  pastEvents: Pick<Events, 'since'>;
   eventLists: {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
     listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
@@ -53,13 +56,14 @@ export interface History {
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {
-  const hot: History = { ...store, listedRuns: store.runLists.listed };
+  const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
   const { runs, runStatuses, restoredSteps, steps, runMetadata, runLists } = store;
   return {
     ...hot,
     events,
+    pastEvents: new PastEvents(store.events, archive),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     eventCounts: new EventCountHistory(store.eventCounts, archive),
     runs: new RunHistory({ runs, runStatuses, restoredSteps, archive }),
