@@ -136,15 +136,13 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   });
   runDataRoutes(open, {
     dev: config.dev,
-    runs: store.runs,
-    steps: store.steps,
-    events: store.events,
+    history: deps.history,
     environments,
     signingKeys,
   });
   const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
   checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
-  endpointResponseRoutes(open, { runs: store.runs, responseTokens });
+  endpointResponseRoutes(open, { runs: deps.history.runs, responseTokens });
   endpointRunRoutes(open, {
     dev: config.dev,
     endpoints: deps.endpoints,

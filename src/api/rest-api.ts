@@ -59,6 +59,7 @@ import { overviewRoutes } from './routes/overview.ts';
 import { replayRoutes } from './routes/replays.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
+import { searchRoutes } from './routes/search.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signalRoutes } from './routes/signals.ts';
@@ -139,6 +140,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
+    ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runRoutes({
       runs,

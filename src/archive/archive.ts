@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts';
 import { ArchivedAudit } from './archived-audit.ts';
 import { ArchivedDays } from './archived-days.ts';
 import { ArchivedEvents } from './archived-events.ts';
+import { ArchivedEventsSince } from './archived-events-since.ts';
 import { ArchivedIds } from './archived-ids.ts';
 import { ArchivedRequests } from './archived-requests.ts';
 import { ArchivedRunParts } from './archived-run-parts.ts';
@@ -34,6 +35,7 @@ export interface Archive {
   audit: ArchivedAudit;
   ids: ArchivedIds;
   events: ArchivedEvents;
+  eventsSince: ArchivedEventsSince;
   runs: ArchivedRuns;
   runParts: ArchivedRunParts;
   /** Events and ended runs that are older than this leave Redis. */
@@ -70,6 +72,7 @@ export function createArchive(
     requests: new ArchivedRequests(database),
     audit: new ArchivedAudit({ database, days, tables }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
+    eventsSince: new ArchivedEventsSince(database, numbers, scopes),
     runs: new ArchivedRuns({ database, numbers, scopes, rows }),
     runParts: new ArchivedRunParts(database, rows),
     hotMs: settings.hotMs,

@@ -1,5 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
 import type { History } from '../history/history.ts';
+import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
 import { DebounceStage } from '../jobs/flow-control/debounces.ts';
@@ -57,12 +58,17 @@ export interface RunServices {
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
+  restorer: EventRestorer;
   /** For the worker. */
   timerHandlers: TimerHandlers;
 }
 
 export function createRunServices(
-  { config: { reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency }, recorder, tracing }: Core,
+  {
+    config: { archive, reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency },
+    recorder,
+    tracing,
+  }: Core,
   {
     apps,
     redis,
@@ -76,6 +82,7 @@ export function createRunServices(
     steps,
     checkpoints,
     events,
+    eventsInUse,
     waits,
     signals,
     requests,
@@ -126,7 +133,7 @@ export function createRunServices(
     telemetry,
   });
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
-  const waitMatcher = new WaitMatcher({ events, waits, transitions, evaluator });
+  const waitMatcher = new WaitMatcher({ events, pastEvents: history.pastEvents, waits, transitions, evaluator });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const singletons = new Singletons({
     holders: singletonHolders,
@@ -137,6 +144,7 @@ export function createRunServices(
   const starter = new RunStarter({
     events,
     runs,
+    formerSteps: history.runs,
     singletons,
     cancelTriggers,
     scheduler,
@@ -155,8 +163,11 @@ export function createRunServices(
   const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
   const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
   const heldRuns = new HeldRuns({ environments, flowControl, starter });
-  const held = { events, functions, looks, heldRuns };
-  const batchTimers = new BatchTimers({ ...held, batches, runLists, stage: batchStage });
+  const restorer = archive
+    ? new ArchivedEventRestorer({ eventsInUse, events: history.events, hotMs: archive.hotMs })
+    : NOTHING_ARCHIVED;
+  const held = { events: history.events, restorer, functions, looks, heldRuns };
+  const batchTimers = new BatchTimers({ ...held, batches, runLists: history.runLists, stage: batchStage });
   const debounceTimers = new DebounceTimers({ ...held, debounces, decisions, stage: debounceStage });
   const invocations = new Invocations({
     events,
@@ -188,7 +199,7 @@ export function createRunServices(
     waitMatcher,
     starter,
     invocations,
-    retries: new RunRetries({ runs, steps, history, apps, events, functions, starter, scheduler }),
+    retries: new RunRetries({ history, restorer, apps, events, functions, starter, scheduler }),
     endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
     callCheckpoints: new CallCheckpoints({
       runs,
@@ -208,6 +219,7 @@ export function createRunServices(
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,
+    restorer,
     schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
     timerHandlers: {
       batch: (timer) => batchTimers.handle(timer),

@@ -7,7 +7,7 @@ import type { EventLists } from '../store/events/event-lists.ts';
 import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
-import type { RunLists } from '../store/runs/run-lists.ts';
+import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
 import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
@@ -20,6 +20,7 @@ import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
 import type { MaybeIncomplete } from './merged-page.ts';
+import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunMetadataHistory } from './run-metadata.ts';
@@ -28,6 +29,8 @@ import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  /** For runs that look back. */
+  pastEvents: Pick<Events, 'since'>;
   eventLists: {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
     listById(...query: Parameters<EventLists['listById']>): Promise<ListedEvents>;
@@ -38,7 +41,9 @@ export interface History {
   };
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'history' | 'copySteps'>;
-  runLists: Pick<RunLists, 'briefsByEvent' | 'readByEvent'> & {
+  runLists: Pick<RunLists, 'readByEvent'> & {
+    /** @param whenAway throw: rather than leaving out what is archived while Postgres is away */
+    briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;
     list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
     listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
   };
@@ -51,13 +56,14 @@ export interface History {
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {
-  const hot: History = { ...store, listedRuns: store.runLists.listed };
+  const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
   const { runs, runStatuses, restoredSteps, steps, runMetadata, runLists } = store;
   return {
     ...hot,
     events,
+    pastEvents: new PastEvents(store.events, archive),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     eventCounts: new EventCountHistory(store.eventCounts, archive),
     runs: new RunHistory({ runs, runStatuses, restoredSteps, archive }),

@@ -210,6 +210,18 @@ describe('OpenAPI document', () => {
       const [{ id: rid }] = await call('GET /v1/webhooks/:id/requests', { id });
       await call('GET /v1/webhooks/:id/requests/:rid', { id, rid });
       await call('POST /v1/webhooks/:id/requests/:rid/rerun', { id, rid }, { dry_run: true });
+      const draft = "const transform = () => ({ name: 'draft/x', data: {} });";
+      await call('POST /v1/webhooks/:id/replays', { id }, { draft });
+      const { replay } = await call('POST /v1/webhooks/:id/replays', { id }, { draft, dry_run: false, rate: 1 });
+      const ofReplay = { id, replay: replay.id };
+      await call('GET /v1/webhooks/:id/replays', { id });
+      await call('GET /v1/webhooks/:id/replays/:replay', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/pause', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/resume', ofReplay);
+      const results = `/v1/webhooks/${id}/replays/${replay.id}/results?status=done`;
+      await service.waitFor(results, ({ body }) => body.data?.length > 0);
+      await call('GET /v1/webhooks/:id/replays/:replay/results', ofReplay);
+      await call('POST /v1/webhooks/:id/replays/:replay/cancel', ofReplay);
       const held = await call('GET /v1/holding');
       const [one, two] = held.map(({ internal_id }: { internal_id: string }) => internal_id);
       await call('GET /v1/holding/:id', { id: one });

@@ -5,13 +5,11 @@ import type { EventRow } from '../../src/archive/rows.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { eventRow } from '../support/own-archive.ts';
-import { archiveSettings, postgresUrl } from '../support/postgres.ts';
+import { archiveSettings } from '../support/postgres.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { type Service, startService } from '../support/service.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
 
 const HOUR_MS = 3_600_000;
-/** Nobody listens there. */
-const CLOSED_PORT = 1;
 
 interface ListedEvent {
   internal_id: string;
@@ -23,8 +21,7 @@ interface ListedEvent {
 describe('Routes of events', () => {
   let service: Service;
   let archive: Archive;
-  let proxy: TcpProxy;
-  let port: number;
+  let proxy: PostgresProxy;
   const now = Date.now();
   /** Some at the same moment. */
   const archived: EventRow[] = Array.from({ length: 30 }, (_, n) => {
@@ -36,11 +33,8 @@ describe('Routes of events', () => {
   let hot: string[];
 
   before(async () => {
-    const url = new URL(postgresUrl());
-    port = Number(url.port);
-    proxy = await TcpProxy.start(port);
-    url.port = new URL(proxy.url).port;
-    service = await startService({ archive: true, env: { HOT_HOURS: '1', DATABASE_URL: url.href } });
+    proxy = await PostgresProxy.start();
+    service = await startService({ archive: true, env: { HOT_HOURS: '1', DATABASE_URL: proxy.url } });
     const config = readConfig({ MODE: 'dev', KEY_PREFIX: service.prefix, ...archiveSettings(service.prefix) });
     archive = createArchive(config, async () => 7, createLog('silent', 'test')) as Archive;
     await archive.shipments.ship({ events: archived, runs: [] });
@@ -56,14 +50,7 @@ describe('Routes of events', () => {
     await service.stop();
     await proxy.stop();
   });
-  afterEach(() => {
-    proxy.target = port;
-  });
-
-  const away = () => {
-    proxy.target = CLOSED_PORT;
-    proxy.cut();
-  };
+  afterEach(() => proxy.comeBack());
 
   async function list(query: string) {
     const { status, body } = await service.get(`/v1/events?${query}`);
@@ -162,26 +149,26 @@ describe('Routes of events', () => {
 
   describe('while Postgres is away', () => {
     it('list the hot part, say so, and go on at the same place when it is back', async () => {
-      away();
+      proxy.leave();
       const first = await list('limit=20');
       expect(idsOf(first)).to.deep.equal(hot);
       expect(first.metadata.stopped_early).to.equal('archive_unavailable');
       const still = await list(`limit=20&cursor=${first.metadata.cursor}`);
       expect([idsOf(still), still.metadata.stopped_early]).to.deep.equal([[], 'archive_unavailable']);
-      proxy.target = port;
+      proxy.comeBack();
       expect(await all('limit=20', still.metadata.cursor)).to.deep.equal(ofArchive);
     });
 
     it('list nothing of an archived name, and go on with it when Postgres is back', async () => {
-      away();
+      proxy.leave();
       const none = await list('limit=20&name=old/0');
       expect([idsOf(none), none.metadata.stopped_early]).to.deep.equal([[], 'archive_unavailable']);
-      proxy.target = port;
+      proxy.comeBack();
       expect(await all('limit=20&name=old/0', none.metadata.cursor)).to.have.length(15);
     });
 
     it('answer as always where all is hot', async () => {
-      away();
+      proxy.leave();
       const page = await list('limit=5');
       expect(idsOf(page)).to.deep.equal(hot.slice(0, 5));
       expect(page.metadata).to.have.property('cursor');
@@ -198,7 +185,7 @@ describe('Routes of events', () => {
     });
 
     it('say that a look-up needs Postgres', async () => {
-      away();
+      proxy.leave();
       for (const path of ['', '/decisions', '/arrival', '/runs']) {
         const { status, body, headers } = await service.get(`/v1/events/${ofArchive[3]}${path}`);
         expect([status, body.code], path).to.deep.equal([503, 'archive_unavailable']);
@@ -211,7 +198,7 @@ describe('Routes of events', () => {
     });
 
     it('count what is hot, and say so', async () => {
-      away();
+      proxy.leave();
       const { body } = await service.get(`/v1/events/histogram?received_after=${now - 100 * HOUR_MS}&buckets=1`);
       expect(body.data[0].count).to.equal(hot.length);
       expect(body.metadata.stopped_early).to.equal('archive_unavailable');
@@ -221,7 +208,7 @@ describe('Routes of events', () => {
     });
 
     it('accept events', async () => {
-      away();
+      proxy.leave();
       const { status, body } = await service.post('/e/key', { name: 'new/x', data: {} });
       expect(status).to.equal(200);
       await service.waitFor(`/v1/events/${body.ids[0]}`, (answer) => answer.status === 200);

@@ -1,5 +1,6 @@
 /** Stages and timers on the real Redis, with a worker that dies where the test says so, and time that a test need not wait for. */
 import { randomUUID } from 'node:crypto';
+import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
 import { BatchStage } from '../../src/jobs/flow-control/batches.ts';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { DebounceStage } from '../../src/jobs/flow-control/debounces.ts';
@@ -77,7 +78,15 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     },
   } as unknown as HeldRuns;
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
-  const deps = { events: store.events, runLists: store.runLists, flowKeys, looks, functions, heldRuns };
+  const deps = {
+    events: store.events,
+    runLists: store.runLists,
+    flowKeys,
+    looks,
+    functions,
+    heldRuns,
+    restorer: NOTHING_ARCHIVED,
+  };
   const batchStage = new BatchStage({ ...deps, batches });
   const debounceStage = new DebounceStage({ ...deps, debounces });
   const log = { add: async (made: readonly Decision[]) => void decisions.push(...made) };

@@ -1,5 +1,6 @@
 /** API client. The session cookie authenticates; a header selects the environment. */
 import { parseExact, stringifyExact } from '../lib/exact-json.ts';
+import type { StopMetadata } from '../lib/stop.ts';
 
 export const PRODUCTION = 'production';
 
@@ -28,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-export interface Metadata {
+export interface Metadata extends StopMetadata {
   fetched_at: string;
   /** Cursor of the next page; absent on the last. */
   cursor?: string;

@@ -27,12 +27,22 @@ import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../..
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
+import type {
+  dryRunSchema as replayDryRunSchema,
+  replayResultSchema,
+  replaySchema,
+} from '../../../src/api/views/replay.ts';
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
 import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
+import type {
+  dryRunSchema as webhookDryRunSchema,
+  replaySchema as webhookReplaySchema,
+  replayResultSchema as webhookResultSchema,
+} from '../../../src/api/views/webhook-replay.ts';
 
 export type ApiKey = z.output<typeof apiKeySchema>;
 export type NewApiKey = z.output<typeof newApiKeySchema>;
@@ -84,6 +94,15 @@ export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 export type FunctionLimits = z.output<typeof functionLimitsSchema>;
 /** What a run waits for */
 export type Waiting = z.output<typeof waitingSchema>;
+export type Replay = z.output<typeof replaySchema>;
+/** `POST /v1/replays` with `dry_run` */
+export type ReplayDryRun = z.output<typeof replayDryRunSchema>;
+/** `GET /v1/replays/:id/results` */
+export type ReplayResult = z.output<typeof replayResultSchema>;
+export type WebhookReplay = z.output<typeof webhookReplaySchema>;
+export type WebhookReplayDryRun = z.output<typeof webhookDryRunSchema>;
+/** `GET /v1/webhooks/:id/replays/:replay/results` */
+export type WebhookReplayResult = z.output<typeof webhookResultSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;
@@ -113,3 +132,16 @@ export type Storage = z.output<typeof storageSchema>;
 /** Messages of `GET /v1/stream` by their kind. */
 export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };
 export type { LiveKind };
+
+/** `GET /v1/search/fields` */
+export interface SearchField {
+  path: string;
+  type: string;
+  sample?: string | number | boolean | null;
+}
+
+/** `GET /v1/search` */
+export interface SearchHits {
+  kind: string;
+  hits: { id?: string; name: string; status?: string; at?: string | null }[];
+}

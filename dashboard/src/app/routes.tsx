@@ -30,7 +30,7 @@ const overview = createRoute({
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: searchSchema({ name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  validateSearch: searchSchema({ q: text, name: text, source: text, id: text, from: text, to: text, paused: flag }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
 });
 
@@ -48,7 +48,15 @@ const event = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: searchSchema({ status: oneOf(RUN_STATUSES), function: text, app: text, from: text, to: text }),
+  validateSearch: searchSchema({
+    q: text,
+    error: text,
+    status: oneOf(RUN_STATUSES),
+    function: text,
+    app: text,
+    from: text,
+    to: text,
+  }),
   component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
 });
 
@@ -57,6 +65,20 @@ const run = createRoute({
   path: '/runs/$id',
   validateSearch: searchSchema({ entry: integer }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
+});
+
+const replays = createRoute({
+  getParentRoute: () => root,
+  path: '/replays',
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text }),
+  component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
+});
+
+const replay = createRoute({
+  getParentRoute: () => root,
+  path: '/replays/$id',
+  validateSearch: searchSchema({ outcome: oneOf(['started', 'skipped', 'failed']) }),
+  component: lazyRouteComponent(() => import('../pages/replays/replay-page.tsx')),
 });
 
 const functions = createRoute({
@@ -159,6 +181,8 @@ const routeTree = root.addChildren([
   event,
   runs,
   run,
+  replays,
+  replay,
   functions,
   oneFunction,
   apps,

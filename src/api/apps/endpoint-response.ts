@@ -2,13 +2,13 @@
  *  with a token instead of a key. */
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Context, Router } from '../http/router.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
 export interface EndpointResponseDeps {
-  runs: Runs;
+  runs: History['runs'];
   responseTokens: ResponseTokens;
 }
 

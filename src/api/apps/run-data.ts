@@ -1,21 +1,18 @@
 /** `/v0/runs/:id/…`: the event and the steps of a run, for an app whose call request was too large to carry them (docs/protocol.md). */
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import { receivedEventOf } from '../../model/events/event.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Runs } from '../../store/runs/runs.ts';
-import type { Steps } from '../../store/runs/steps.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 
 export interface RunDataRouteDeps extends AppGuardDeps {
-  runs: Runs;
-  steps: Steps;
-  events: Events;
+  history: Pick<History, 'runs' | 'steps' | 'events'>;
 }
 
 export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
-  const { runs, steps, events, environments } = deps;
+  const { history, environments } = deps;
+  const { runs, steps, events } = history;
   const guard = appGuard(deps);
   const envOf = ({ req }: Context) => existingEnvironment(req.headers, environments);
 

@@ -39,6 +39,7 @@ const metadataSchema = z.object({
     .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
   stopped_early: stoppedEarlySchema.optional(),
+  stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),
 });
 
 /** Errors that every route of the API may return. */

@@ -1,5 +1,7 @@
 /** Realtime: apps publish messages, browsers subscribe to them with a token that an app gives them (docs/realtime.md). */
+
 import type { Config } from '../../config.ts';
+import type { History } from '../../history/history.ts';
 import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
 import type { Store } from '../../store/store.ts';
@@ -18,6 +20,7 @@ const MAX_MESSAGE_BYTES = 4_096;
 export interface RealtimeDeps {
   config: Config;
   store: Store;
+  history: Pick<History, 'runs'>;
   feed: RealtimeFeed;
   liveFeed: LiveFeed;
   webSockets: WebSockets;
@@ -28,12 +31,12 @@ export class Realtime {
   readonly #subscribers: RealtimeSubscribers;
 
   constructor(deps: RealtimeDeps) {
-    const { config, store, feed, liveFeed } = deps;
+    const { config, store, history, feed, liveFeed } = deps;
     this.#deps = deps;
     this.#subscribers = new RealtimeSubscribers({
       feed,
       environments: store.environments,
-      announcements: new RunEnds(store.runs, liveFeed),
+      announcements: new RunEnds(store.runs, history.runs, liveFeed),
       max: config.realtime.subscribers,
     });
   }

@@ -1,5 +1,6 @@
 /** Announces the ends of runs to the subscribers of `$run` on a run's own channel. Live updates tell of them soon; they may be lost, so the runs
  *  are read at intervals, too. */
+import type { History } from '../../history/history.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { runMessage } from '../../model/realtime/message.ts';
 import type { Subscription } from '../../model/realtime/subscription-token.ts';
@@ -17,12 +18,14 @@ type Waiting = Map<string, Set<Receiver>>;
 
 export class RunEnds implements Announcements {
   readonly #runs: Runs;
+  readonly #history: History['runs'];
   readonly #liveFeed: LiveFeed;
   readonly #environments = new Map<string, { waiting: Waiting; stop: () => void }>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(runs: Runs, liveFeed: LiveFeed) {
+  constructor(runs: Runs, history: History['runs'], liveFeed: LiveFeed) {
     this.#runs = runs;
+    this.#history = history;
     this.#liveFeed = liveFeed;
   }
 
@@ -40,7 +43,8 @@ export class RunEnds implements Announcements {
     const { waiting } = this.#environments.get(env) ?? this.#watch(env);
     const receivers = waiting.get(id) ?? new Set();
     waiting.set(id, receivers.add(receiver));
-    void this.#check(env, id);
+    // It may have ended long ago. One that ends from now on is in Redis.
+    void this.#check(env, id, this.#history);
   }
 
   #watch(env: string): { waiting: Waiting } {
@@ -74,9 +78,9 @@ export class RunEnds implements Announcements {
     for (const [env, { waiting }] of this.#environments) for (const id of waiting.keys()) void this.#check(env, id);
   }
 
-  async #check(env: string, id: string): Promise<void> {
+  async #check(env: string, id: string, runs: Pick<Runs, 'read'> = this.#runs): Promise<void> {
     // When Redis does not answer, the next check does.
-    const run = await this.#runs.read(env, id).catch(() => undefined);
+    const run = await runs.read(env, id).catch(() => undefined);
     if (!run || !hasEnded(run)) return;
     const receivers = [...(this.#environments.get(env)?.waiting.get(id) ?? [])];
     if (receivers.length === 0) return;

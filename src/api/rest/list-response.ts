@@ -56,8 +56,7 @@ export class ListPage {
 export function listReply<Row>(
   rows: readonly Row[],
   { present, positionOf, next, stoppedEarly, omittable = [] }: ListOptions<Row>,
-): { data: ListPage; metadata: { cursor?: string; stopped_early?: StoppedEarly } } {
-  const early = earlyStop({ stoppedEarly });
+): { data: ListPage; metadata: { cursor?: string; stopped_early?: StoppedEarly; stopped_at?: string } } {
   const items: string[] = [];
   let bytes = 0;
   for (const [at, row] of rows.entries()) {
@@ -65,18 +64,19 @@ export function listReply<Row>(
     bytes += Buffer.byteLength(item) + 1;
     const before = rows[at - 1];
     if (bytes > ITEMS_MAX_BYTES && before !== undefined && positionOf) {
-      return { data: new ListPage(items), metadata: { ...nextPage(positionOf(before)), ...early } };
+      const last = positionOf(before);
+      return { data: new ListPage(items), metadata: { ...nextPage(last), ...stopMetadata(stoppedEarly, last) } };
     }
     items.push(item);
   }
-  return { data: new ListPage(items), metadata: { ...nextPage(next), ...early } };
+  return { data: new ListPage(items), metadata: { ...nextPage(next), ...stopMetadata(stoppedEarly, next) } };
 }
 
-/** Says in the page's metadata why it has fewer items than it could. */
-export function withStop<Reply extends { metadata: object }>(reply: Reply, stoppedEarly: string | undefined) {
-  return stoppedEarly === undefined
-    ? reply
-    : { ...reply, metadata: { ...reply.metadata, stopped_early: stoppedEarly } };
+/** @param last position at which the list stopped */
+function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
+  const { at } = (last ?? {}) as { at?: unknown };
+  const isKnown = stoppedEarly !== undefined && typeof at === 'number';
+  return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: new Date(at).toISOString() }) };
 }
 
 /** How many items of these sizes fit into a response; at least one. */

@@ -24,6 +24,7 @@ export const listedRunSchema = runSchema
 export interface RunListOptions {
   /** Position after the last run; undefined: this is the last page. */
   next?: Position | undefined;
+  /** The list is incomplete. */
   stoppedEarly?: StoppedEarly | undefined;
   withOutputs: boolean;
   dialect: Dialect;
@@ -53,8 +54,7 @@ export async function listOfRuns(
   return listReply(rows, {
     present: (row: Row) => withOutput(row, dialect),
     positionOf,
-    next: count < page.length ? positionOf(page[count - 1] as Run) : next,
-    stoppedEarly,
+    ...(count < page.length ? { next: positionOf(page[count - 1] as Run) } : { next, stoppedEarly }),
     omittable: ['output', 'error'],
   });
 }

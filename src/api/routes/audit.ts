@@ -5,7 +5,7 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
 import { pageQuery } from '../rest/list-query.ts';
-import { listReply, withStop } from '../rest/list-response.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
 /** An ID of a Redis stream; Redis rejects 0-0. */
@@ -63,7 +63,7 @@ export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[]
       errors: [],
       async handle({ query: { limit, cursor } }) {
         const { entries, next, stoppedEarly } = await auditLog.list(limit, cursor);
-        return withStop(listReply(entries, { present, positionOf: ({ id }) => id, next }), stoppedEarly);
+        return listReply(entries, { present, positionOf: ({ id }) => id, next, stoppedEarly });
       },
     }),
     route({

@@ -267,7 +267,9 @@ export function runRoutes({
       data: runSchema,
       errors: ['not_found', 'run_ended'],
       async handle({ env, dialect, params: { id } }) {
-        const run = await transitions.cancel(env, id, { cause: 'request' });
+        const cancelled = await transitions.cancel(env, id, { cause: 'request' });
+        // Redis may not have it any more.
+        const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
         return { data: presentRun(run, dialect) };

@@ -12,7 +12,7 @@ import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webh
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
 import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts';
 import { pageQuery } from '../rest/list-query.ts';
-import { listReply, withStop } from '../rest/list-response.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { timeSchema } from '../views/time.ts';
@@ -79,13 +79,13 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         await existingWebhook(webhooks, id);
         const query = { limit, cursor, outcomes: outcome && [outcome], after, before };
         const { requests, next, stoppedEarly } = await webhookLog.list(id, query, Date.now());
-        const reply = listReply(requests, {
+        return listReply(requests, {
           present: presentLogged,
           positionOf: ({ id }) => id,
           next,
+          stoppedEarly,
           omittable: ['console', 'message'],
         });
-        return withStop(reply, stoppedEarly);
       },
     }),
     route({
@@ -97,7 +97,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       summary: 'Get a logged request with headers and body',
       params: requestParams,
       data: loggedRequestDetailsSchema,
-      errors: ['not_found'],
+      errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
         return { data: presentDetails(await loggedRequest(id, rid)) };
@@ -122,6 +122,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         'transform_failed',
         'transform_quarantined',
         'environment_archived',
+        'archive_unavailable',
         ...BACKPRESSURE_ERRORS,
       ],
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {

@@ -12,7 +12,7 @@ import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
 import { dryRun } from '../replays/dry-run.ts';
 import { countRequests, draftTransform } from '../replays/logged-requests.ts';
 import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply, withStop } from '../rest/list-response.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { existingWebhook, transformSchema } from '../views/webhook.ts';
 import {
@@ -42,11 +42,9 @@ const bodySchema = z.object({
     .max(REQUEST_IDS_MAX)
     .optional()
     .meta({ description: 'These requests alone, whatever their time and outcome' }),
-  draft: transformSchema
-    .optional()
-    .meta({
-      description: "Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform",
-    }),
+  draft: transformSchema.optional().meta({
+    description: "Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform",
+  }),
   dry_run: z.boolean().default(true),
   rate: z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).meta({ description: 'Requests per second' }),
 });
@@ -102,7 +100,7 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
           const code = draft === undefined ? undefined : draftTransform(draft);
           const { sample, stoppedEarly } = await dryRun(selection, { webhook, draft: code }, deps);
           const shown = { total: total.count, total_is_exact: total.isExact, sample: sample.map(presentComparison) };
-          return withStop({ data: { replay: null, dry_run: shown }, metadata: {} }, stoppedEarly);
+          return { data: { replay: null, dry_run: { ...shown, stopped_early: stoppedEarly ?? null } } };
         }
         const spec = { id: newId(now), ...selection, hasDraft: draft !== undefined, rate, total, createdAt: now };
         return { data: { replay: presentReplay(await webhookReplays.add(spec, draft)), dry_run: null } };

@@ -4,7 +4,7 @@ import type { History } from '../../history/history.ts';
 import type { LogStats } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply, withStop } from '../rest/list-response.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -41,7 +41,7 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDe
         const ids = page.map(({ id }) => id);
         const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
         const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));
-        return withStop(listReply(counted, { present, positionOf: ({ id }) => id }), stoppedEarly);
+        return listReply(counted, { present, positionOf: ({ id }) => id, stoppedEarly });
       },
     }),
   ];

@@ -4,6 +4,7 @@ import { eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { REPLAY_STATES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
 import { CHANGES, type Comparison, type Made, shown } from '../replays/dry-run.ts';
+import { stoppedEarlySchema } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
 const count = z.int().min(0);
@@ -64,6 +65,9 @@ export const dryRunSchema = z
         }),
       )
       .meta({ description: 'The newest requests' }),
+    stopped_early: stoppedEarlySchema.nullable().meta({
+      description: 'Why the sample has fewer requests than it could; null: it is complete',
+    }),
   })
   .meta({ id: 'WebhookReplayDryRun' });
 

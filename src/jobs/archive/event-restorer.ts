@@ -4,8 +4,9 @@ import { writeEvent } from '../../model/events/event-encoding.ts';
 import { timeOf } from '../../model/ids.ts';
 import type { EventsInUse } from '../../store/events/events-in-use.ts';
 
-/** A run is created this long after its event was asked for at most. */
+/** A run is created this long after its event was asked for at most. Where little time makes an event old, the time is shorter. */
 const FIRST_CHECK_MS = 60_000;
+const FIRST_CHECK_MIN_MS = 1_000;
 /** An event that will be archived in this time could leave Redis before its run is created. */
 const SOON_MS = 600_000;
 
@@ -34,7 +35,7 @@ export class ArchivedEventRestorer implements EventRestorer {
 
   async ensure(env: string, eventIds: readonly string[], nowMs = Date.now()): Promise<void> {
     const { eventsInUse, events, hotMs } = this.#deps;
-    const dueAt = nowMs + FIRST_CHECK_MS;
+    const dueAt = nowMs + Math.min(FIRST_CHECK_MS, Math.max(hotMs, FIRST_CHECK_MIN_MS));
     const locations = await eventsInUse.keep(env, eventIds, dueAt);
     const leaving = eventIds.filter((id, i) => {
       return locations[i] === 'gone' || (locations[i] === 'bucket' && timeOf(id) < nowMs - hotMs + SOON_MS);

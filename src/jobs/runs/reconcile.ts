@@ -2,6 +2,8 @@
  *  ID. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
  *  costs little and changes nothing. */
 import type { LRUCache } from 'lru-cache';
+import { isUnavailable } from '../../archive/database.ts';
+import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
@@ -29,6 +31,8 @@ export interface ReconcileDeps {
   activeRuns: ActiveRuns;
   events: Events;
   runs: Runs;
+  /** Also archived runs. */
+  history: Pick<History, 'runs'>;
   steps: Steps;
   checkpoints: Checkpoints;
   functions: FunctionTables;
@@ -81,7 +85,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const ref = toRunRef(run);
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
-  if (run.fromStep && run.startedAt === undefined && (await runs.copySteps(run, nowMs)) === undefined) {
+  if (run.fromStep && run.startedAt === undefined && (await deps.history.runs.copySteps(run, nowMs)) === undefined) {
     return deps.transitions.fail(run, { error: STEPS_GONE });
   }
   const { pending, done } = await steps.progress(env, id);
@@ -112,8 +116,12 @@ async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDe
 }
 
 /** The invoked run may have ended without notifying its invoker. */
-async function finishInvocation(run: Run, stepId: string, { runs, transitions }: ReconcileDeps): Promise<void> {
-  const invoked = await runs.read(run.env, derivedId(run.id, 'invoke', stepId));
+async function finishInvocation(run: Run, stepId: string, { history, transitions }: ReconcileDeps): Promise<void> {
+  const invoked = await history.runs.read(run.env, derivedId(run.id, 'invoke', stepId)).catch((error) => {
+    // The rest of the run is reconciled without the archive, and this the next time.
+    if (isUnavailable(error)) return undefined;
+    throw error;
+  });
   if (invoked && hasEnded(invoked)) await transitions.notifyInvoker(invoked);
 }
 

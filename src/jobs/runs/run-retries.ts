@@ -9,8 +9,8 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
+import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { checkFromStep } from './rerun-from-step.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -20,9 +20,9 @@ import type { RunStarter } from './run-starter.ts';
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
 export interface RunRetriesDeps {
-  history: Pick<History, 'runs' | 'steps' | 'events'>;
-  runs: Runs;
-  steps: Steps;
+  history: Pick<History, 'runs' | 'steps'>;
+  /** A re-run reads its event from Redis. */
+  restorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
   events: Events;
   functions: FunctionTables;
@@ -40,9 +40,9 @@ export class RunRetries {
   /** While a re-run of the run is active, this returns that one: its ID is derived from the number of re-runs before
    *  it. A re-run from a step is another one, for each step and input.
    *  @returns the new run; undefined when there is no such run
-   *  @throws ServiceError run_active, function_archived, event_gone, input_invalid */
+   *  @throws ServiceError run_active, function_archived, event_gone, input_invalid, archive_unavailable */
   async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
-    const { runs } = this.#deps;
+    const { runs } = this.#deps.history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
@@ -63,7 +63,8 @@ export class RunRetries {
    *  @returns the run; undefined when there is no such run
    *  @throws ServiceError run_not_waiting */
   async retryNow(env: string, runId: string): Promise<Run | undefined> {
-    const { runs, steps, scheduler } = this.#deps;
+    const { history, scheduler } = this.#deps;
+    const { runs, steps } = history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     const delayed = await this.#delayedCalls(run, await steps.progress(env, runId));
@@ -81,23 +82,24 @@ export class RunRetries {
     return this.#deps.scheduler.delayedCalls(calls);
   }
 
-  /** A re-run outlives the record of its run, so counting the stored ones counts them all. */
+  /** A re-run outlives the record of its run, so counting the stored ones, hot or archived, counts them all. */
   async #nextRerun({ env, id: runId }: Run, fromStep: FromStep | undefined): Promise<{ id: string; active?: Run }> {
     const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
     for (let count = 0; ; count++) {
       const id = derivedId(runId, ...parts, String(count));
-      const rerun = await this.#deps.runs.read(env, id);
+      const rerun = await this.#deps.history.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };
     }
   }
 
   async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
-    const { events, functions, starter } = this.#deps;
+    const { events, functions, restorer, starter } = this.#deps;
     const { env, id: retryOf, functionId, eventId, batch } = run;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
     if (fromStep) await this.#checkFromStep(run, fn, fromStep);
+    await restorer.ensure(env, batch ?? [eventId]);
     const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // The event that cancelled the first run is older than this: it does not cancel this one.
@@ -107,10 +109,10 @@ export class RunRetries {
   }
 
   async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
-    const { runs, steps, apps } = this.#deps;
+    const { history: stored, apps } = this.#deps;
     const [history, memo, app] = await Promise.all([
-      runs.history(env, id),
-      steps.memo(env, id, fromStep.id),
+      stored.runs.history(env, id),
+      stored.steps.memo(env, id, fromStep.id),
       apps.read(env, fn.app),
     ]);
     checkFromStep(fromStep, { history, isFinished: memo !== undefined }, fn, app?.sdk);

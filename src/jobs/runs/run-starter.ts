@@ -13,6 +13,8 @@ import type { TimeoutTimers } from './timeout-timers.ts';
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
+  /** Also of archived runs. */
+  formerSteps: Pick<Runs, 'copySteps'>;
   /** flow-control/singletons.ts */
   singletons: { confirm(runs: readonly RunToStart[]): Promise<void> };
   cancelTriggers: CancelTriggers;
@@ -87,7 +89,7 @@ export class RunStarter {
     const counts = new Map<string, number>();
     for (const { id, event, retryOf, fromStep } of toStart) {
       if (!retryOf || !fromStep) continue;
-      const count = await this.#deps.runs.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
+      const count = await this.#deps.formerSteps.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
       // The reconciler fails it: without them it would run all steps again.
       if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
       counts.set(id, count);

@@ -36,6 +36,7 @@ interface Match {
 
 export interface WaitMatcherDeps {
   events: Events;
+  pastEvents: Pick<Events, 'since'>;
   waits: Waits;
   transitions: RunTransitions;
   evaluator: ExpressionEvaluator;
@@ -62,7 +63,7 @@ export class WaitMatcher {
   async matchPastEvents(env: string, name: string, waits: readonly StoredWait[], sinceMs: number): Promise<void> {
     if (waits.length === 0) return;
     let open = waits;
-    for await (const page of this.#deps.events.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
+    for await (const page of this.#deps.pastEvents.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
       const matched = await this.#match(env, open, page.map(toMatchable));
       open = open.filter((wait) => !matched.has(wait));
       if (open.length === 0) return;

@@ -6,6 +6,7 @@ import { batchRunIdOf } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Batches, BatchLimits, ClosedBatch } from '../../store/flow-control/batches.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
+import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { BatchStage } from '../flow-control/batches.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { Looks } from '../flow-control/looks.ts';
@@ -18,7 +19,10 @@ const NO_LIMITS: BatchLimits = { maxSize: 1_000_000, timeoutMs: 0 };
 
 export interface BatchTimersDeps {
   batches: Batches;
+  /** Also archived ones. */
   events: Pick<Events, 'envelopes'>;
+  /** Runs read their events from Redis. */
+  restorer: EventRestorer;
   runLists: Pick<RunLists, 'briefsByEvent'>;
   functions: FunctionTables;
   looks: Looks;
@@ -66,6 +70,10 @@ export class BatchTimers {
       const named = { ...event, internalId: id };
       candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
     }
+    await this.#deps.restorer.ensure(
+      env,
+      candidates.flatMap(({ batch = [] }) => batch),
+    );
     await this.#deps.heldRuns.start(candidates, this.#deps.stage);
   }
 

@@ -5,6 +5,7 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { DebouncePeriods, Debounces, FiredDebounce } from '../../store/flow-control/debounces.ts';
+import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { DebounceStage } from '../flow-control/debounces.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
@@ -18,7 +19,10 @@ const NO_PERIODS: DebouncePeriods = { periodMs: 0 };
 
 export interface DebounceTimersDeps {
   debounces: Debounces;
+  /** Also archived ones. */
   events: Pick<Events, 'envelopes'>;
+  /** Runs read their events from Redis. */
+  restorer: EventRestorer;
   functions: FunctionTables;
   decisions: DecisionLog;
   looks: Looks;
@@ -49,7 +53,7 @@ export class DebounceTimers {
   }
 
   async #start(env: string, fn: AppFunction, fired: readonly FiredDebounce[]): Promise<void> {
-    const { events, decisions, heldRuns, stage } = this.#deps;
+    const { events, restorer, decisions, heldRuns, stage } = this.#deps;
     const found = await events.envelopes(
       env,
       fired.map(({ eventId }) => eventId),
@@ -57,6 +61,7 @@ export class DebounceTimers {
     const candidates = [...found.values()].map((event): Candidate => {
       return { id: runIdOf(event.internalId, fn.id), fn, event, dueAt: event.ts, cause: 'event', repeated: true };
     });
+    await restorer.ensure(env, [...found.keys()]);
     await heldRuns.start(candidates, stage);
     const replaced = fired.flatMap((debounce) => decisionsOn(debounce, env, fn.id));
     if (replaced.length > 0) await decisions.add(replaced);

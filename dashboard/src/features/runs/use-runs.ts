@@ -4,12 +4,18 @@ import { callApi, type Query } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun } from '../../api/types.ts';
+import { isExpression } from '../../lib/is-expression.ts';
+import { stopOf } from '../../lib/stop.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 import { toListedRun } from './run.ts';
 import { applyStatuses, mergeFirstPage, type RunPage } from './run-pages.ts';
 import { parseTime } from './time-range.ts';
 
 export interface RunFilters {
+  /** An expression, or a text to look for. */
+  q?: string | undefined;
+  /** A text in the error. */
+  error?: string | undefined;
   status?: string | undefined;
   function?: string | undefined;
   app?: string | undefined;
@@ -21,9 +27,11 @@ const PAGE_SIZE = 100;
 type Pages = InfiniteData<RunPage, string | undefined>;
 
 /** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
-export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
+export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = true } = {}) {
   const env = useEnv();
   const queries = useQueryClient();
+  /** A live update does not tell whether a run meets a search. */
+  const isLive = filters.q === undefined && filters.error === undefined;
   const text = JSON.stringify([filters, pageSize]);
   const key = useMemo(() => ['runs', env, text], [env, text]);
   const read = useCallback(
@@ -31,7 +39,7 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
       const [parsedFilters, limit] = JSON.parse(text) as [RunFilters, number];
       const query = { ...queryOf(parsedFilters), limit, cursor };
       const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
-      return { runs: data.map(toListedRun), cursor: metadata.cursor };
+      return { runs: data.map(toListedRun), cursor: metadata.cursor, stop: stopOf(metadata) };
     },
     [env, text],
   );
@@ -40,6 +48,9 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor }) => cursor,
+    enabled,
+    // A search of seconds is not repeated by itself.
+    ...(!isLive && { retry: false }),
     // A refetch would load all pages; `refresh` loads only the first.
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -51,32 +62,41 @@ export function useRuns(filters: RunFilters, pageSize = PAGE_SIZE) {
       queries.setQueryData<Pages>(key, (before) => before && withPages(before, mergeFirstPage(before.pages, first)));
     }, [queries, key, read]),
   );
+  const follow = useCallback(() => {
+    if (isLive) refresh();
+  }, [isLive, refresh]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes a cached list
-  useEffect(refresh, [refresh, key]);
-  useLiveUpdates('hello', refresh);
+  useEffect(follow, [follow, key]);
+  useLiveUpdates('hello', follow);
   useLiveUpdates('runs', ({ runs }) => {
     const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
     queries.setQueryData<Pages>(key, (before) => before && withPages(before, applyStatuses(before.pages, statuses)));
-    refresh();
+    follow();
   });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
   // A page may be empty without being the last, so each page triggers the next check.
   // biome-ignore lint/correctness/useExhaustiveDependencies: depends on the loaded pages
-  const loadMore = useCallback(() => {
+  const goOn = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [fetchNextPage, hasNextPage, isFetchingNextPage, result.data]);
+  /** Where a page stopped early, the user decides whether to go on. */
+  const stop = hasNextPage ? result.data?.pages.at(-1)?.stop : undefined;
+  const loadMore = useCallback(() => {
+    if (!stop) goOn();
+  }, [stop, goOn]);
   useEffect(() => {
     if (runs.length === 0) loadMore();
   }, [runs.length, loadMore]);
-  return { runs, loadMore, refresh, result };
+  return { runs, stop, loadMore, goOn, refresh, result };
 }
 
-function queryOf({ status, function: functionId, app, from, to }: RunFilters): Query {
+function queryOf({ q, error, status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
-  return { status, function_id: functionId, app, ...range };
+  const search = q !== undefined && isExpression(q) ? q : undefined;
+  return { search, error, status, function_id: functionId, app, ...range };
 }
 
 function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {

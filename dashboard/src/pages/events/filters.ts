@@ -2,8 +2,11 @@
 import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Query } from '../../api/client.ts';
+import { isExpression } from '../../lib/is-expression.ts';
 
 export interface Filters {
+  /** An expression, or a text to look for. */
+  q?: string | undefined;
   name?: string | undefined;
   /** A source, or a kind of source: `webhook`, `event-key`. */
   source?: string | undefined;
@@ -45,21 +48,31 @@ export function useTimeRange({ from, to }: Filters): TimeRange {
 }
 
 /** Stable identity while its values do not change. */
-export function useListQuery({ name, source, id }: Filters, { after, before }: TimeRange): Query {
+export function useListQuery({ q, name, source, id }: Filters, { after, before }: TimeRange): Query {
   return useMemo(
-    () => ({ name, source, id, received_after: after, received_before: before }),
-    [name, source, id, after, before],
+    () => ({ search: expressionIn(q), name, source, id, received_after: after, received_before: before }),
+    [q, name, source, id, after, before],
   );
 }
 
-export function hasFilters({ name, source, id, from, to }: Filters): boolean {
-  return [name, source, id, from, to].some((one) => one !== undefined);
+/** undefined: the search box has a text, or nothing. */
+function expressionIn(q: string | undefined): string | undefined {
+  return q !== undefined && isExpression(q) ? q : undefined;
+}
+
+export function hasFilters({ q, name, source, id, from, to }: Filters): boolean {
+  return [q, name, source, id, from, to].some((one) => one !== undefined);
 }
 
 /** Whether an event of the live stream matches, as far as its message tells. */
 export function matchesFilters({ name, source }: Filters, event: { name: string; source: string }): boolean {
   return (
-    (name === undefined || event.name === name) &&
+    (name === undefined || event.name === name || isWildcardFor(name, event.name)) &&
     (source === undefined || event.source === source || event.source.startsWith(`${source}:`))
   );
+}
+
+/** `order/*` */
+function isWildcardFor(wildcard: string, name: string): boolean {
+  return wildcard.endsWith('*') && name.startsWith(wildcard.slice(0, -1));
 }

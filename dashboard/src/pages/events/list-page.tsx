@@ -1,22 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
-import { FirstEvent } from '../../features/events/first-event.tsx';
+import { TextResults } from '../../features/search/text-results.tsx';
+import { isExpression } from '../../lib/is-expression.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Loading } from '../../ui/loading.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { useWebhooks } from './event-source.tsx';
-import { type Filters, hasFilters, useFilters, useListQuery, useTimeRange } from './filters.ts';
-import { columnsOf } from './list/columns.tsx';
-import type { EventRow } from './list/event-pages.ts';
+import { type Filters, useFilters, useListQuery, useTimeRange } from './filters.ts';
+import { EventList } from './list/event-list.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
 import { Histogram } from './list/histogram.tsx';
-import { MAX_ROWS, useEventRows } from './list/use-event-rows.ts';
+import { useEventRows } from './list/use-event-rows.ts';
 import { useLiveEvents } from './list/use-live-events.ts';
 import { SendDialog } from './send/send-dialog.tsx';
 
@@ -31,10 +27,11 @@ export default function EventsPage() {
   const canWrite = useHasAccess('write');
   const [sending, setSending] = useState(false);
   const query = useListQuery(filters, range);
-  const { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns } = useEventRows(env, query);
-  const ended = range.before !== undefined || filters.id !== undefined;
-  const { unseen, show } = useLiveEvents({ filters, ended, rows, refreshTop, updateRuns });
-  const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
+  const isText = filters.q !== undefined && !isExpression(filters.q);
+  const events = useEventRows(env, query, !isText);
+  // A live update does not tell whether an event meets a search.
+  const ended = range.before !== undefined || filters.id !== undefined || filters.q !== undefined;
+  const { unseen, show } = useLiveEvents({ filters, ended, ...events });
   const change = useCallback(
     (to: Partial<Record<keyof Filters, unknown>>) =>
       void navigate({ search: (before) => ({ ...before, ...to }) as never, replace: true, resetScroll: false }),
@@ -44,16 +41,23 @@ export default function EventsPage() {
     if (filters.paused) change({ paused: undefined });
     show();
   };
-  const open = useCallback(
-    ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
-    [navigate],
-  );
+  const replay = () => {
+    const { q, name, source } = filters;
+    const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+    const search = { new: true as const, q, name, source, from: isoTime(range.after), to: isoTime(range.before) };
+    void navigate({ to: '/replays', search: search as never });
+  };
   const paused = filters.paused === true;
   return (
     <Page
       title="Events"
       actions={
         <>
+          {query.search !== undefined && (
+            <Button icon="retry" busy={events.list.isFetching} onClick={() => void events.list.refetch()}>
+              Refresh
+            </Button>
+          )}
           {!ended && (
             <Button
               icon={paused ? 'play' : 'pause'}
@@ -63,6 +67,14 @@ export default function EventsPage() {
               {paused ? 'Resume' : 'Pause'}
             </Button>
           )}
+          <Button
+            icon="replay"
+            disabled={!canWrite || isText || filters.id !== undefined}
+            title={canWrite ? 'Run functions again on the events that the filters select' : 'Requires write access'}
+            onClick={replay}
+          >
+            Replay these
+          </Button>
           <Button
             icon="send"
             disabled={!canWrite}
@@ -74,8 +86,8 @@ export default function EventsPage() {
         </>
       }
     >
-      <FilterBar env={env} filters={filters} webhooks={webhooks} onChange={change} />
-      {filters.id === undefined && (
+      <FilterBar env={env} filters={filters} webhooks={webhooks} error={events.list.error} onChange={change} />
+      {filters.id === undefined && !isText && (
         <Histogram
           env={env}
           filters={filters}
@@ -84,61 +96,13 @@ export default function EventsPage() {
         />
       )}
       <NewEventsButton count={unseen} onShow={showNew} />
-      {list.error && <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />}
-      {(list.isPending || (rows.length === 0 && hasMore && !error)) && !list.error && (
-        <Card>
-          <Loading rows={10} />
-        </Card>
-      )}
-      {list.data && rows.length === 0 && !hasMore && (
-        <Card>
-          {hasFilters(filters) ? (
-            <NoMatches
-              filters={filters}
-              onClear={() => void navigate({ search: (({ env: kept }: { env?: string }) => ({ env: kept })) as never })}
-            />
-          ) : (
-            <FirstEvent title="No events yet" />
-          )}
-        </Card>
-      )}
-      {rows.length > 0 && (
-        <DataTable
-          label="Events"
-          columns={columns}
-          rows={rows}
-          rowKey={(row) => row.internal_id}
-          onOpen={open}
-          onEndReached={loadMore}
-          loadingMore={loadingMore}
-          rowHeight={57}
-        />
-      )}
-      {error && (
-        <div className="mt-4">
-          <ErrorAlert error={error} onRetry={loadMore} />
-        </div>
-      )}
-      {full && (
-        <p className="py-6 text-center text-muted">
-          Showing {MAX_ROWS.toLocaleString()} events. Select a time range to see older ones.
-        </p>
+      {isText ? (
+        <TextResults env={env} text={filters.q as string} />
+      ) : (
+        <EventList filters={filters} webhooks={webhooks} events={events} />
       )}
       <SendDialog title="Send event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
     </Page>
-  );
-}
-
-function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
-  return (
-    <EmptyState title={filters.id === undefined ? 'No matching events' : 'Event not found'}>
-      <p className="mb-4">
-        {filters.id === undefined
-          ? 'No stored event matches all filters.'
-          : 'It is in another environment, or its retention has ended.'}
-      </p>
-      <Button onClick={onClear}>Clear filters</Button>
-    </EmptyState>
   );
 }
 

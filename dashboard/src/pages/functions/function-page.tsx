@@ -40,7 +40,7 @@ export default function FunctionPage() {
 function Known({ fn }: { fn: FunctionDetails }) {
   const canWrite = useHasAccess('write');
   const [invoking, setInvoking] = useState(false);
-  const list = useRuns({ function: fn.id }, 10);
+  const list = useRuns({ function: fn.id }, { pageSize: 10 });
   const sample = useEventData(list.runs[0]?.event_id, invoking);
   return (
     <Page

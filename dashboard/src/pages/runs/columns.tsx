@@ -41,7 +41,12 @@ function Name({ run }: { run: ListedRun }) {
       <Link to="/runs/$id" params={{ id: run.run_id }} className="block truncate font-medium hover:underline">
         {run.function_id}
       </Link>
-      {run.error && <p className="truncate text-xs text-muted">{run.error}</p>}
+      {(run.replay_id || run.error) && (
+        <p className="truncate text-xs text-muted">
+          {run.replay_id && <span title="Started by a replay">{run.error ? 'replayed · ' : 'replayed'}</span>}
+          {run.error}
+        </p>
+      )}
     </>
   );
 }

@@ -57,6 +57,13 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
             <CancelReason reason={run.cancel_reason} />
           </DescriptionItem>
         )}
+        {run.replay_id && (
+          <DescriptionItem term="Started by">
+            <Link to="/replays/$id" params={{ id: run.replay_id }} search={{}} className={LINK}>
+              a replay
+            </Link>
+          </DescriptionItem>
+        )}
         {run.retry_of && (
           <DescriptionItem term="Re-run of">
             <RunLink id={run.retry_of} />

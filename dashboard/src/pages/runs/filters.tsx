@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useApps } from '../../features/apps/queries.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
 import {
@@ -9,6 +10,7 @@ import {
   toLocalInput,
 } from '../../features/runs/time-range.ts';
 import type { RunFilters } from '../../features/runs/use-runs.ts';
+import { SearchBox } from '../../features/search/search-box.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -18,16 +20,29 @@ const route = getRouteApi('/runs');
 const STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 const TABS = [['all', 'All'], ...STATUSES.map((status) => [status, status] as const)] as const;
 
-export function Filters() {
+const NO_FILTERS = {
+  q: undefined,
+  error: undefined,
+  function: undefined,
+  app: undefined,
+  from: undefined,
+  to: undefined,
+};
+
+/** @param error of the list */
+export function Filters({ error }: { error: Error | null }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const set = (changes: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
-  const { function: functionId, app, from, to } = search;
+  const { q, error: errorText, function: functionId, app, from, to } = search;
   const range = selectedRange(from, to);
   return (
     <>
       <Tabs label="Status" tabs={TABS} current={search.status ?? 'all'} param="status" />
+      <search aria-label="Search runs" className="mb-3 block">
+        <SearchBox of="runs" search={q} error={error} onSearch={(text) => set({ q: text })} />
+      </search>
       <div className="mb-4 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-end">
         <FunctionFilter value={functionId} app={app} onChange={(id) => set({ function: id })} />
         <AppFilter value={app} onChange={(name) => set({ app: name, function: undefined })} />
@@ -43,6 +58,7 @@ export function Filters() {
             </option>
           ))}
         </Select>
+        <ErrorFilter key={errorText} value={errorText} onChange={(text) => set({ error: text })} />
         {range === 'between' && (
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
             <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
@@ -50,12 +66,8 @@ export function Filters() {
             <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
           </div>
         )}
-        {(functionId || app || range !== 'any') && (
-          <Button
-            variant="ghost"
-            icon="close"
-            onClick={() => set({ function: undefined, app: undefined, from: undefined, to: undefined })}
-          >
+        {(q || errorText || functionId || app || range !== 'any') && (
+          <Button variant="ghost" icon="close" onClick={() => set(NO_FILTERS)}>
             Clear
           </Button>
         )}
@@ -109,6 +121,29 @@ function AppFilter({ value, onChange }: { value?: string | undefined; onChange(n
           </option>
         ))}
       </Select>
+    </div>
+  );
+}
+
+/** A text in the error. Applies on Enter or blur. */
+function ErrorFilter({ value, onChange }: { value?: string | undefined; onChange(text: string | undefined): void }) {
+  const [typed, setTyped] = useState(value ?? '');
+  const apply = () => {
+    const text = typed.trim() || undefined;
+    if (text !== value) onChange(text);
+  };
+  return (
+    <div className="min-w-0 sm:w-44">
+      <TextField
+        label="Error text"
+        hideLabel
+        placeholder="Error text"
+        value={typed}
+        autoComplete="off"
+        onChange={({ target }) => setTyped(target.value)}
+        onBlur={apply}
+        onKeyDown={({ key }) => key === 'Enter' && apply()}
+      />
     </div>
   );
 }

@@ -1,7 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { useRuns } from '../../features/runs/use-runs.ts';
+import { refusalOf } from '../../features/search/search-box.tsx';
+import { StoppedEarlyNotice } from '../../features/search/stopped-early.tsx';
+import { TextResults } from '../../features/search/text-results.tsx';
+import { isExpression } from '../../lib/is-expression.ts';
+import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -13,24 +19,42 @@ import { Filters } from './filters.tsx';
 const route = getRouteApi('/runs');
 
 export default function RunsPage() {
+  const env = useEnv();
+  const filters = route.useSearch();
+  const isText = filters.q !== undefined && !isExpression(filters.q);
+  const list = useRuns(filters, { enabled: !isText });
   return (
-    <Page title="Runs" description="Each execution of a function on an event, newest first.">
-      <Filters />
-      <Runs />
+    <Page
+      title="Runs"
+      description="Each execution of a function on an event, newest first."
+      actions={
+        filters.q !== undefined &&
+        !isText && (
+          <Button icon="retry" busy={list.result.isFetching} onClick={() => void list.result.refetch()}>
+            Refresh
+          </Button>
+        )
+      }
+    >
+      <Filters error={list.result.error} />
+      {isText ? <TextResults env={env} text={filters.q as string} /> : <Runs filters={filters} list={list} />}
     </Page>
   );
 }
 
-function Runs() {
-  const filters = route.useSearch();
+function Runs({ filters, list }: { filters: object; list: ReturnType<typeof useRuns> }) {
   const navigate = route.useNavigate();
-  const { runs, loadMore, refresh, result } = useRuns(filters);
+  const { runs, stop, loadMore, goOn, refresh, result } = list;
   const { columns, dialog } = useRunColumns(refresh, useHasAccess('write'));
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
+  const notice = stop && <StoppedEarlyNotice stop={stop} what="runs" busy={result.isFetchingNextPage} onGoOn={goOn} />;
   if (result.isPending) return <Loading rows={8} />;
   if (result.isError && runs.length === 0) {
+    // The search box shows this one.
+    if (refusalOf(result.error)) return null;
     return <ErrorAlert error={result.error} onRetry={() => void result.refetch()} />;
   }
+  if (runs.length === 0 && notice) return notice;
   if (runs.length === 0) return result.isFetching ? <Loading /> : <RunsEmptyState filtered={isFiltered(filters)} />;
   return (
     <>
@@ -44,11 +68,12 @@ function Runs() {
         loadingMore={result.isFetchingNextPage}
         rowHeight={52}
       />
+      {notice}
       {dialog}
     </>
   );
 }
 
-function isFiltered({ env: _, ...filters }: Record<string, unknown>): boolean {
+function isFiltered({ env: _, ...filters }: { env?: unknown }): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }

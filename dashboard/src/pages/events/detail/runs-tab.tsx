@@ -14,11 +14,12 @@ const COLUMNS: Column<ListedRun>[] = [
     id: 'function',
     header: 'Function',
     width: 'minmax(0, 1.4fr)',
-    cell: ({ run_id, function_id, error }) => (
+    cell: ({ run_id, function_id, replay_id, error }) => (
       <>
         <Link to="/runs/$id" params={{ id: run_id }} className="block truncate font-medium hover:underline">
           {function_id}
         </Link>
+        {replay_id && <span className="block text-xs text-muted">replayed</span>}
         {error && <span className="block truncate text-xs text-bad">{error.message}</span>}
       </>
     ),

@@ -1,5 +1,6 @@
 /** Pages of the event list, and how live updates change them. Pure. */
 import type { ListedEvent, RunSummary } from '../../../api/types.ts';
+import type { Stop } from '../../../lib/stop.ts';
 
 /** An event without its payload, so that 100,000 of them take tens of megabytes. */
 export type EventRow = Pick<ListedEvent, 'internal_id' | 'name' | 'received_at' | 'source' | 'duplicates'> & {
@@ -10,6 +11,8 @@ export interface Page {
   rows: readonly EventRow[];
   /** Cursor of the next page; undefined: this is the last. */
   next: string | undefined;
+  /** undefined: the page is complete. */
+  stop?: Stop | undefined;
 }
 
 export type RunUpdate = RunSummary & { event_id: string };

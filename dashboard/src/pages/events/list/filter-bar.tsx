@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
+import { SearchBox } from '../../../features/search/search-box.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { type Filters, hasFilters } from '../filters.ts';
@@ -9,21 +10,34 @@ import { IdField } from './id-field.tsx';
 import { TimeRangeFields } from './time-range-fields.tsx';
 
 const NAMES_SHOWN = 200;
+const NO_FILTERS = {
+  q: undefined,
+  name: undefined,
+  source: undefined,
+  id: undefined,
+  from: undefined,
+  to: undefined,
+};
 
 interface FilterBarProps {
   env: string;
   filters: Filters;
   webhooks: readonly Webhook[];
+  /** Of the list. */
+  error: Error | null;
   onChange(filters: Partial<Record<keyof Filters, string | undefined>>): void;
 }
 
-export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) {
-  const { name, source, from, to } = filters;
+export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBarProps) {
+  const { q, name, source, from, to } = filters;
   return (
     <search
       aria-label="Filter events"
       className="mb-4 grid grid-cols-2 items-end gap-3 md:grid-cols-[minmax(0,1.5fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.5fr)_auto]"
     >
+      <div className="col-span-full">
+        <SearchBox of="events" search={q} eventName={name} error={error} onSearch={(text) => onChange({ q: text })} />
+      </div>
       <NameField env={env} name={name} onChange={(selected) => onChange({ name: selected })} />
       <Select
         label="Source"
@@ -45,12 +59,7 @@ export function FilterBar({ env, filters, webhooks, onChange }: FilterBarProps) 
       </Select>
       <TimeRangeFields from={from} to={to} onChange={onChange} />
       <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
-      <Button
-        variant="ghost"
-        icon="close"
-        disabled={!hasFilters(filters)}
-        onClick={() => onChange({ name: undefined, source: undefined, id: undefined, from: undefined, to: undefined })}
-      >
+      <Button variant="ghost" icon="close" disabled={!hasFilters(filters)} onClick={() => onChange(NO_FILTERS)}>
         Clear
       </Button>
     </search>
@@ -64,7 +73,7 @@ function isUnlisted(source: string | undefined, webhooks: readonly Webhook[]): b
   return source !== undefined && !KINDS.includes(source) && !webhooks.some(({ id }) => source === `webhook:${id}`);
 }
 
-/** An exact name, with suggestions from stored events. Applies on Enter or blur. */
+/** A name, or the beginning of several with `*`, with suggestions from stored events. Applies on Enter or blur. */
 function NameField({
   env,
   name,
@@ -93,7 +102,6 @@ function NameField({
         placeholder="order/paid"
         list={list}
         value={typed}
-        data-page-search
         autoComplete="off"
         spellCheck={false}
         onChange={({ target }) => {

@@ -11,7 +11,7 @@ const whole = new Intl.NumberFormat();
 /** Events over time. Selecting a range with the mouse sets the time filter. */
 export function Histogram({
   env,
-  filters: { name, source, paused },
+  filters: { q, name, source, paused },
   range: { after, before },
   onSelectRange,
 }: {
@@ -38,6 +38,7 @@ export function Histogram({
         <span>
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
+          {q !== undefined && ', whatever the search'}
           {after === undefined && ' in the last 24 hours'}
         </span>
         <span className="hidden sm:inline">Drag to select a time range</span>

@@ -3,18 +3,23 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { callApi, type Query } from '../../../api/client.ts';
 import type { ListedEvent } from '../../../api/types.ts';
+import { stopOf } from '../../../lib/stop.ts';
 import { applyRunUpdates, mergeFirstPage, type Page, type RunUpdate, toRow } from './event-pages.ts';
 
 const PAGE_SIZE = 50;
 /** At this length the list asks for a narrower filter. */
 export const MAX_ROWS = 100_000;
 
-export function useEventRows(env: string, filters: Query) {
+/** @param enabled false: something else is shown */
+export function useEventRows(env: string, filters: Query, enabled = true) {
   const queries = useQueryClient();
   const key = useMemo(() => ['events', env, 'list', filters], [env, filters]);
   const list = useQuery({
     queryKey: key,
     queryFn: async ({ signal }): Promise<readonly Page[]> => [await fetchPage(env, filters, signal)],
+    enabled,
+    // A search of seconds is not repeated by itself.
+    ...(filters.search !== undefined && { retry: false }),
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   });
@@ -40,7 +45,7 @@ export function useEventRows(env: string, filters: Query) {
   const [error, setError] = useState<Error>();
   /** Cursor of the page that is loading. */
   const [loadingCursor, setLoadingCursor] = useState<string>();
-  const next = pages?.at(-1)?.next;
+  const { next, stop } = pages?.at(-1) ?? {};
   const full = rows.length >= MAX_ROWS;
   const loadNext = useSharedCall(
     useCallback(async () => {
@@ -50,12 +55,16 @@ export function useEventRows(env: string, filters: Query) {
       change((before) => (before.at(-1)?.next === next ? [...before, page] : before));
     }, [env, filters, next, change]),
   );
-  const loadMore = useCallback(() => {
+  const goOn = useCallback(() => {
     if (next === undefined || full) return;
     setLoadingCursor(next);
     const done = () => setLoadingCursor((now) => (now === next ? undefined : now));
     void loadNext().catch(setError).finally(done);
   }, [loadNext, next, full]);
+  /** Where a page stopped early, the user decides whether to go on. */
+  const loadMore = useCallback(() => {
+    if (!stop) goOn();
+  }, [stop, goOn]);
   // A page may be empty without being the last: the service scans a limited number of events per page.
   useEffect(() => {
     if (rows.length === 0 && next !== undefined) loadMore();
@@ -63,7 +72,7 @@ export function useEventRows(env: string, filters: Query) {
 
   const hasMore = next !== undefined && !full;
   const loadingMore = hasMore && loadingCursor === next;
-  return { list, rows, hasMore, loadingMore, full, error, loadMore, refreshTop, updateRuns };
+  return { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn, refreshTop, updateRuns };
 }
 
 async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
@@ -72,7 +81,7 @@ async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Pro
     query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE_SIZE },
     ...(signal && { signal }),
   });
-  return { rows: data.map(toRow), next: metadata.cursor };
+  return { rows: data.map(toRow), next: metadata.cursor, stop: stopOf(metadata) };
 }
 
 /** A call during a running one gets its promise. */

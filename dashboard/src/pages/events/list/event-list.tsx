@@ -1,0 +1,92 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useMemo } from 'react';
+import type { Webhook } from '../../../api/types.ts';
+import { FirstEvent } from '../../../features/events/first-event.tsx';
+import { refusalOf } from '../../../features/search/search-box.tsx';
+import { StoppedEarlyNotice } from '../../../features/search/stopped-early.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { DataTable } from '../../../ui/data-table.tsx';
+import { EmptyState } from '../../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../../ui/error-alert.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import { Card } from '../../../ui/page.tsx';
+import { type Filters, hasFilters } from '../filters.ts';
+import { columnsOf } from './columns.tsx';
+import type { EventRow } from './event-pages.ts';
+import { MAX_ROWS, type useEventRows } from './use-event-rows.ts';
+
+interface EventListProps {
+  filters: Filters;
+  webhooks: readonly Webhook[];
+  events: ReturnType<typeof useEventRows>;
+}
+
+export function EventList({ filters, webhooks, events }: EventListProps) {
+  const { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn } = events;
+  const navigate = useNavigate({ from: '/events' });
+  const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
+  const open = useCallback(
+    ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
+    [navigate],
+  );
+  // The search box shows this one.
+  if (refusalOf(list.error)) return null;
+  return (
+    <>
+      {list.error && <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />}
+      {(list.isPending || (rows.length === 0 && hasMore && !stop && !error)) && !list.error && (
+        <Card>
+          <Loading rows={10} />
+        </Card>
+      )}
+      {list.data && rows.length === 0 && !hasMore && (
+        <Card>
+          {hasFilters(filters) ? (
+            <NoMatches
+              filters={filters}
+              onClear={() => void navigate({ search: (({ env: kept }: { env?: string }) => ({ env: kept })) as never })}
+            />
+          ) : (
+            <FirstEvent title="No events yet" />
+          )}
+        </Card>
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          label="Events"
+          columns={columns}
+          rows={rows}
+          rowKey={(row) => row.internal_id}
+          onOpen={open}
+          onEndReached={loadMore}
+          loadingMore={loadingMore}
+          rowHeight={57}
+        />
+      )}
+      {error && (
+        <div className="mt-4">
+          <ErrorAlert error={error} onRetry={goOn} />
+        </div>
+      )}
+      {stop && hasMore && !error && <StoppedEarlyNotice stop={stop} what="events" busy={loadingMore} onGoOn={goOn} />}
+      {full && (
+        <p className="py-6 text-center text-muted">
+          Showing {MAX_ROWS.toLocaleString()} events. Select a time range to see older ones.
+        </p>
+      )}
+    </>
+  );
+}
+
+function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
+  return (
+    <EmptyState title={filters.id === undefined ? 'No matching events' : 'Event not found'}>
+      <p className="mb-4">
+        {filters.id === undefined
+          ? 'No stored event matches all filters.'
+          : 'It is in another environment, or its retention has ended.'}
+      </p>
+      <Button onClick={onClear}>Clear filters</Button>
+    </EmptyState>
+  );
+}

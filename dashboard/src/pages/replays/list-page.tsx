@@ -1,0 +1,119 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useHasAccess } from '../../api/current-user.ts';
+import type { Replay } from '../../api/types.ts';
+import { formatCount } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { ProgressBar } from '../../ui/progress-bar.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NewReplayDialog } from './new-replay-dialog.tsx';
+import { useReplays } from './queries.ts';
+import { ReplayStatus } from './replay-status.tsx';
+import { filterText, functionsText, shareDone } from './texts.ts';
+
+const route = getRouteApi('/replays');
+
+export default function ReplaysPage() {
+  const { new: isNew, env: _, ...given } = route.useSearch() as { new?: true; env?: string };
+  const navigate = route.useNavigate();
+  const canWrite = useHasAccess('write');
+  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useReplays();
+  const close = () => void navigate({ search: (({ env }: { env?: string }) => ({ env })) as never, replace: true });
+  return (
+    <Page
+      title="Replays"
+      description="Functions run again on past events."
+      actions={
+        <Button
+          variant="primary"
+          icon="plus"
+          disabled={!canWrite}
+          title={canWrite ? undefined : 'Requires write access'}
+          onClick={() => void navigate({ search: ((before: object) => ({ ...before, new: true })) as never })}
+        >
+          New replay
+        </Button>
+      }
+    >
+      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {!rows && !error && <Loading rows={6} />}
+      {rows?.length === 0 && (
+        <Card>
+          <EmptyState title="No replays yet">
+            A replay runs functions again on past events: after a bug was fixed, for a new function, or after an outage.
+            A dry run says first what it would start.
+          </EmptyState>
+        </Card>
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable
+          label="Replays"
+          columns={COLUMNS}
+          rows={rows}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id }, search: {} })}
+          onEndReached={() => {
+            if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+          }}
+          loadingMore={isFetchingNextPage}
+          rowHeight={57}
+        />
+      )}
+      {isNew && canWrite && <NewReplayDialog given={given} onClose={close} />}
+    </Page>
+  );
+}
+
+const COLUMNS: Column<Replay>[] = [
+  {
+    id: 'replay',
+    header: 'Replay',
+    width: 'minmax(0, 2fr)',
+    cell: (replay) => (
+      <>
+        <Link
+          to="/replays/$id"
+          params={{ id: replay.id }}
+          search={{}}
+          className="block truncate font-medium hover:underline"
+        >
+          {replay.name ?? filterText(replay)}
+        </Link>
+        <span className="block truncate text-xs text-muted">
+          {replay.name ? filterText(replay) : functionsText(replay)}
+        </span>
+      </>
+    ),
+  },
+  { id: 'status', header: 'Status', width: '6.5rem', cell: (replay) => <ReplayStatus replay={replay} /> },
+  {
+    id: 'progress',
+    header: 'Progress',
+    width: 'minmax(0, 11rem)',
+    hideOnMobile: true,
+    cell: (replay) => <ProgressBar label="Progress" share={shareDone(replay)} />,
+  },
+  {
+    id: 'runs',
+    header: 'Runs',
+    width: '5rem',
+    align: 'right',
+    hideOnMobile: true,
+    cell: ({ progress }) => formatCount(progress.started),
+  },
+  {
+    id: 'created',
+    header: 'Created',
+    width: '5.5rem',
+    align: 'right',
+    cell: ({ created_at }) => (
+      <span className="text-sm text-muted">
+        <Time at={created_at} />
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,58 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { Replay, ReplayResult } from '../../api/types.ts';
+
+const PAGE_SIZE = 100;
+const ACTIVE_POLL_MS = 1_500;
+const IDLE_POLL_MS = 10_000;
+
+/** Whether its numbers still change. */
+export function isActive({ status, runs }: Replay): boolean {
+  return status === 'running' || status === 'cancelling' || runs.active > 0;
+}
+
+export function useReplays() {
+  const env = useEnv();
+  const list = useInfiniteQuery({
+    queryKey: ['replays', env, 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      callApi<Replay[]>('/v1/replays', { env, signal, query: { limit: PAGE_SIZE, cursor: pageParam } }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ metadata }) => metadata.cursor,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some(isActive)) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
+  });
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  return { ...list, rows };
+}
+
+export function useReplay(id: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['replays', env, id],
+    queryFn: async ({ signal }) => (await callApi<Replay>(`/v1/replays/${id}`, { env, signal })).data,
+    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? ACTIVE_POLL_MS : IDLE_POLL_MS),
+  });
+}
+
+/** @param active it may have more results soon */
+export function useResults(id: string, outcome: string | undefined, active: boolean) {
+  const env = useEnv();
+  const list = useInfiniteQuery({
+    queryKey: ['replays', env, id, 'results', outcome],
+    queryFn: ({ pageParam, signal }) =>
+      callApi<ReplayResult[]>(`/v1/replays/${id}/results`, {
+        env,
+        signal,
+        query: { outcome, limit: PAGE_SIZE, cursor: pageParam },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ metadata }) => metadata.cursor,
+    // A refetch loads all pages.
+    refetchInterval: ({ state }) => (active && (state.data?.pages.length ?? 0) < 2 ? ACTIVE_POLL_MS : false),
+  });
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+  return { ...list, rows };
+}

@@ -1,0 +1,132 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReplayResult } from '../../api/types.ts';
+import { Id } from '../../ui/code-block.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card } from '../../ui/page.tsx';
+import { SegmentedControl } from '../../ui/segmented-control.tsx';
+import { Badge, RunStatusBadge } from '../../ui/status-badge.tsx';
+import { useResults } from './queries.ts';
+import { reasonText } from './texts.ts';
+
+const route = getRouteApi('/replays/$id');
+const OUTCOMES = [
+  ['all', 'All'],
+  ['started', 'Started'],
+  ['skipped', 'Skipped'],
+  ['failed', 'Could not start'],
+] as const;
+const LINK = 'text-accent hover:underline';
+
+/** What happened for each event and function. */
+export function Results({ id, active, omitted }: { id: string; active: boolean; omitted: number }) {
+  const { outcome } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useResults(id, outcome, active);
+  return (
+    <section aria-label="Results">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <h2 className="font-medium">Results</h2>
+        <SegmentedControl
+          label="Outcome"
+          options={OUTCOMES}
+          value={outcome ?? 'all'}
+          onChange={(selected) =>
+            void navigate({
+              search: ((before: object) => ({
+                ...before,
+                outcome: selected === 'all' ? undefined : selected,
+              })) as never,
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      </div>
+      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {!rows && !error && <Loading rows={4} />}
+      {rows?.length === 0 && (
+        <Card>
+          <EmptyState title={active ? 'No results yet' : 'No results'} />
+        </Card>
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable
+          label="Results"
+          columns={COLUMNS}
+          rows={rows}
+          rowKey={({ event_id, function_id }) => `${event_id} ${function_id}`}
+          onEndReached={() => {
+            if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+          }}
+          loadingMore={isFetchingNextPage}
+          rowHeight={52}
+        />
+      )}
+      {omitted > 0 && (
+        <p className="mt-2 text-sm text-muted">{omitted.toLocaleString()} more results are counted and not listed.</p>
+      )}
+    </section>
+  );
+}
+
+const COLUMNS: Column<ReplayResult>[] = [
+  { id: 'outcome', header: 'Outcome', width: '6.5rem', cell: (result) => <Outcome result={result} /> },
+  {
+    id: 'function',
+    header: 'Function',
+    width: 'minmax(0, 2fr)',
+    cell: ({ function_id, run_id, reason }) => (
+      <>
+        {run_id ? (
+          <Link to="/runs/$id" params={{ id: run_id }} className="block truncate font-medium hover:underline">
+            {function_id}
+          </Link>
+        ) : (
+          <span className="block truncate font-medium">{function_id}</span>
+        )}
+        {reason && (
+          <span className="block truncate text-xs text-muted" title={reasonText(reason)}>
+            {reasonText(reason)}
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'event',
+    header: 'Event',
+    width: 'minmax(0, 9rem)',
+    cell: ({ event_id: id }) => (
+      <Link to="/events/$id" params={{ id }} className={LINK}>
+        <Id id={id} maxChars={12} />
+      </Link>
+    ),
+  },
+  {
+    id: 'former',
+    header: 'Former run',
+    width: 'minmax(0, 9rem)',
+    hideOnMobile: true,
+    cell: ({ retry_of: id }) =>
+      id ? (
+        <Link to="/runs/$id" params={{ id }} className={LINK}>
+          <Id id={id} maxChars={12} />
+        </Link>
+      ) : (
+        <span className="text-muted">None</span>
+      ),
+  },
+];
+
+function Outcome({ result: { outcome, run_status } }: { result: ReplayResult }) {
+  if (outcome === 'started') return <RunStatusBadge status={run_status ?? 'Queued'} />;
+  if (outcome === 'skipped') return <Badge tone="neutral">Skipped</Badge>;
+  return (
+    <Badge tone="bad" icon="warning">
+      Not started
+    </Badge>
+  );
+}

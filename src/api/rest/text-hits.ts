@@ -1,0 +1,164 @@
+/** What a text may be: an ID or the beginning of one, an event name, a function, a piece of an error. */
+import { isUnavailable } from '../../archive/database.ts';
+import type { History } from '../../history/history.ts';
+import type { StoppedEarly } from '../../history/merged-page.ts';
+import type { Searches } from '../../history/searches.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
+import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+import { time } from '../views/time.ts';
+import { withinPrefix } from './search-query.ts';
+
+export interface TextHitDeps {
+  events: History['events'];
+  eventLists: History['eventLists'];
+  eventCounts: History['eventCounts'];
+  runs: History['runs'];
+  searches: Searches;
+  functionTables: FunctionTables;
+}
+
+export const HIT_KINDS = [
+  'event',
+  'run',
+  'events_by_prefix',
+  'runs_by_prefix',
+  'deduplication_id',
+  'event_name',
+  'function',
+  'error',
+] as const;
+
+export interface Hit {
+  /** Of an event or a run; undefined: a name or a function. */
+  id?: string | undefined;
+  /** Of an event, or of the function of a run. */
+  name: string;
+  status?: string;
+  at?: string | null;
+}
+
+export interface Hits {
+  kind: (typeof HIT_KINDS)[number];
+  /** The list that shows all of them: its path, with parameters. */
+  list: string;
+  hits: Hit[];
+}
+
+const HITS = 5;
+const NAMES_MAX = 1_000;
+/** Of each search. */
+const SEARCH_MS = 1_000;
+/** Shorter beginnings of IDs are those of everything. */
+const PREFIX_MIN = 4;
+const ERROR_MIN = 3;
+
+export async function hitsOf(
+  { events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
+  env: string,
+  text: string,
+  nowMs: number,
+): Promise<{ hits: Hits[]; stoppedEarly: StoppedEarly | undefined }> {
+  const found: Hits[] = [];
+  let stoppedEarly: StoppedEarly | undefined;
+  const add = (kind: Hits['kind'], list: string, hits: readonly Hit[]) => {
+    if (hits.length > 0) found.push({ kind, list, hits: hits.slice(0, HITS) });
+  };
+  /** @returns undefined: the archive is away */
+  const tried = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      stoppedEarly = 'archive_unavailable';
+      return undefined;
+    }
+  };
+  const id = text.toUpperCase();
+  const query = encodeURIComponent(text);
+
+  if (ID_PATTERN.test(id)) {
+    const event = await tried(() => events.read(env, id));
+    add('event', `/v1/events?id=${id}`, event ? [hitOfEvent(event)] : []);
+    const run = await tried(() => runs.read(env, id));
+    add('run', `/v1/runs?id_prefix=${id}`, run ? [hitOfRun(run)] : []);
+  } else if (id.length >= PREFIX_MIN && ID_PREFIX_PATTERN.test(id)) {
+    const common = { env, limit: HITS, timeoutMs: SEARCH_MS };
+    const ofEvents = withinPrefix({}, id, false);
+    if (ofEvents) {
+      const page = await searches.events(
+        { ...common, node: beginsWith('internal_id', id), timeRange: ofEvents },
+        nowMs,
+      );
+      stoppedEarly ??= page.stoppedEarly;
+      add('events_by_prefix', `/v1/events?id_prefix=${id}`, page.found.map(hitOfEvent));
+    }
+    const ofRuns = withinPrefix({}, id, true);
+    if (ofRuns) {
+      const node = beginsWith('run_id', id);
+      const page = await searches.runs({ ...common, node, functionIds: undefined, timeRange: ofRuns }, nowMs);
+      stoppedEarly ??= page.stoppedEarly;
+      add('runs_by_prefix', `/v1/runs?id_prefix=${id}`, page.found.map(hitOfRun));
+    }
+  }
+
+  const named = await tried(() => eventLists.listById(text, { env, timeRange: {}, limit: HITS }));
+  stoppedEarly ??= named?.stoppedEarly;
+  add(
+    'deduplication_id',
+    `/v1/events?id=${query}`,
+    named?.events.filter((event) => event.id === text).map(hitOfEvent) ?? [],
+  );
+
+  const matches = matcherOfNames(text);
+  const names = await eventCounts.names(env, NAMES_MAX, nowMs);
+  stoppedEarly ??= names.stoppedEarly;
+  add(
+    'event_name',
+    isWildcard(text) ? `/v1/events?name=${query}` : '/v1/events/names',
+    names.names.filter(({ name }) => matches(name)).map(({ name, lastAt }) => ({ name, at: time(lastAt) })),
+  );
+  const functionIds = [...(await functionTables.of(env)).all()].map((fn) => fn.id);
+  add(
+    'function',
+    isWildcard(text) ? `/v1/runs?function_id=${query}` : '/v1/functions',
+    functionIds.filter(matches).map((name) => ({ name })),
+  );
+
+  if (text.length >= ERROR_MIN && !isWildcard(text)) {
+    const page = await searches.runs(
+      {
+        env,
+        node: mentions('error', text),
+        functionIds: undefined,
+        statuses: ['Failed'],
+        timeRange: {},
+        limit: HITS,
+        timeoutMs: SEARCH_MS,
+      },
+      nowMs,
+    );
+    stoppedEarly ??= page.stoppedEarly;
+    add('error', `/v1/runs?status=Failed&error=${query}`, page.found.map(hitOfRun));
+  }
+  return { hits: found, stoppedEarly };
+}
+
+/** `order/*`: those that begin so; other texts: those that contain it, in upper or lower case. */
+function matcherOfNames(text: string): (name: string) => boolean {
+  const sought = (isWildcard(text) ? text.slice(0, -1) : text).toLowerCase();
+  return isWildcard(text)
+    ? (name) => name.toLowerCase().startsWith(sought)
+    : (name) => name.toLowerCase().includes(sought);
+}
+
+function hitOfEvent({ internal_id, name, received_at }: FoundEvent): Hit {
+  return { id: internal_id, name, at: time(received_at) };
+}
+
+function hitOfRun({ id, functionId, status, queuedAt }: Run): Hit {
+  return { id, name: functionId, status, at: time(queuedAt) };
+}

@@ -1,0 +1,81 @@
+/** `/v1/search`: what a text may be, and the fields by which events and runs are searched. */
+import { z } from 'zod';
+import { addFields, type Field } from '../../model/search/field-paths.ts';
+import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
+import { type Route, route } from '../rest/route.ts';
+import { HIT_KINDS, hitsOf, type TextHitDeps } from '../rest/text-hits.ts';
+
+const TEXT_MAX = 512;
+/** Events that are looked at for their fields, and fields that are found in them. */
+const SAMPLED = 10;
+const FIELDS_MAX = 200;
+
+const hitsSchema = z
+  .object({
+    kind: z.enum(HIT_KINDS).meta({ description: 'What the text is in these hits' }),
+    list: z.string().meta({ description: 'Path and query of the list that has all of them' }),
+    hits: z.array(
+      z.object({
+        id: z.string().optional().meta({ description: 'Of an event or a run' }),
+        name: z.string().meta({ description: 'Of the event, or the ID of the function' }),
+        status: z.string().optional().meta({ description: 'Of a run' }),
+        at: z.iso.datetime().nullish(),
+      }),
+    ),
+  })
+  .meta({ id: 'SearchHits' });
+
+const fieldSchema = z
+  .object({
+    path: z.string().meta({ description: 'As a search names it' }),
+    type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),
+    sample: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional().meta({
+      description: 'A value that a recent event has',
+    }),
+  })
+  .meta({ id: 'SearchField' });
+
+export function searchRoutes(deps: TextHitDeps): Route[] {
+  const common = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
+  return [
+    route({
+      ...common,
+      path: '/v1/search',
+      summary: 'Find what a text may be',
+      description:
+        'Looks for an event or a run with this ID or the beginning of it, a deduplication ID, event names and functions that contain the text or ' +
+        '(`order/*`) begin so, and failed runs whose error has it. A few hits of each. Conditions are the parameter `search` of `GET /v1/events` and `GET /v1/runs`.',
+      query: z.object({ text: z.string().trim().min(1).max(TEXT_MAX) }),
+      data: z.array(hitsSchema),
+      errors: ['searches_full'],
+      async handle({ env, query: { text } }) {
+        const { hits, stoppedEarly } = await hitsOf(deps, env, text, Date.now());
+        return { data: hits, metadata: stoppedEarly ? { stopped_early: stoppedEarly } : {} };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/search/fields',
+      summary: 'List the fields of searches',
+      description: 'The variables of the language, then the fields of the newest events, of one name if it is given.',
+      query: z.object({
+        of: z.enum(['events', 'runs']),
+        name: z.string().max(TEXT_MAX).optional().meta({ description: 'Name of events' }),
+      }),
+      data: z.array(fieldSchema),
+      errors: [],
+      async handle({ env, query: { of, name } }) {
+        const wanted = { env, name, timeRange: {}, limit: SAMPLED };
+        const { events, stoppedEarly } = await deps.eventLists.list(wanted, Date.now());
+        const fields = new Map<string, Field>();
+        const prefix = of === 'runs' ? EVENT_PREFIX : '';
+        for (const { data } of events) addFields(fields, `${prefix}data`, data, FIELDS_MAX);
+        const variables = [...VARIABLES[of]].map(([path, type]) => ({ path, type }));
+        return {
+          data: [...variables, ...fields.values()],
+          metadata: stoppedEarly ? { stopped_early: stoppedEarly } : {},
+        };
+      },
+    }),
+  ];
+}

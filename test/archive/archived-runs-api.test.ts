@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import type pg from 'pg';
+import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
+import { connectPostgres, schemaOf } from '../support/postgres.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** 3.6 s. */
+const HOT_HOURS = '0.001';
+const WAIT = { timeoutMs: 40_000 };
+
+const idOf = (letter: string) => letter.repeat(40);
+const ran = (letter: string, data: unknown) => ({
+  status: 206,
+  body: [{ id: idOf(letter), op: 'StepRun', name: letter, displayName: letter, data }],
+});
+
+describe('The API of archived runs', function () {
+  this.timeout(120_000);
+
+  let service: Service;
+  let host: AppHost;
+  let postgres: pg.Client;
+  let eventId: string;
+  let runId: string;
+  /** Its answer while it was in Redis. */
+  let hot: { data: Record<string, unknown> };
+
+  before(async () => {
+    service = await startService({ archive: true, env: { HOT_HOURS } });
+    host = await startAppHost();
+    postgres = await connectPostgres(schemaOf(service.prefix));
+    host.on('steps', twoSteps);
+    await host.register(service, [{ id: 'steps', triggers: [{ event: 'steps/x' }] }]);
+    const sent = await service.post('/e/key', { name: 'steps/x', data: { total: 3 } });
+    eventId = sent.body.ids[0];
+    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+    runId = body.data[0].run_id;
+    hot = (await service.get(`/v1/runs/${runId}`)).body;
+    await isArchived(runId);
+  });
+
+  after(async () => {
+    await postgres.end();
+    await host.close();
+    await service.stop();
+  });
+
+  /** Steps a and b, with the number of the call as their data. */
+  function twoSteps({ body, number }: Call) {
+    const next = ['a', 'b'][body.ctx.stack.stack.length];
+    return next === undefined ? { body: { total: body.event.data.total, steps: body.steps } } : ran(next, number);
+  }
+
+  async function isArchived(id: string) {
+    const key = service.keys.of(id).run('production', id);
+    await until(async () => (await service.redis.exists(key)) === 0, {
+      ...WAIT,
+      describe: `the run ${id} is archived`,
+    });
+  }
+
+  async function ended(id: string) {
+    const { body } = await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data?.ended_at, 20_000);
+    return body.data;
+  }
+
+  it('is the one of runs in Redis', async () => {
+    expect((await service.get(`/v1/runs/${runId}`)).body.data).to.deep.equal(hot.data);
+    const step = await service.get(`/v1/runs/${runId}/steps/${idOf('a')}`);
+    expect(step.body.data).to.deep.equal({ step_id: idOf('a'), data: 0 });
+    expect((await service.get(`/v1/runs/${runId}/steps/${idOf('x')}`)).status).to.equal(404);
+    expect((await service.get(`/v1/runs/${runId}/jobs`)).body.data).to.deep.equal([]);
+    for (const query of [
+      'status=Completed',
+      `event_id=${eventId}`,
+      `function_id=${hot.data.function_id}`,
+      'fields=output',
+    ]) {
+      const { body } = await service.get(`/v1/runs?${query}`);
+      expect(
+        body.data.map((run: { run_id: string }) => run.run_id),
+        query,
+      ).to.deep.equal([runId]);
+      expect(body.metadata, query).to.not.have.property('stopped_early');
+      if (query === 'fields=output') expect(body.data[0].output).to.deep.equal(hot.data.output);
+    }
+    expect((await service.get('/v1/runs?status=Failed')).body.data).to.deep.equal([]);
+    const runs = await service.get(`/v1/events/${eventId}/runs`);
+    expect(runs.body.data).to.have.length(1);
+  });
+
+  it('cancels nothing that has ended, and retries nothing that does not wait', async () => {
+    const cancel = await service.request('DELETE', `/v1/runs/${runId}`);
+    expect([cancel.status, cancel.body.code]).to.deep.equal([409, 'run_ended']);
+    const retry = await service.post(`/v1/runs/${runId}/retry-now`, {});
+    expect([retry.status, retry.body.code]).to.deep.equal([409, 'run_not_waiting']);
+  });
+
+  it('updates metadata', async () => {
+    const update = { target: { run_id: runId }, metadata: [{ kind: 'user.score', op: 'merge', values: { a: 1 } }] };
+    const { status, body } = await service.post(`/v1/runs/${runId}/metadata`, update);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect((await service.get(`/v1/runs/${runId}/metadata`)).body.data).to.deep.equal(body.data);
+    expect(body.data[0]).to.deep.include({ kind: 'user.score', values: { a: 1 } });
+  });
+
+  it('re-runs an archived run, again when its re-run is archived, and from a step', async () => {
+    const first = await service.post(`/v1/runs/${runId}/retry`, {});
+    expect(first.status, JSON.stringify(first.body)).to.equal(201);
+    const firstId = first.body.data.run_id;
+    const run = await ended(firstId);
+    expect(run).to.include({ status: 'Completed', retry_of: runId });
+    expect(run.output.total).to.equal(3);
+    await isArchived(firstId);
+    const second = await service.post(`/v1/runs/${runId}/retry`, {});
+    expect(second.status).to.equal(201);
+    const secondId = second.body.data.run_id;
+    expect([runId, firstId]).to.not.include(secondId);
+    expect((await ended(secondId)).status).to.equal('Completed');
+    const calls = host.calls('steps').length;
+    const third = await service.post(`/v1/runs/${firstId}/retry`, { from_step: { step_id: idOf('b') } });
+    expect(third.status, JSON.stringify(third.body)).to.equal(201);
+    const { output } = await ended(third.body.data.run_id);
+    expect(output.steps[idOf('a')]).to.deep.equal(run.output.steps[idOf('a')]);
+    expect(output.steps[idOf('b')]).to.not.deep.equal(run.output.steps[idOf('b')]);
+    expect(host.calls('steps').length - calls).to.equal(2);
+    for (const id of [secondId, third.body.data.run_id]) await isArchived(id);
+    const { body } = await service.get(`/v1/events/${eventId}/runs`);
+    expect(body.data.map((one: { run_id: string }) => one.run_id)).to.deep.equal([
+      runId,
+      firstId,
+      secondId,
+      third.body.data.run_id,
+    ]);
+    const wrong = await service.post(`/v1/runs/${firstId}/retry`, { from_step: { step_id: idOf('x') } });
+    expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'input_invalid']);
+  });
+
+  it('sends an archived event again', async () => {
+    const { status, body } = await service.post(`/v1/events/${eventId}/send-again`, {});
+    expect(status, JSON.stringify(body)).to.equal(201);
+  });
+});
