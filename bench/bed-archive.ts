@@ -10,8 +10,9 @@ import { migrate } from '../src/archive/migrate.ts';
 
 const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB' };
 const SCHEMA = 'bench';
-/** Nothing of a measurement is as old. */
-const NEVER_HOURS = 8_760;
+/** Of all measurements that do not say otherwise; nothing that they store is as old. */
+export const HOT_HOURS = 24;
+export const RETENTION_DAYS = 40;
 const HOUR_MS = 3_600_000;
 /** Relations of a day. */
 const LEAVES = `SELECT c.oid, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -56,7 +57,12 @@ export class BedArchive {
 
   /** Settings of web and worker: with the archive, in which nothing is due. */
   get env(): Record<string, string> {
-    return { DATABASE_URL: this.url, DATABASE_SCHEMA: SCHEMA, HOT_HOURS: String(NEVER_HOURS) };
+    return {
+      DATABASE_URL: this.url,
+      DATABASE_SCHEMA: SCHEMA,
+      HOT_HOURS: String(HOT_HOURS),
+      RETENTION_DAYS: String(RETENTION_DAYS),
+    };
   }
 
   /** Settings of a worker whose archiver moves what is older than this. Production has hours; only dev mode permits less. */

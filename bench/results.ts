@@ -22,6 +22,8 @@ export interface Measured {
   costs: Cost[];
   series: Series[];
   bytes?: RedisBytes;
+  archive?: ArchiveBytes;
+  compression?: Compression[];
 }
 
 export interface Machine {
@@ -57,6 +59,31 @@ export interface RedisBytes {
   run: { memory: number; file: number };
 }
 
+/** Bytes of one archived event or run. */
+export interface ArchiveBytes {
+  /** Of the event as it is stored. */
+  eventPayload: number;
+  /** On the disk of Postgres. */
+  event: DiskBytes;
+  run: DiskBytes;
+  /** What the event of a run takes more: the decision about it. */
+  decision: number;
+  /** What Redis keeps: of an event, of an ID that its sender gave, and of a run. */
+  left: { event: number; claim: number; run: number };
+}
+
+export interface DiskBytes {
+  table: number;
+  indexes: { columns: string; bytes: number }[];
+}
+
+/** Payloads of one size. */
+export interface Compression {
+  payload: number;
+  /** Per payload: bytes, and CPU time to write and to read in microseconds. */
+  methods: { name: string; bytes: number; writeUs: number; readUs: number }[];
+}
+
 /** Values over time, for a chart. */
 export interface Series {
   key: 'backlog' | 'runs' | 'soak';
@@ -66,11 +93,15 @@ export interface Series {
 
 export function merge(all: readonly Measured[]): Measured {
   const bytes = all.find((found) => found.bytes)?.bytes;
+  const archive = all.find((found) => found.archive)?.archive;
+  const compression = all.find((found) => found.compression)?.compression;
   return {
     rows: all.flatMap(({ rows }) => rows),
     costs: all.flatMap(({ costs }) => costs),
     series: all.flatMap(({ series }) => series),
     ...(bytes && { bytes }),
+    ...(archive && { archive }),
+    ...(compression && { compression }),
   };
 }
 

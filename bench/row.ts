@@ -38,6 +38,7 @@ export const GROUPS = [
   'growth',
   'archiver',
   'archive',
+  'archive-bytes',
 ] as const;
 export type Group = (typeof GROUPS)[number];
 

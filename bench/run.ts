@@ -8,9 +8,13 @@ import { HELP, type Options, readOptions } from './options.ts';
 import { type Measured, merge, type Results, thisMachine, writeResults } from './results.ts';
 import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
+import { archiveBytes } from './rows/archive-bytes.ts';
+import { archiveReads } from './rows/archive-reads.ts';
 import { archiver } from './rows/archiver.ts';
+import { archiving } from './rows/archiving.ts';
 import { atWork } from './rows/at-work.ts';
 import { cluster } from './rows/cluster.ts';
+import { compression } from './rows/compression.ts';
 import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
@@ -47,7 +51,7 @@ await runMain(async () => {
 process.exit();
 
 /** The measurements that the options select. @throws Problem when none match */
-function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): Measurement[] {
+function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents }: Options): Measurement[] {
   const all = [
     requests,
     atWork,
@@ -64,8 +68,12 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes }: Options): M
     schedules,
     memory,
     archiver,
+    archiving,
+    archiveBytes,
+    compression,
     ...(soakMinutes > 0 ? [soak] : []),
     ...(isGrowth ? [growth] : []),
+    ...(archiveEvents > 0 ? [archiveReads] : []),
   ];
   const named = all.filter(({ names }) =>
     names.some((name) => only === undefined || name.toLowerCase().includes(only)),

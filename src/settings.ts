@@ -147,7 +147,9 @@ const archive = {
   DATABASE_TLS_VERIFY: z
     .stringbool()
     .default(true)
-    .describe('Verify the certificate of Postgres. Heroku requires false'),
+    .describe(
+      'Verify the certificate of Postgres. `false` also enables TLS where the URL has no `sslmode`. Heroku requires false',
+    ),
   DATABASE_POOL_SIZE: z.coerce
     .number()
     .int()
@@ -250,7 +252,7 @@ const events = {
     .max(3_650)
     .default(7)
     .describe(
-      'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own',
+      'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PUT /v1/environments/:name/limits`)',
     ),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()

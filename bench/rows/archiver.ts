@@ -1,4 +1,5 @@
 /** How fast the archiver moves events from Redis to Postgres, alone and with a run each, beside COPY of the same rows. */
+import { archiveEvent } from '../archive-events.ts';
 import type { ArchiveTable } from '../bed-archive.ts';
 import type { Measurement } from '../bench.ts';
 import { moveAll, store } from '../moving.ts';
@@ -34,7 +35,7 @@ async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTab
   const [own, copy]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     await archive.empty();
-    await store(testBed, count, name);
+    await store(testBed, count, (n) => archiveEvent(n, name));
     own.push(await moveAll(testBed, count));
     copy.push((1_000 * count) / (await copyAgain(archive, tables)));
     bench.progress(`${Math.round(own.at(-1) as number)} of ${Math.round(copy.at(-1) as number)} events/s`);

@@ -56,7 +56,7 @@ async function bytesPerEvent(
 }
 
 /** Waits until all jobs are done and Redis has resized its tables and buffers. */
-async function redisUsage(testBed: TestBed): Promise<{ memory: number; file: number }> {
+export async function redisUsage(testBed: TestBed): Promise<{ memory: number; file: number }> {
   await testBed.service.untilDrained();
   await setTimeout(3_000);
   const [memory, persistence] = await Promise.all([testBed.redis.info('memory'), testBed.redis.info('persistence')]);

@@ -33,7 +33,7 @@ export class Database {
   readonly schema: string;
   readonly #pool: pg.Pool;
   /** undefined: everybody may pass. */
-  #gate: (() => Promise<void>) | undefined;
+  #precondition: (() => Promise<void>) | undefined;
 
   constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
     this.schema = schema;
@@ -52,15 +52,15 @@ export class Database {
 
   /** From now on everything waits for this, until it resolves. */
   openAfter(check: () => Promise<void>): void {
-    this.#gate = async () => {
+    this.#precondition = async () => {
       await check();
-      this.#gate = undefined;
+      this.#precondition = undefined;
     };
   }
 
   /** @throws ServiceError archive_unavailable when Postgres is away */
   async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
-    if (this.#gate) await this.#gate();
+    if (this.#precondition) await this.#precondition();
     return this.queryAnySchema(text, values);
   }
 
@@ -101,7 +101,7 @@ export class Database {
   }
 
   async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#gate) await this.#gate();
+    if (this.#precondition) await this.#precondition();
     let client: Client;
     try {
       client = await this.#pool.connect();
@@ -131,12 +131,12 @@ export class Database {
   }
 }
 
-/** `sslmode` of the URL decides whether there is TLS, and the setting whether the certificate is verified. */
+/** `sslmode` of the URL decides whether there is TLS; without one, a certificate that must not be verified means that there is. */
 export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
   const parsed = new URL(url);
   const mode = parsed.searchParams.get('sslmode');
   parsed.searchParams.delete('sslmode');
-  const tls = mode !== null && mode !== 'disable';
+  const tls = mode === null ? !tlsVerify : mode !== 'disable';
   return { connectionString: parsed.href, ...(tls && { ssl: { rejectUnauthorized: tlsVerify } }) };
 }
 

@@ -52,7 +52,7 @@ export async function checkServer({
   await client.connect();
   try {
     const { rows } = await client.query<ServerFacts>(FACTS, [schema]);
-    return { problems: problemsOf(rows[0] as ServerFacts, schema), warnings: tlsWarnings(url) };
+    return { problems: problemsOf(rows[0] as ServerFacts, schema), warnings: tlsWarnings(url, tlsVerify) };
   } finally {
     await client.end();
   }
@@ -91,10 +91,10 @@ function permissionProblem({ name, present }: ServerFacts, schema: string): stri
   return `the user "${name}" may not create ${what}. Let an owner of the database run: ${remedy}`;
 }
 
-function tlsWarnings(url: string): string[] {
+function tlsWarnings(url: string, tlsVerify: boolean): string[] {
   const { hostname, searchParams } = new URL(url);
   const mode = searchParams.get('sslmode');
-  if (LOOPBACK.test(hostname) || (mode !== null && mode !== 'disable')) return [];
+  if (LOOPBACK.test(hostname) || (mode === null ? !tlsVerify : mode !== 'disable')) return [];
   return [
     `the connection to ${hostname} is not encrypted. Add ?sslmode=require to DATABASE_URL, unless the network is private`,
   ];

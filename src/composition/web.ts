@@ -13,6 +13,7 @@ import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
+import { EventSearch } from '../history/event-search.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -206,7 +207,12 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
-    replayPlanner: new ReplayPlanner({ history, functions, evaluator: ingestion.evaluator }),
+    replayPlanner: new ReplayPlanner({
+      history,
+      search: new EventSearch({ ...store, archive }),
+      functions,
+      evaluator: ingestion.evaluator,
+    }),
     invocations,
     callCheckpoints,
     endpoints,

@@ -2,12 +2,12 @@
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
+import { EventSearch } from '../history/event-search.ts';
 import { createHistory } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
-import { ArchivedEventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -72,9 +72,6 @@ export async function createWorker(
   const queueOptions = { connection: queueRedis };
   const archive = createArchive(config, retentionsOf(config, store), log);
   const history = createHistory(store, archive);
-  const restorer = archive
-    ? new ArchivedEventRestorer({ eventsInUse: store.eventsInUse, events: history.events, hotMs: archive.hotMs })
-    : NOTHING_ARCHIVED;
   const ingestion = await createIngestion(core, store, queueOptions);
   const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
   const {
@@ -228,7 +225,7 @@ export async function createWorker(
     replayDeps: {
       replays: store.replays,
       progress: store.replayProgress,
-      planner: new ReplayPlanner({ history, functions, evaluator }),
+      planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
       load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
       environments,
       events,

@@ -7,7 +7,7 @@ import type { EventLists } from '../store/events/event-lists.ts';
 import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
-import type { RunLists } from '../store/runs/run-lists.ts';
+import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
 import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
@@ -41,7 +41,9 @@ export interface History {
   };
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'history' | 'copySteps'>;
-  runLists: Pick<RunLists, 'briefsByEvent' | 'readByEvent'> & {
+  runLists: Pick<RunLists, 'readByEvent'> & {
+    /** @param whenAway throw: rather than leaving out what is archived while Postgres is away */
+    briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;
     list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
     listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
   };

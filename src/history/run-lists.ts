@@ -84,13 +84,17 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   }
 
   /** Beside events of a list: while the archive is away, they have what Redis has. */
-  async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
+  async briefsByEvent(
+    env: string,
+    eventIds: readonly string[],
+    whenAway: 'hot' | 'throw' = 'hot',
+  ): Promise<RunBrief[][]> {
     const { store, archive } = this.#deps;
     const hot = await store.runLists.briefsByEvent(env, eventIds);
     const asked = await this.#maybeArchived(env, eventIds);
     if (asked.length === 0) return hot;
     const found = await archive.runs.briefsByEvent(env, asked).catch((error) => {
-      if (isUnavailable(error)) return [];
+      if (isUnavailable(error) && whenAway === 'hot') return [];
       throw error;
     });
     const archived = new Map(asked.map((id, i) => [id, found[i] ?? []]));

@@ -24,10 +24,10 @@ describe('release, of Postgres', function () {
     await client.end();
   });
 
-  const release = (url: string) => {
+  const release = (url: string, more: Record<string, string> = {}) => {
     const env = { MODE: 'production', TRUST_PROXY: '1', PUBLIC_URL: 'https://events.example.com', ...SECRETS };
     const settings = { ...redisSettings(), KEY_PREFIX: `${SCHEMA}-redis`, DATABASE_URL: url, DATABASE_SCHEMA: SCHEMA };
-    return run('scripts/start', ['release'], { cwd: ROOT, env: { ...env, ...settings } });
+    return run('scripts/start', ['release'], { cwd: ROOT, env: { ...env, ...settings, ...more } });
   };
   const urlOf = (user: string) => {
     const url = new URL(postgresUrl());
@@ -60,6 +60,9 @@ describe('release, of Postgres', function () {
     const { exitCode, output } = await release(url.href);
     expect(exitCode).to.equal(1);
     expect(output).to.match(/DATABASE_URL: cannot prepare Postgres at 127\.0\.0\.1:1: .*ECONNREFUSED/);
+    // As on Heroku, whose URL has no sslmode.
+    const unverified = await release(postgresUrl(), { DATABASE_TLS_VERIFY: 'false' });
+    expect(unverified.output).to.match(/cannot prepare Postgres at .*SSL/);
     const encrypted = await release(`${postgresUrl()}?sslmode=require`);
     expect(encrypted.output).to.match(/cannot prepare Postgres at .*SSL/);
   });

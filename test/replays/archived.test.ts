@@ -42,7 +42,7 @@ describe('a replay of archived events', () => {
     bed.host.on('old', () => ({ body: 'again' }));
     const wanted = { statuses: ['Failed', 'none'], filter: { name: 'order/*' } };
     const dry = await bed.dryRun(wanted);
-    expect(dry).to.deep.include({ matched: 3, would_start: 2, skipped: {}, stopped_at: null });
+    expect(dry).to.deep.include({ looked_at: 3, matched: 2, would_start: 2, skipped: {}, stopped_at: null });
     const { id } = await bed.create({ ...wanted, rate: 1_000 });
     const done = await bed.until(id, ({ status, runs }) => status === 'done' && runs.active === 0);
     expect(done.progress).to.deep.include({ started: 2, failed_to_start: {} });
@@ -54,10 +54,6 @@ describe('a replay of archived events', () => {
     expect(await runsOf(completed)).to.have.length(1);
     expect(await runsOf(unseen)).to.have.length(1);
     expect(bed.host.calls('old').at(-1)?.body.event.data).to.deep.equal({ n: 0 });
-    // The runs of the replay are archived in turn, with what started them.
-    await until(async () => (await count('runs')) === 4, { timeoutMs: 30_000, describe: 'its runs are archived' });
-    const { body } = await bed.service.get(`/v1/runs/${again.run_id}`);
-    expect(body.data).to.include({ replay_id: id, retry_of: former.run_id });
-    expect(await bed.dryRun(wanted)).to.deep.include({ matched: 3, would_start: 0 });
+    expect(await bed.dryRun(wanted)).to.deep.include({ looked_at: 3, matched: 0, would_start: 0 });
   }).timeout(120_000);
 });

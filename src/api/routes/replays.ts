@@ -45,7 +45,12 @@ const RESULT_READS = 20;
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const filterSchema = z.strictObject({
-  name: z.string().min(1).max(EVENT_NAME_MAX).nullish().meta({ description: 'Event name; `*` stands for any text' }),
+  name: z
+    .string()
+    .min(1)
+    .max(EVENT_NAME_MAX)
+    .nullish()
+    .meta({ description: 'Event name; with `*` at the end, its beginning' }),
   source: z
     .string()
     .min(1)

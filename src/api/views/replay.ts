@@ -59,8 +59,8 @@ export const replaySchema = z
           'archive_unavailable: Postgres is away; environment_archived: its environment is archived. null: it does not wait',
       }),
     progress: z.object({
-      looked_at: z.int().meta({ description: 'Events' }),
-      matched: z.int().meta({ description: 'Of them, events that meet the filter' }),
+      looked_at: z.int().meta({ description: 'Events that meet the filter' }),
+      matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
       started: z.int().meta({ description: 'Runs' }),
       skipped: skippedSchema,
       failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
@@ -81,8 +81,8 @@ export const dryRunSchema = z
   .object({
     dry_run: z.literal(true),
     ...selectionShape,
-    looked_at: z.int().meta({ description: 'Events' }),
-    matched: z.int().meta({ description: 'Of them, events that meet the filter' }),
+    looked_at: z.int().meta({ description: 'Events that meet the filter' }),
+    matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
     would_start: z.int().meta({ description: 'Runs' }),
     by_function: z.array(
       z.object({

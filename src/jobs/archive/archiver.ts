@@ -2,12 +2,12 @@
  *  two at once would only do the same work twice. It goes through the environments by turns, oldest minutes first, in small portions, and pauses
  *  between them as long as the process has other work. */
 import { performance } from 'node:perf_hooks';
-import { setTimeout } from 'node:timers/promises';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
 import type { EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { Store } from '../../store/store.ts';
+import { Pauses } from './pauses.ts';
 import { archiveEvents, archiveRunsOf, type Scope, type Shipped } from './portion.ts';
 
 export interface ArchiverDeps {
@@ -35,11 +35,10 @@ const EVENTS_AT_ONCE = PORTIONS_AT_ONCE * EVENTS_OF_PORTION;
 const TURN_EVENTS = 6_000;
 const IN_USE_AT_ONCE = 200;
 const ENDED_MINUTES_AT_ONCE = 30;
+/** What is due for longer takes more memory of Redis than was planned. */
+const LATE_MIN_MS = 10 * MINUTE_MS;
+const LATE_SHARE = 0.05;
 const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
-const PAUSE_MIN_MS = 2;
-const PAUSE_MAX_MS = 1_000;
-/** Below this share of other work, the process counts as idle. */
-const IDLE_UTILIZATION = 0.2;
 
 type GroupedPosition = Position & EventGroup;
 
@@ -55,6 +54,8 @@ export class Archiver {
   readonly #deps: ArchiverDeps;
   /** Where the index of ended runs was last looked at, by partition, environment and ending. */
   readonly #lookedAt = new Map<string, number>();
+
+  readonly #pauses = new Pauses();
 
   constructor(deps: ArchiverDeps) {
     this.#deps = deps;
@@ -166,7 +167,9 @@ export class Archiver {
       portions.push(next.slice(0, size));
       count += size;
     }
-    await this.#timed(result, async () => {
+    const age = scope.before - (found[0]?.minute ?? scope.before);
+    const isLate = age > Math.max(LATE_MIN_MS, LATE_SHARE * scope.hotMs);
+    await this.#timed(result, isLate, async () => {
       const deps = { ...store, shipments: archive.shipments };
       const shipped = await Promise.all(portions.map((portion) => archiveEvents(scope, portion, deps, Date.now())));
       return { events: sum(shipped.map(({ events }) => events)), runs: sum(shipped.map(({ runs }) => runs)) };
@@ -185,7 +188,7 @@ export class Archiver {
     const due = await eventsInUse.due(partition, Date.now(), IN_USE_AT_ONCE);
     for (const event of due) {
       const scope = { partition, env: event.env, before, hotMs: archive.hotMs };
-      await this.#timed(result, async () => {
+      await this.#timed(result, false, async () => {
         const deps = { archivableRuns, shipments: archive.shipments };
         const { runs, again } = await archiveRunsOf(scope, event, deps, Date.now());
         if (again === undefined) await eventsInUse.release(event);
@@ -210,24 +213,15 @@ export class Archiver {
     }
   }
 
-  async #timed(result: Shipped, work: () => Promise<Shipped>): Promise<void> {
+  async #timed(result: Shipped, isLate: boolean, work: () => Promise<Shipped>): Promise<void> {
     const beganAt = performance.now();
     const shipped = await work();
     const durationMs = performance.now() - beganAt;
     result.events += shipped.events;
     result.runs += shipped.runs;
     this.#deps.onShipped?.(shipped, durationMs);
-    if (shipped.events + shipped.runs > 0) await pauseAfter(durationMs);
+    if (shipped.events + shipped.runs > 0) await this.#pauses.after(durationMs, isLate);
   }
-}
-
-/** Other work comes first: how much there is shows while this pauses. */
-async function pauseAfter(durationMs: number): Promise<void> {
-  const before = performance.eventLoopUtilization();
-  await setTimeout(PAUSE_MIN_MS);
-  const { utilization } = performance.eventLoopUtilization(before);
-  if (utilization < IDLE_UTILIZATION) return;
-  await setTimeout(Math.min(PAUSE_MAX_MS, 2 * utilization * durationMs));
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,11 +1,9 @@
 /** Reads past events from the oldest to the newest, a few at a time. Lists begin with the newest, so it reads a time range that is short enough to
  *  fit into one page: a quarter of it where there are more events, and a longer one where there are few. */
-import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import { isPattern } from '../../model/events/name-pattern.ts';
-import type { EventFilter, ReplayPosition } from '../../model/replays/replay.ts';
+import type { ReplayPosition } from '../../model/replays/replay.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import type { EventSource } from './event-source.ts';
 
 const SHORTER = 4;
 const LONGER = 4;
@@ -14,8 +12,6 @@ const LONGEST_MS = 30 * 86_400_000;
 export const FIRST_WINDOW_MS = 60_000;
 
 export interface WindowRequest {
-  env: string;
-  filter: EventFilter;
   position: ReplayPosition;
   /** End of the time range, exclusive. */
   before: number;
@@ -32,22 +28,15 @@ export interface Window {
 }
 
 export async function readWindow(
-  { env, filter, position, before, windowMs, limit }: WindowRequest,
-  eventLists: History['eventLists'],
+  { position, before, windowMs, limit }: WindowRequest,
+  source: EventSource,
 ): Promise<Window> {
-  const { name, source } = filter;
-  const wanted = { env, ...(name !== undefined && !isPattern(name) && { name }), source, limit };
-  const page = async (after: number, to: number, cursor?: Position) => {
-    const found = await eventLists.list({ ...wanted, timeRange: { after, before: to, cursor } }, Date.now());
-    // What is missing from the page would be left out.
-    if (found.stoppedEarly) throw new ServiceError('archive_unavailable');
-    return found;
-  };
+  const page = (after: number, to: number, cursor?: Position) => source({ after, before: to, cursor }, limit);
   for (let length = windowMs; ; length = Math.max(1, Math.floor(length / SHORTER))) {
     const to = Math.min(position.at + length, before);
     const { events, next } = await page(position.at, to);
     if (!next) {
-      const isSparse = events.length < limit / SHORTER;
+      const isSparse = length === windowMs && events.length < limit / SHORTER;
       return {
         events: events.reverse().filter(isAfter(position)),
         next: { at: to },
@@ -89,7 +78,7 @@ async function oldestOf(
 
 /** Older events are behind the position. */
 function isDone({ at, id }: Position, position: ReplayPosition): boolean {
-  return at === position.at && position.id !== undefined && id < position.id;
+  return at < position.at || (at === position.at && position.id !== undefined && id < position.id);
 }
 
 /** Also the event of the position itself while functions of it are left. */

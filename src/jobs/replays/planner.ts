@@ -3,11 +3,9 @@
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { FUNCTION_INVOKED, SCHEDULED_TIMER } from '../../model/events/event.ts';
-import { nameMatcherOf } from '../../model/events/name-pattern.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import {
-  type EventFilter,
   type FormerStatus,
   formerStatusOf,
   type ReplayPosition,
@@ -16,14 +14,12 @@ import {
   type SkipReason,
 } from '../../model/replays/replay.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import { readsOfEvent } from '../../model/search/documents.ts';
-import { matcherOf as searchMatcherOf } from '../../model/search/evaluate.ts';
-import { parseSearch } from '../../model/search/parse.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
 import { matchEvents } from '../ingestion/event-matcher.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { type EventSourceDeps, eventSourceOf } from './event-source.ts';
 import { readWindow } from './event-windows.ts';
 
 /** Pairs of events and functions that are looked at together. */
@@ -51,9 +47,9 @@ export interface RunToReplay {
 
 export interface PlannedEvent {
   event: Pick<FoundEvent, 'internal_id' | 'received_at' | 'name'>;
-  /** It meets the filter. */
+  /** A function is concerned: its former run has a wanted status. */
   matched: boolean;
-  /** By function ID. */
+  /** Those that are left, by function ID. */
   pairs: Pair[];
 }
 
@@ -79,6 +75,7 @@ export interface PlanRequest {
 export interface PlannerDeps {
   history: Pick<History, 'eventLists' | 'events' | 'runs' | 'runLists'>;
   functions: FunctionTables;
+  search: EventSourceDeps['search'];
   evaluator: ExpressionEvaluator;
 }
 
@@ -93,17 +90,15 @@ export class ReplayPlanner {
     const { env, filter, before, functionIds } = selection;
     const functions = functionIds?.length ?? [...(await this.#deps.functions.of(env)).all()].length;
     const few = Math.max(1, Math.min(limit, Math.floor(PAIRS_MAX / Math.max(1, functions))));
-    const wanted = { env, filter, position, before, windowMs, limit: few };
-    const window = await readWindow(wanted, this.#deps.history.eventLists);
-    const meets = matcherOf(filter);
-    const matched = window.events.filter(meets);
-    const pairs = await this.#pairs(selection, matched, planned);
+    const source = eventSourceOf(env, filter, { ...this.#deps, ...this.#deps.history });
+    const window = await readWindow({ position, before, windowMs, limit: few }, source);
+    const pairs = await this.#pairs(selection, window.events, planned);
     const events = window.events.map((event): PlannedEvent => {
       const all = pairs.get(event) ?? [];
       const isBegun = event.received_at === position.at && event.internal_id === position.id;
       const { functionId = '' } = position;
       const rest = isBegun ? all.filter((pair) => pair.functionId > functionId) : all;
-      return { event, matched: pairs.has(event), pairs: rest };
+      return { event, matched: all.length > 0, pairs: rest };
     });
     return { events, next: window.next, windowMs: window.windowMs, isEnd: window.next.at >= before };
   }
@@ -119,7 +114,7 @@ export class ReplayPlanner {
     const table = await this.#deps.functions.of(env);
     const ids = events.map(({ internal_id }) => internal_id);
     const [briefs, matches] = await Promise.all([
-      this.#deps.history.runLists.briefsByEvent(env, ids),
+      this.#deps.history.runLists.briefsByEvent(env, ids, 'throw'),
       this.#matches(env, events, functionIds ? onlyOf(table, functionIds) : table),
     ]);
     const batchRuns = await this.#runsOfBatches(env, table, briefs.flat());
@@ -227,10 +222,4 @@ function takesBatches(fn: AppFunction | undefined): boolean {
 /** A table of these functions alone: no other expressions are evaluated. */
 function onlyOf(table: TriggerTable, functionIds: readonly string[]): TriggerTable {
   return new TriggerTable(functionIds.flatMap((id) => table.find(id) ?? []));
-}
-
-function matcherOf({ name, search, idPrefix = '' }: EventFilter): (event: FoundEvent) => boolean {
-  const matchesName = name === undefined ? () => true : nameMatcherOf(name);
-  const meets = search === undefined ? () => true : searchMatcherOf(parseSearch(search, 'events'));
-  return (event) => event.internal_id.startsWith(idPrefix) && matchesName(event.name) && meets(readsOfEvent(event));
 }

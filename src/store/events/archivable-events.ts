@@ -179,8 +179,15 @@ function secondaryKeysOf(
   ];
 }
 
+/** How the payload of most events ends (toEnvelope in model/events/event.ts): after an object of data comes the ID of the sender, or the time. */
+const WITHOUT_ID = /\},"ts":\d{1,16}\}$/;
+const LONGEST_END = 25;
+
+/** The ID that the sender gave. To parse every payload would cost a sixth of what the archiver needs for an event. */
 function dedupIdOf(record: FoundRecord | undefined): string | undefined {
-  return record?.payload.includes('"id":') ? (JSON.parse(record.payload) as { id?: string }).id : undefined;
+  if (!record || WITHOUT_ID.test(record.payload.slice(-LONGEST_END)) || !record.payload.includes('"id":'))
+    return undefined;
+  return (JSON.parse(record.payload) as { id?: string }).id;
 }
 
 function chunksOf<T>(list: readonly T[]): T[][] {

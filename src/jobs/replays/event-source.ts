@@ -1,0 +1,56 @@
+/** Reads the events that meet the filter of a replay, newest first: by the lists of events where these can, else by a search, whose conditions Postgres
+ *  checks. */
+import { ServiceError } from '../../errors.ts';
+import type { EventSearch } from '../../history/event-search.ts';
+import type { History } from '../../history/history.ts';
+import type { EventFilter } from '../../model/replays/replay.ts';
+import { allOf, beginsWith, isLike, isWildcard } from '../../model/search/filters.ts';
+import { parseSearch } from '../../model/search/parse.ts';
+import type { SearchNode } from '../../model/search/syntax.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+import type { Position, TimeRange } from '../../store/redis/pagination.ts';
+
+/** Of one search: it goes on where it stopped. */
+const SEARCH_MS = 2_000;
+
+export interface EventSourceDeps {
+  eventLists: History['eventLists'];
+  search: Pick<EventSearch, 'search'>;
+}
+
+export interface SourcePage {
+  events: FoundEvent[];
+  /** Where to go on; undefined: these are all. */
+  next: Position | undefined;
+}
+
+export type EventSource = (timeRange: TimeRange, limit: number) => Promise<SourcePage>;
+
+/** Its pages throw ServiceError archive_unavailable rather than leaving out what is archived. */
+export function eventSourceOf(env: string, filter: EventFilter, { eventLists, search }: EventSourceDeps): EventSource {
+  const { name, source } = filter;
+  const conditions = conditionsOf(filter);
+  if (conditions.length === 0) {
+    return async (timeRange, limit) => {
+      const { events, next, stoppedEarly } = await eventLists.list({ env, name, source, timeRange, limit }, Date.now());
+      if (stoppedEarly) throw new ServiceError('archive_unavailable');
+      return { events, next };
+    };
+  }
+  const node = allOf([...(name === undefined ? [] : [isLike('name', name)]), ...conditions]);
+  return async (timeRange, limit) => {
+    const query = { env, node, source, timeRange, limit, timeoutMs: SEARCH_MS };
+    const { found, next, stoppedEarly } = await search.search(query, Date.now());
+    if (stoppedEarly === 'archive_unavailable') throw new ServiceError('archive_unavailable');
+    return { events: found, next };
+  };
+}
+
+/** What no list filters by; with a name that is a wildcard, the name too. */
+function conditionsOf({ name, search, idPrefix }: EventFilter): SearchNode[] {
+  return [
+    ...(name !== undefined && isWildcard(name) ? [isLike('name', name)] : []),
+    ...(search === undefined ? [] : [parseSearch(search, 'events')]),
+    ...(idPrefix === undefined ? [] : [beginsWith('internal_id', idPrefix)]),
+  ];
+}
