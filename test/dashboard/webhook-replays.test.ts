@@ -50,10 +50,7 @@ describe('dashboard webhook replays', () => {
       await replays.getByText('Done', { exact: true }).waitFor();
       await replays.getByRole('button', { name: 'Made an event: 1' }).click();
       await replays.getByRole('link', { name: /^Event/ }).click();
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /Leave|Discard/ })
-        .click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
       await page.waitForURL('**/events/*');
       await page.getByText('total', { exact: false }).first().waitFor();
     }));
