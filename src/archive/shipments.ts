@@ -198,6 +198,10 @@ export class Shipments {
   }
 }
 
+/** While a run was shipped, somebody changed its metadata in Redis. */
+const NEWER_METADATA =
+  'DO UPDATE SET metadata = EXCLUDED.metadata WHERE present.metadata IS DISTINCT FROM EXCLUDED.metadata';
+
 class NamesRemoved extends Error {}
 
 /** Until the commit nobody removes the names (unused-numbers.ts).
@@ -254,7 +258,7 @@ async function copyRuns(
     await copy(client, table, RUN_COLUMNS, buffer);
     return { rows: rows.length, bytes };
   }
-  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer);
+  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, NEWER_METADATA);
   return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
 }
 
@@ -270,14 +274,17 @@ export async function addMissing(
   table: string,
   columns: string,
   buffer: CopyBuffer,
+  onConflict = 'DO NOTHING',
 ): Promise<Set<string>> {
   const staging = `staging_${table}`;
   await client.query(`CREATE TEMPORARY TABLE ${staging} (LIKE ${parent}) ON COMMIT DROP`);
   await copy(client, staging, columns, buffer);
-  const { rows } = await client.query<{ id: string }>(
-    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${staging} ORDER BY id ON CONFLICT (id) DO NOTHING RETURNING id`,
+  // A row that was inserted has no former version.
+  const { rows } = await client.query<{ id: string; added: boolean }>(
+    `INSERT INTO ${table} AS present (${columns}) SELECT ${columns} FROM ${staging} ORDER BY id
+     ON CONFLICT (id) ${onConflict} RETURNING id, xmax = 0 AS added`,
   );
-  return new Set(rows.map(({ id }) => fromUuid(id)));
+  return new Set(rows.flatMap(({ id, added }) => (added ? [fromUuid(id)] : [])));
 }
 
 function changeOf(
