@@ -68,7 +68,7 @@ describe('dashboard search', () => {
       await open(page, `${service.url}/events`);
       await type(page, '');
       await page.keyboard.type('data.cust');
-      await page.getByRole('option', { name: /data\.customer\.id/ }).click();
+      await page.getByRole('option', { name: /^data\.customer\.id/ }).click();
       await page.keyboard.type(' ');
       await page.getByRole('option', { name: /^==/ }).click();
       await page.keyboard.type('"c_2"');

@@ -23,7 +23,7 @@ const LANGUAGE = StreamLanguage.define({
     if (stream.match(/^"(?:[^"\\]|\\.)*"?|^'(?:[^'\\]|\\.)*'?/)) return 'string';
     if (stream.match(/^\d[\d.]*(?:[eE][+-]?\d+)?/)) return 'number';
     if (stream.match(/^(?:true|false|null)\b/)) return 'bool';
-    if (stream.match(/^(?:&&|\|\||[=!<>]=?|in\b)/)) return 'operator.keyword';
+    if (stream.match(/^(?:&&|\|\||[=!<>]=?|in\b)/)) return 'operatorKeyword';
     if (stream.match(/^[\w$]+/)) return 'propertyName';
     stream.next();
     return null;
