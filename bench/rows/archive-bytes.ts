@@ -31,9 +31,10 @@ export const archiveBytes: Measurement = {
       const count = EVENTS * bench.options.seconds;
       // What does not depend on the number of events is there first.
       await left(testBed, WARM_UP_EVENTS, (n) => archiveEvent(n, RUN_EVENT));
-      const [claim] = await left(testBed, count, (n) => ({ ...archiveEvent(n), id: randomUUID() }));
-      const [event, ofEvents] = await left(testBed, count, (n) => archiveEvent(n));
       const [run, ofRuns] = await left(testBed, count, (n) => archiveEvent(n, RUN_EVENT));
+      const [event, ofEvents] = await left(testBed, count, (n) => archiveEvent(n));
+      // Last: what stays makes the table of all keys larger, which is no cost of the others.
+      const [claim] = await left(testBed, count, (n) => ({ ...archiveEvent(n), id: randomUUID() }));
       const archive: ArchiveBytes = {
         eventPayload: PAYLOAD_BYTES,
         event: perRow(ofEvents.events),
