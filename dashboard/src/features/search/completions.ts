@@ -1,4 +1,4 @@
-/** What can be typed at a place of a search expression (docs/search.md). Pure. */
+/** What can be typed where the cursor is in a search (docs/search.md). Pure. */
 import { RUN_STATUSES } from '../../../../src/model/runs/run-status.ts';
 import type { SearchKind } from '../../../../src/model/search/variables.ts';
 import type { ExpressionCompletion } from '../../ui/expression-props.ts';
