@@ -43,7 +43,9 @@ describe('completions of a search', () => {
     expect(labels('event.name == "o', 'runs')).to.deep.equal(['order/placed']);
     expect(labels('status == "', 'runs')).to.include('Failed');
     expect(labels('data.customer.id == "')).to.deep.equal([]);
-    expect(labels('name.startsWith("')).to.deep.equal([]);
+    for (const before of ['name.startsWith("', 'name == "order/placed"', 'data.total > 10', 'has(data.paid)']) {
+      expect(labels(before), before).to.deep.equal([]);
+    }
   });
 
   it('replace the word before the cursor, and close a text unless it is closed', () => {
