@@ -1,11 +1,11 @@
 /** COPY into a table of the archive; where some rows are there already, of the others only. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { CopyBuffer } from './copy-buffer.ts';
 import type { Client } from './database.ts';
 import type { PartitionedTable } from './day-tables.ts';
 import { fromUuid } from './encoding.ts';
+import { copyFrom } from './packages.ts';
 
 export async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {
   const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN (FORMAT binary)`));

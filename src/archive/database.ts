@@ -2,10 +2,11 @@
  *  query fails soon. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MS = 30_000;
@@ -21,10 +22,11 @@ const SOCKET_ERROR = /^E[A-Z]+$/;
 const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
 
 /** bigint as a number: all are counts, sizes or milliseconds. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
+  const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
+  return { getTypeParser: getTypeParser as typeof pg.types.getTypeParser };
+}
 
 export type Row = Record<string, unknown>;
 export type Client = pg.PoolClient;
@@ -37,7 +39,8 @@ export class Database {
 
   constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
     this.schema = schema;
-    this.#pool = new pg.Pool({
+    const library = postgres();
+    this.#pool = new library.Pool({
       ...connectionOf(url, tlsVerify),
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -45,7 +48,7 @@ export class Database {
       allowExitOnIdle: true,
       application_name: applicationName,
       options: `-c search_path=${schema} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
-      types,
+      types: typesOf(library),
     });
     this.#pool.on('error', (error) => log.debug({ err: error.message }, 'idle connection to Postgres'));
   }

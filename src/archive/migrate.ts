@@ -2,10 +2,10 @@
  *  processes may do so at once: an advisory lock lets one after the other. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { runner } from 'node-pg-migrate';
-import pg from 'pg';
+import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { connectionOf, type Database } from './database.ts';
+import { postgres } from './packages.ts';
 
 const DIRECTORY = join(import.meta.dirname, 'migrations');
 const TABLE = 'migrations';
@@ -22,13 +22,17 @@ export async function migrate(
   upTo = Number.POSITIVE_INFINITY,
   directory = DIRECTORY,
 ): Promise<string[]> {
-  const client = new pg.Client({ ...connectionOf(url, tlsVerify), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new (postgres().Client)({
+    ...connectionOf(url, tlsVerify),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
   client.on('error', () => {});
   await client.connect();
   try {
     const done = await countDone(client, schema);
     if (done >= Math.min(upTo, migrations(directory).length)) return [];
     let started = '';
+    const { runner } = await import('node-pg-migrate');
     const ran = await runner({
       dbClient: client,
       dir: directory,

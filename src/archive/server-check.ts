@@ -1,7 +1,7 @@
 /** What keeps a Postgres from being the archive. */
-import pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { connectionOf } from './database.ts';
+import { postgres } from './packages.ts';
 
 const MIN_VERSION = 14;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -43,7 +43,7 @@ export async function checkServer({
   tlsVerify,
   schema,
 }: Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'schema'>): Promise<ServerFindings> {
-  const client = new pg.Client({
+  const client = new (postgres().Client)({
     ...connectionOf(url, tlsVerify),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     options: `-c search_path=${schema}`,
