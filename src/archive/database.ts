@@ -155,11 +155,16 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Whether an error of pg says that Postgres is away. */
+export function isAway(error: Error): boolean {
+  const codes = [(error as { code?: string }).code, codeOf(error)];
+  const isKnown = codes.some((code) => code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code)));
+  return isKnown || AWAY_MESSAGE.test(error.message);
+}
+
 function translated(error: Error): Error {
   const { code } = error as { code?: string };
-  const isAway =
-    (code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code))) || AWAY_MESSAGE.test(error.message);
-  if (!isAway) return error;
+  if (!isAway(error)) return error;
   const detail = `Postgres cannot be reached: ${error.message || code}`;
   return new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }
