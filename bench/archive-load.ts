@@ -21,11 +21,11 @@ export class LoadedEvents {
   readonly #startMs: number;
   readonly #stepMs: number;
 
-  constructor(count: number, nowMs: number) {
+  constructor(count: number, nowMs: number, days = DAYS) {
     this.count = count;
     // A minute before the border, so that all are beyond it.
     const endMs = nowMs - HOT_HOURS * HOUR_MS - 60_000;
-    this.#startMs = endMs - DAYS * 24 * HOUR_MS;
+    this.#startMs = endMs - days * 24 * HOUR_MS;
     this.#stepMs = (endMs - this.#startMs) / count;
   }
 

@@ -1,4 +1,5 @@
 /** Renders the blocks of the documents, each between two markers, from results. */
+import { archiveBytesTable, archiveSizesTable, compressionTable } from './archive-sizing.ts';
 import { chartsOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, meetsTargets } from './row.ts';
@@ -44,6 +45,12 @@ export function renderBlock(block: string, results: Results): string {
       return oneRedisTable(results);
     case 'stored':
       return storedTable(results);
+    case 'archive-bytes':
+      return archiveBytesTable(results);
+    case 'archive-sizes':
+      return archiveSizesTable(results);
+    case 'compression':
+      return compressionTable(results);
     default:
       throw new Error(`Unknown block "${block}"`);
   }

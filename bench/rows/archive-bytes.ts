@@ -10,6 +10,8 @@ import { redisUsage } from './memory.ts';
 
 /** Events per second of a round. */
 const EVENTS = 8_000;
+/** Lists of a bounded length, such as the events of queues, are full after these. */
+const WARM_UP_EVENTS = 8_000;
 const RUN_EVENT = 'bench/run';
 const EVENT_WORK = 'archived: an event on disk';
 const RUN_WORK = 'archived: a run on disk';
@@ -28,10 +30,11 @@ export const archiveBytes: Measurement = {
       await testBed.service.register('bench', [{ id: 'run', event: RUN_EVENT }]);
       const count = EVENTS * bench.options.seconds;
       // What does not depend on the number of events is there first.
-      await left(testBed, count / 4, (n) => archiveEvent(n, RUN_EVENT));
-      const [claim] = await left(testBed, count, (n) => ({ ...archiveEvent(n), id: randomUUID() }));
-      const [event, ofEvents] = await left(testBed, count, (n) => archiveEvent(n));
+      await left(testBed, WARM_UP_EVENTS, (n) => archiveEvent(n, RUN_EVENT));
       const [run, ofRuns] = await left(testBed, count, (n) => archiveEvent(n, RUN_EVENT));
+      const [event, ofEvents] = await left(testBed, count, (n) => archiveEvent(n));
+      // Last: what stays makes the table of all keys larger, which is no cost of the others.
+      const [claim] = await left(testBed, count, (n) => ({ ...archiveEvent(n), id: randomUUID() }));
       const archive: ArchiveBytes = {
         eventPayload: PAYLOAD_BYTES,
         event: perRow(ofEvents.events),

@@ -19,6 +19,7 @@ const YEAR_MS = 31_536_000_000;
 const PAGES = new Set([
   '',
   'events',
+  'replays',
   'runs',
   'functions',
   'apps',

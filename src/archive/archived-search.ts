@@ -32,7 +32,9 @@ const PAGE = 100;
 /** Rows that are read when Postgres cannot test them in time. */
 const PLAIN_PAGE = 200;
 const PLAIN_TIMEOUT_MS = 2_000;
+/** Names whose indexes are read: more where these decide alone, since the events of several are to be merged. */
 const NAMES_MAX = 200;
+const FEW_NAMES = 3;
 /** SQLSTATE classes of data that Postgres cannot compute with, and of limits of Postgres. */
 const REFUSED = /^(22|54)/;
 
@@ -113,19 +115,21 @@ export class ArchivedSearch {
 
   /** The names that the search requires, if they are few: their indexes are read then. */
   async #names(node: SearchNode, envId: number): Promise<readonly string[] | undefined> {
+    const isDecisive = [...variablesOf(node)].every((variable) => variable === 'name' || variable === 'received_at');
+    const max = isDecisive ? NAMES_MAX : FEW_NAMES;
     for (const part of requiredBy(node)) {
       if (!('path' in part) || part.path.variable !== 'name') continue;
       const texts =
         part.kind === 'in' || (part.kind === 'compare' && part.comparison === '==') ? textsIn(part, 'name') : undefined;
-      if (texts) return texts;
+      if (texts) return texts.length <= max ? texts : undefined;
       if (part.kind !== 'text' || part.test !== 'startsWith' || !isPlainText(part.text)) continue;
       const rows = await this.#archive.database.query<{ name: string }>(
         'SELECT name FROM event_names WHERE env_id = $1 AND starts_with(name, $2) LIMIT $3',
-        [envId, part.text, NAMES_MAX + 1],
+        [envId, part.text, max + 1],
       );
       // Others may share the number of a name with this character (encoding.ts).
       const isExact = rows.every(({ name }) => !name.includes('\uFFFD'));
-      if (isExact && rows.length <= NAMES_MAX) return rows.map(({ name }) => name);
+      if (isExact && rows.length <= max) return rows.map(({ name }) => name);
     }
     return undefined;
   }

@@ -1,10 +1,11 @@
 /** Writes requests of webhooks to the archive, each once however often it is shipped, and counts them. */
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
+import { addMissing, copy } from './copying.ts';
 import { type Client, codeOf, type Database } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { toText } from './encoding.ts';
-import { addMissing, copy, TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
+import { TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
 
 export interface RequestRow {
   id: string;

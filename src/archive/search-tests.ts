@@ -36,6 +36,9 @@ function joined(tests: readonly Sql[], operator: string): Sql {
   };
 }
 
+/** Literals that are looked for one by one. */
+const FEW = 5;
+
 /** Whether Postgres can hold the text, and finds it wherever JavaScript does. */
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
@@ -83,6 +86,7 @@ export class JsonTests {
   }
 
   in(literals: readonly Literal[]): Test {
+    if (literals.length <= FEW) return some(literals.map((literal) => this.#equals(literal)));
     const document = this.#document();
     const texts = literals.filter((literal) => typeof literal === 'string');
     const areTexts = texts.length === literals.length && texts.every(isPlainText);

@@ -1,14 +1,12 @@
 /** Writes events and runs to the archive, each once however often it is shipped: a shipment is one transaction, by COPY. Where some of its rows
  *  are there already – its archiver died after the commit, or another one was faster – only the others are added. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { from as copyFrom } from 'pg-copy-streams';
 import { type Source, subjectOf } from '../model/events/event.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
+import { addMissing, copy } from './copying.ts';
 import { type Client, codeOf, type Database } from './database.ts';
-import { DAY_MS, type DayTables, dayOf, type PartitionedTable } from './day-tables.ts';
-import { fromUuid } from './encoding.ts';
+import { type DayTables, dayOf } from './day-tables.ts';
+import { addCounts, countsOf, type NameCount } from './event-counting.ts';
 import type { Numbers } from './numbers.ts';
 import {
   EVENT_COLUMNS,
@@ -23,7 +21,6 @@ import {
 
 export const UNIQUE_VIOLATION = '23505';
 export const UNDEFINED_TABLE = '42P01';
-const MINUTE_MS = 60_000;
 /** A shipment may take long on a busy disk. */
 export const TIMEOUT_MS = 120_000;
 
@@ -120,7 +117,7 @@ export class Shipments {
         const { rows, bytes } = await copyRuns(client, part, isRepeat);
         changes.push(changeOf(part, 'runs', rows, bytes));
       }
-      await this.#addCounts(client, counts);
+      await addCounts(client, this.#tables, counts);
       await this.#days.add(client, changes);
     });
   }
@@ -163,40 +160,11 @@ export class Shipments {
     }
     return parts;
   }
-
-  async #addCounts(client: Client, counts: readonly NameCount[]): Promise<void> {
-    const byTable = Map.groupBy(counts, ({ retention, at }) => `${retention}:${dayOf(at)}`);
-    for (const [, ofTable] of [...byTable].sort(([a], [b]) => a.localeCompare(b))) {
-      const { retention, at } = ofTable[0] as NameCount;
-      const minutes = await this.#tables.ensure('event_counts', retention, dayOf(at));
-      const days = await this.#tables.ensure('event_name_days', retention, dayOf(at));
-      const values = [
-        ofTable.map((count) => count.at),
-        ofTable.map(({ envId }) => envId),
-        ofTable.map(({ nameId }) => nameId),
-        ofTable.map(({ count }) => count),
-        ofTable.map(({ lastAt }) => lastAt),
-      ];
-      // Sorted: archivers of two partitions must not wait for each other.
-      await client.query(
-        `INSERT INTO ${minutes} AS c (retention, at, env_id, name_id, count)
-         SELECT ${retention}, at, env_id, name_id, count
-         FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) AS t (at, env_id, name_id, count) ORDER BY at, name_id
-         ON CONFLICT (at, name_id) DO UPDATE SET count = c.count + EXCLUDED.count`,
-        values.slice(0, 4),
-      );
-      await client.query(
-        `INSERT INTO ${days} AS c (retention, at, env_id, name_id, count, last_at)
-         SELECT ${retention}, at - at % ${DAY_MS} AS at, env_id, name_id, sum(count), max(last_at)
-         FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::bigint[]) AS t (at, env_id, name_id, count, last_at)
-         GROUP BY 1, 2, 3, 4 ORDER BY 2, 4
-         ON CONFLICT (at, name_id) DO UPDATE
-         SET count = c.count + EXCLUDED.count, last_at = greatest(c.last_at, EXCLUDED.last_at)`,
-        values,
-      );
-    }
-  }
 }
+
+/** While a run was shipped, somebody changed its metadata in Redis. */
+const NEWER_METADATA =
+  'DO UPDATE SET metadata = EXCLUDED.metadata WHERE present.metadata IS DISTINCT FROM EXCLUDED.metadata';
 
 class NamesRemoved extends Error {}
 
@@ -207,16 +175,6 @@ async function keepNames(client: Client, parts: readonly EventPart[]): Promise<v
   if (ids.length === 0) return;
   const found = await client.query('SELECT id FROM event_names WHERE id = ANY($1) ORDER BY id FOR KEY SHARE', [ids]);
   if (found.rows.length < ids.length) throw new NamesRemoved();
-}
-
-interface NameCount {
-  envId: number;
-  retention: number;
-  /** Start of the minute. */
-  at: number;
-  nameId: number;
-  count: number;
-  lastAt: number;
 }
 
 /** @returns the rows that were added */
@@ -254,30 +212,8 @@ async function copyRuns(
     await copy(client, table, RUN_COLUMNS, buffer);
     return { rows: rows.length, bytes };
   }
-  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer);
+  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, NEWER_METADATA);
   return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
-}
-
-export async function copy(client: Client, table: string, columns: string, buffer: CopyBuffer): Promise<void> {
-  const stream = client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN (FORMAT binary)`));
-  await pipeline(Readable.from([buffer.finish()]), stream);
-}
-
-/** @returns IDs of the rows that were not there */
-export async function addMissing(
-  client: Client,
-  parent: PartitionedTable,
-  table: string,
-  columns: string,
-  buffer: CopyBuffer,
-): Promise<Set<string>> {
-  const staging = `staging_${table}`;
-  await client.query(`CREATE TEMPORARY TABLE ${staging} (LIKE ${parent}) ON COMMIT DROP`);
-  await copy(client, staging, columns, buffer);
-  const { rows } = await client.query<{ id: string }>(
-    `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${staging} ORDER BY id ON CONFLICT (id) DO NOTHING RETURNING id`,
-  );
-  return new Set(rows.map(({ id }) => fromUuid(id)));
 }
 
 function changeOf(
@@ -287,24 +223,6 @@ function changeOf(
   bytes: number,
 ): DayChange {
   return { envId, kind, day, rows, bytes };
-}
-
-/** By name and minute. */
-function countsOf({ envId, retention, nameIds }: EventPart, rows: readonly EventRow[]): NameCount[] {
-  const counts = new Map<string, NameCount>();
-  for (const { name, at } of rows) {
-    const nameId = nameIds.get(name) as number;
-    const minute = at - (at % MINUTE_MS);
-    const key = `${nameId}:${minute}`;
-    const present = counts.get(key);
-    if (present) {
-      present.count++;
-      present.lastAt = Math.max(present.lastAt, at);
-    } else {
-      counts.set(key, { envId, retention, at: minute, nameId, count: 1, lastAt: at });
-    }
-  }
-  return [...counts.values()];
 }
 
 /** Sources that are few and have many events. */

@@ -7,7 +7,7 @@ import { EventSearch, type EventSearchQuery } from './event-search.ts';
 import type { History } from './history.ts';
 import { RunSearch, type RunSearchQuery } from './run-search.ts';
 import type { SearchPage } from './search-merge.ts';
-import { SearchSlots } from './search-slots.ts';
+import { SearchLimiter } from './search-limiter.ts';
 
 /** Of the whole request. */
 const TIMEOUT_MS = 5_000;
@@ -17,7 +17,7 @@ type Timed<Query> = Omit<Query, 'timeoutMs'> & { timeoutMs?: number };
 export class Searches {
   readonly #events: EventSearch;
   readonly #runs: RunSearch;
-  readonly #slots = new SearchSlots();
+  readonly #limiter = new SearchLimiter();
 
   constructor(
     store: Pick<Store, 'eventLists' | 'eventCounts' | 'runLists'>,
@@ -34,16 +34,16 @@ export class Searches {
     { timeoutMs = TIMEOUT_MS, ...query }: Timed<EventSearchQuery>,
     nowMs: number,
   ): Promise<SearchPage<FoundEvent>> {
-    return this.#slots.run(query.env, () => this.#events.search({ ...query, timeoutMs }, nowMs));
+    return this.#limiter.run(query.env, () => this.#events.search({ ...query, timeoutMs }, nowMs));
   }
 
   /** @throws ServiceError searches_full */
   runsOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
-    return this.#slots.run(query.env, () => this.#runs.searchOfEvent(eventId, query));
+    return this.#limiter.run(query.env, () => this.#runs.searchOfEvent(eventId, query));
   }
 
   /** @throws ServiceError searches_full */
   runs({ timeoutMs = TIMEOUT_MS, ...query }: Timed<RunSearchQuery>, nowMs: number): Promise<SearchPage<Run>> {
-    return this.#slots.run(query.env, () => this.#runs.search({ ...query, timeoutMs }, nowMs));
+    return this.#limiter.run(query.env, () => this.#runs.search({ ...query, timeoutMs }, nowMs));
   }
 }

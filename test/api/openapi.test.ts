@@ -270,6 +270,15 @@ describe('OpenAPI document', () => {
       await call('GET /v1/settings');
     });
 
+    it('responses of searches match their schemas', async () => {
+      await service.post(service.eventPath, { name: 'searched/x', data: { n: 1 } });
+      await service.waitFor('/v1/events?name=searched/x', ({ body }) => body.data.length === 1);
+      const found = await call('GET /v1/search', {}, undefined, '?text=searched/*');
+      expect(JSON.stringify(found)).to.include('searched/x');
+      const fields = await call('GET /v1/search/fields', {}, undefined, '?of=events&name=searched/x');
+      expect(JSON.stringify(fields)).to.include('data.n');
+    });
+
     it('responses of overview and settings match their schemas', async () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');

@@ -173,6 +173,7 @@ describe('Routes of events', () => {
       expect(idsOf(page)).to.deep.equal(hot.slice(0, 5));
       expect(page.metadata).to.have.property('cursor');
       expect(page.metadata).not.to.have.property('stopped_early');
+      expect(idsOf(await list('limit=5&include=runs'))).to.deep.equal(hot.slice(0, 5));
       const recent = await list(`limit=100&received_after=${now - 60_000}`);
       expect(idsOf(recent)).to.deep.equal(hot);
       expect(recent.metadata).not.to.have.any.keys('cursor', 'stopped_early');

@@ -18,6 +18,7 @@ describe('A service with an archive', () => {
       const { headers } = await request('POST', url, { body: JSON.stringify({ n }) });
       ids.push(headers.get('x-request-id') as string);
     }
+    await service.waitFor(`/v1/webhooks/${id}/requests/${ids.at(-1)}`, ({ status }) => status === 200);
     const { webhookLog } = service.keys.of(id);
     await until(async () => (await service.redis.zcard(webhookLog(id))) === 5, {
       describe: 'Redis has the newest only',
@@ -56,6 +57,29 @@ describe('A service with an archive', () => {
     await until(async () => (await service.redis.hlen(removedWebhooks)) === 0, { describe: 'the archive knows' });
     expect((await service.get(`/v1/events/${body.ids[0]}/arrival`)).body.data.request).to.equal(null);
   });
+
+  it('archives each request once when its worker is killed, and another one goes on', async () => {
+    const { id, url } = (await service.post('/v1/webhooks', { name: 'killed' })).body.data;
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      if (n === 20) await service.killWorker();
+      if (n === 40) await service.startWorker();
+      const { headers } = await request('POST', url, { body: JSON.stringify({ n }) });
+      ids.push(headers.get('x-request-id') as string);
+    }
+    await service.waitFor(`/v1/webhooks/${id}/requests/${ids.at(-1)}`, ({ status }) => status === 200);
+    const { webhookLog, unarchivedRequests } = service.keys.of(id);
+    // Longer than the leases of the one that was killed.
+    await until(async () => (await service.redis.zcard(webhookLog(id))) === 5, {
+      describe: 'Redis has the newest only',
+      timeoutMs: 60_000,
+    });
+    expect(await service.redis.exists(unarchivedRequests(id))).to.equal(0);
+    const listed = (await service.get(`/v1/webhooks/${id}/requests?limit=100`)).body.data;
+    expect(listed.map((one: { id: string }) => one.id)).to.deep.equal(ids.toReversed());
+    const stats = (await service.get('/v1/webhooks/stats')).body.data;
+    expect(stats.find((one: { webhook_id: string }) => one.webhook_id === id)).to.include({ requests: 60 });
+  }).timeout(90_000);
 
   it('archives the audit log', async () => {
     const { auditLogArchived } = service.keys;

@@ -103,6 +103,44 @@ describe('The archive of webhook requests', () => {
     expect(days[0]?.rows).to.equal('100');
   });
 
+  it('loses and doubles nothing when its archiver dies before or after any of its steps', async () => {
+    const ids = await add(30);
+    const { unarchivedRequests } = archive.store;
+    const objects = { unarchivedRequests, requestShipments: archive.requestShipments };
+    const steps = [
+      ['unarchivedRequests', 'read'],
+      ['requestShipments', 'ship'],
+      ['unarchivedRequests', 'note'],
+    ] as const;
+    for (const [name, method] of steps) {
+      for (const isAfter of [false, true]) {
+        const dying = new Proxy(objects[name], {
+          get: (target, key) => {
+            const value = Reflect.get(target, key, target);
+            if (key !== method) return typeof value === 'function' ? value.bind(target) : value;
+            return async (...args: unknown[]) => {
+              if (isAfter) await value.apply(target, args);
+              throw new Error('killed');
+            };
+          },
+        });
+        const deps = { unarchivedRequests, archive, retentionDays: RETENTION_DAYS };
+        const broken =
+          name === 'unarchivedRequests'
+            ? { ...deps, unarchivedRequests: dying as typeof unarchivedRequests }
+            : { ...deps, archive: { ...archive, requestShipments: dying as typeof archive.requestShipments } };
+        const error = await shipWebhookRequests(broken, 0).catch((thrown) => thrown);
+        // With nothing left to do it does not get that far.
+        expect([0, 30]).to.include(typeof error === 'number' ? error : 0);
+        expect((await list()).ids).to.deep.equal(ids.toReversed());
+      }
+    }
+    await ship();
+    expect(await rows()).to.equal(30);
+    expect(await stats()).to.include({ requests: 30 });
+    expect((await list()).ids).to.deep.equal(ids.toReversed());
+  });
+
   it('has a request that was logged late, by a process whose clock is behind', async () => {
     const now = Date.now();
     const newer = await add(7, { from: now - 1_000 });

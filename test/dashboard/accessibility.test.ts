@@ -27,6 +27,7 @@ const DIALOGS: Record<string, string> = {
   '/': 'Keyboard shortcuts',
   '/functions': 'Jump to',
   '/events': 'Send event',
+  '/replays': 'New replay',
   '/apps': 'Register app',
   '/webhooks': 'Create webhook',
   '/held-events': 'Assign all',

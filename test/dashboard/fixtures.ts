@@ -45,6 +45,7 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
     waitingRunId: await runOf(service, eventId, `${APP}-charge`, 'Running'),
     sleepingRunId: await runOf(service, eventId, `${APP}-remind`, 'Running'),
     failedRunId: await runOf(service, eventId, `${APP}-refuse`, 'Failed'),
+    replayId: await replay(service),
     functionId: `${APP}-confirm`,
     appName: APP,
     webhookId: webhook.id,
@@ -71,6 +72,21 @@ async function hold(service: Service): Promise<void> {
   const fields = { name: 'Branch orders', environment: 'branches', transform: TRANSFORM };
   const { url } = await make(service, '/v1/webhooks', fields);
   await deliver(service, url, { number: 8 });
+}
+
+/** Creates a replay, once it is done. @returns its ID */
+async function replay(service: Service): Promise<string> {
+  const fields = {
+    name: 'Orders again',
+    filter: { name: 'order/*' },
+    functions: [`${APP}-confirm`],
+    statuses: ['Completed'],
+    received_after: new Date(Date.now() - 3_600_000).toISOString(),
+    received_before: new Date().toISOString(),
+  };
+  const { id } = await make(service, '/v1/replays', fields);
+  await service.waitFor(`/v1/replays/${id}`, ({ body }) => body.data?.status === 'done');
+  return id;
 }
 
 /** @param event one event or an array

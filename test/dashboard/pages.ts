@@ -7,6 +7,7 @@ export const STATIC_PAGES = [
   '/',
   '/events',
   '/runs',
+  '/replays',
   '/functions',
   '/apps',
   '/webhooks',
@@ -32,6 +33,7 @@ export interface Fixtures {
   waitingRunId: string;
   sleepingRunId: string;
   failedRunId: string;
+  replayId: string;
   functionId: string;
   appName: string;
   webhookId: string;
@@ -51,6 +53,10 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/runs/${fixtures.waitingRunId}?entry=0`,
     `/runs/${fixtures.sleepingRunId}`,
     `/runs/${fixtures.failedRunId}`,
+    `/events?q=${encodeURIComponent('data.total > 10 && name.startsWith("order/")')}`,
+    '/events?q=order',
+    `/runs?q=${encodeURIComponent('event.data.total > 10')}`,
+    `/replays/${fixtures.replayId}`,
     `/functions/${fixtures.functionId}`,
     `/apps/${fixtures.appName}`,
     `/webhooks/${fixtures.webhookId}?request=${fixtures.requestId}`,

@@ -101,6 +101,7 @@ describe('dashboard shell', () => {
       waitingRunId: id,
       sleepingRunId: id,
       failedRunId: id,
+      replayId: id,
       functionId: id,
       appName: '$name',
       webhookId: id,

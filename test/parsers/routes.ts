@@ -3,10 +3,15 @@ import type { z } from 'zod';
 import type { Route } from '../../src/api/rest/route.ts';
 import { type ApiDeps, apiRoutes } from '../../src/api/rest-api.ts';
 
-/** A stand-in for every dependency. */
-const anything: unknown = new Proxy(() => anything, { get: (_, name) => (name === 'then' ? undefined : anything) });
+/** A stand-in for every dependency, and for numbers. */
+const anything: unknown = new Proxy(() => anything, {
+  get: (_, name) => {
+    if (name === 'then') return undefined;
+    return name === Symbol.toPrimitive ? () => 1 : anything;
+  },
+});
 
-export const ROUTES = apiRoutes({ config: anything, store: {}, transforms: anything } as ApiDeps);
+export const ROUTES = apiRoutes({ config: anything, store: {}, history: {}, transforms: anything } as ApiDeps);
 
 /** Names of the route's parameters. */
 export function fieldsOf({ query }: Route): string[] {

@@ -30,6 +30,7 @@ import { compile, compileWait } from '../../src/model/expressions/expression.ts'
 import { parseSeed } from '../../src/model/ids.ts';
 import { parseOps } from '../../src/model/runs/operation.ts';
 import { retryAfterMs } from '../../src/model/runs/retry.ts';
+import { parseSearch, LENGTH_MAX as SEARCH_CHARACTERS } from '../../src/model/search/parse.ts';
 import { durationMs, momentMs } from '../../src/model/values/duration.ts';
 import { isShallow, parseExact } from '../../src/model/values/json.ts';
 import { extractSpan } from '../../src/tracing/carrier.ts';
@@ -312,6 +313,12 @@ export const PARSERS: readonly Parser[] = [
     bytes: EVENT_BYTES,
     attacks: expressions(EVENT_BYTES),
     parse: (text) => compileWait(text),
+  },
+  {
+    name: 'a search',
+    bytes: HEADER_BYTES,
+    attacks: [...expressions(HEADER_BYTES), ...expressions(SEARCH_CHARACTERS)],
+    parse: (text) => parseSearch(text, 'events'),
   },
   {
     name: 'a registration',

@@ -17,6 +17,7 @@ import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
+import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { storageSchema } from '../../../src/api/routes/storage.ts';
@@ -103,6 +104,10 @@ export type WebhookReplay = z.output<typeof webhookReplaySchema>;
 export type WebhookReplayDryRun = z.output<typeof webhookDryRunSchema>;
 /** `GET /v1/webhooks/:id/replays/:replay/results` */
 export type WebhookReplayResult = z.output<typeof webhookResultSchema>;
+/** `GET /v1/search/fields` */
+export type SearchField = z.output<typeof fieldSchema>;
+/** `GET /v1/search` */
+export type SearchHits = z.output<typeof hitsSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;
@@ -132,16 +137,3 @@ export type Storage = z.output<typeof storageSchema>;
 /** Messages of `GET /v1/stream` by their kind. */
 export type LiveMessages = { [Kind in LiveKind]: z.output<(typeof liveSchemas)[Kind]> };
 export type { LiveKind };
-
-/** `GET /v1/search/fields` */
-export interface SearchField {
-  path: string;
-  type: string;
-  sample?: string | number | boolean | null;
-}
-
-/** `GET /v1/search` */
-export interface SearchHits {
-  kind: string;
-  hits: { id?: string; name: string; status?: string; at?: string | null }[];
-}

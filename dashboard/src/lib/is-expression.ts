@@ -1,5 +1,8 @@
-/** Whether a text of the search box is an expression (docs/search.md): it has an operator, a quote or a bracket. Anything else is looked for as it is:
- *  an ID, a name, an error text. */
+/** Whether a text of the search box is an expression: it has an operator, a quote or a bracket, or names a field of a payload. Anything else is looked
+ *  for as it is: an ID, a name, an error text. */
 export function isExpression(text: string): boolean {
-  return /["'()<>=!&|[\]]|\S\s+in\s+\S/.test(text) || /^(?:data|user|output|event)\.[\w.]+$/.test(text);
+  return (
+    /["'()<>=!&|[\]]|\bin\s+(?:data|user|output|event)\b/.test(text) ||
+    /^(?:data|user|output|event)\.[\w.]+$/.test(text)
+  );
 }

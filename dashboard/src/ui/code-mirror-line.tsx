@@ -1,4 +1,10 @@
-import { autocompletion, type CompletionContext, type CompletionResult, closeBrackets } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeCompletion,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { StreamLanguage } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
@@ -23,7 +29,7 @@ const LANGUAGE = StreamLanguage.define({
     if (stream.match(/^"(?:[^"\\]|\\.)*"?|^'(?:[^'\\]|\\.)*'?/)) return 'string';
     if (stream.match(/^\d[\d.]*(?:[eE][+-]?\d+)?/)) return 'number';
     if (stream.match(/^(?:true|false|null)\b/)) return 'bool';
-    if (stream.match(/^(?:&&|\|\||[=!<>]=?|in\b)/)) return 'operator.keyword';
+    if (stream.match(/^(?:&&|\|\||[=!<>]=?|in\b)/)) return 'operatorKeyword';
     if (stream.match(/^[\w$]+/)) return 'propertyName';
     stream.next();
     return null;
@@ -75,7 +81,7 @@ export default function CodeMirrorLine(props: ExpressionProps & { focusAt: numbe
             'data-page-search': '',
             tabindex: '0',
           }),
-          keymap.of([{ key: 'Enter', run: () => submit(latest.current) }]),
+          keymap.of([{ key: 'Enter', run: (editor) => submit(editor, latest.current) }]),
           Prec.low(keymap.of([...defaultKeymap, ...historyKeymap])),
           EditorView.updateListener.of((update) => {
             const external = update.transactions.every((each) => each.annotation(EXTERNAL_CHANGE));
@@ -117,7 +123,8 @@ export default function CodeMirrorLine(props: ExpressionProps & { focusAt: numbe
   );
 }
 
-function submit({ onSubmit }: ExpressionProps): boolean {
+function submit(editor: EditorView, { onSubmit }: ExpressionProps): boolean {
+  closeCompletion(editor);
   onSubmit();
   return true;
 }

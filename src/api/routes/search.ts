@@ -10,7 +10,7 @@ const TEXT_MAX = 512;
 const SAMPLED = 10;
 const FIELDS_MAX = 200;
 
-const hitsSchema = z
+export const hitsSchema = z
   .object({
     kind: z.enum(HIT_KINDS).meta({ description: 'What the text is in these hits' }),
     list: z.string().meta({ description: 'Path and query of the list that has all of them' }),
@@ -25,7 +25,7 @@ const hitsSchema = z
   })
   .meta({ id: 'SearchHits' });
 
-const fieldSchema = z
+export const fieldSchema = z
   .object({
     path: z.string().meta({ description: 'As a search names it' }),
     type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),

@@ -35,7 +35,12 @@ const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.pars
 const bodySchema = z.object({
   from: timestamp.optional().meta({ description: 'Receipt of the first request, inclusive. Absent: the oldest one' }),
   to: timestamp.optional().meta({ description: 'Exclusive. Absent: now' }),
-  outcomes: z.array(z.enum(LOG_OUTCOMES)).min(1).optional().meta({ description: 'Absent: all' }),
+  outcomes: z
+    .array(z.enum(LOG_OUTCOMES))
+    .min(1)
+    .max(LOG_OUTCOMES.length)
+    .optional()
+    .meta({ description: 'Absent: all' }),
   request_ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)

@@ -1,6 +1,6 @@
 /** Whether Postgres responds to this process, and what that means for the installation: everything stays in Redis while it does not, until
  *  backpressure rejects events. */
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Archive } from '../../archive/archive.ts';
 import type { Logger } from '../../log.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
@@ -8,6 +8,9 @@ import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 const PROBE_MS = 5_000;
 /** The pool may have to connect, or its connections may all be busy. */
 const PROBE_TIMEOUT_MS = 4_000;
+/** One failure may be that of a busy machine. */
+const FAILURES = 2;
+const PROBE_AGAIN_MS = 1_000;
 const WARN_EVERY_MS = 60_000;
 /** Events are shipped in rounds; this much later is late. */
 const BEHIND_MS = 300_000;
@@ -39,7 +42,10 @@ export class ArchiveHealth {
   #reason: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
   #probing = false;
+  /** Since the last success. */
+  #failures = 0;
   #timer: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
 
   constructor(deps: ArchiveHealthDeps) {
     this.#deps = deps;
@@ -58,6 +64,7 @@ export class ArchiveHealth {
 
   close(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#again);
   }
 
   async state(nowMs: number): Promise<ArchiveHealthState> {
@@ -76,9 +83,14 @@ export class ArchiveHealth {
       await withTimeout(archive.database.query('SELECT 1'), PROBE_TIMEOUT_MS);
       if (this.#up === false) log.info('archive: Postgres responds again');
       this.#up = true;
+      this.#failures = 0;
       this.#reason = undefined;
       this.#warnedAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
+      if (++this.#failures < FAILURES) {
+        this.#again = setTimeout(() => void this.probe(), PROBE_AGAIN_MS).unref();
+        return;
+      }
       this.#up = false;
       this.#reason = (error as Error).message;
       this.#warn();
@@ -104,7 +116,7 @@ export class ArchiveHealth {
 
 async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
   const controller = new AbortController();
-  const late = setTimeout(ms, undefined, { signal: controller.signal, ref: false }).then(() => {
+  const late = wait(ms, undefined, { signal: controller.signal, ref: false }).then(() => {
     throw new Error(`Postgres did not respond within ${ms / 1_000} s`);
   });
   late.catch(() => {});

@@ -108,8 +108,12 @@ async function ship(
   const send = async (eventRows: readonly EventRow[]) => {
     const runRows = due.map(runRowOf);
     await shipments.ship({ events: eventRows, runs: runRows });
-    await archivableRuns.free(env, due);
-    for (const { id } of due) shipped.archived.add(id);
+    const staying = new Set(await archivableRuns.free(env, due));
+    for (const { id, at, status } of runRows) {
+      // The next round ships it again, with its new metadata.
+      if (staying.has(id)) shipped.kept.set(id, { id, status, queuedAt: at });
+      else shipped.archived.add(id);
+    }
     due = [];
     bytes = 0;
   };

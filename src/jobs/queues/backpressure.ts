@@ -51,6 +51,7 @@ export class Backpressure {
 
   /** Time until memory is short at its present growth; undefined: it does not grow, has no limit, or it is too early to tell. */
   get roomMs(): number | undefined {
+    if (this.#exceeded.some(({ resource }) => resource === 'memory')) return 0;
     return this.#memoryThreshold > 0 ? this.#memoryTrend.msUntil(this.#memoryThreshold) : undefined;
   }
 

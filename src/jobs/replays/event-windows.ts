@@ -8,6 +8,8 @@ import type { EventSource } from './event-source.ts';
 const SHORTER = 4;
 const LONGER = 4;
 const LONGEST_MS = 30 * 86_400_000;
+/** Events of a page, where one millisecond has several pages. */
+const MILLISECOND_LIMIT = 200;
 /** The time range that is read first. */
 export const FIRST_WINDOW_MS = 60_000;
 
@@ -31,7 +33,8 @@ export async function readWindow(
   { position, before, windowMs, limit }: WindowRequest,
   source: EventSource,
 ): Promise<Window> {
-  const page = (after: number, to: number, cursor?: Position) => source({ after, before: to, cursor }, limit);
+  const page = (after: number, to: number, cursor?: Position, most = limit) =>
+    source({ after, before: to, cursor }, most);
   for (let length = windowMs; ; length = Math.max(1, Math.floor(length / SHORTER))) {
     const to = Math.min(position.at + length, before);
     const { events, next } = await page(position.at, to);
@@ -45,7 +48,9 @@ export async function readWindow(
     }
     if (to - position.at > 1) continue;
     // So many in one millisecond: its pages are read down to the oldest.
-    const rest = await oldestOf(events, next, limit, position, (cursor) => page(position.at, to, cursor));
+    const rest = await oldestOf(events, next, limit, position, (cursor) =>
+      page(position.at, to, cursor, Math.max(limit, MILLISECOND_LIMIT)),
+    );
     const last = rest.events.at(-1);
     return {
       events: rest.events,

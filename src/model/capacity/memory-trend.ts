@@ -13,10 +13,12 @@ const SAMPLES_MIN = 4;
 const BYTES_PER_SECOND_MIN = 1;
 
 export class MemoryTrend {
-  #samples: Sample[] = [];
+  readonly #samples: Sample[] = [];
+  #now: number | undefined;
 
   /** @param bytes in use now */
   add(bytes: number, nowMs: number): void {
+    this.#now = bytes;
     const last = this.#samples.at(-1);
     if (last && nowMs - last.atMs < EVERY_MS) return;
     this.#samples.push({ atMs: nowMs, bytes });
@@ -25,11 +27,10 @@ export class MemoryTrend {
 
   /** Time until so many bytes are in use; undefined: they do not grow, or it is too early to tell. */
   msUntil(bytes: number): number | undefined {
-    const last = this.#samples.at(-1);
-    if (!last) return undefined;
-    if (last.bytes >= bytes) return 0;
+    if (this.#now === undefined) return undefined;
+    if (this.#now >= bytes) return 0;
     const growth = this.#growth();
-    return growth === undefined || growth < BYTES_PER_SECOND_MIN ? undefined : (1_000 * (bytes - last.bytes)) / growth;
+    return growth === undefined || growth < BYTES_PER_SECOND_MIN ? undefined : (1_000 * (bytes - this.#now)) / growth;
   }
 
   /** Bytes per second: the slope of the line through the samples (least squares). */

@@ -287,11 +287,12 @@ function isOrder(comparison: Comparison): comparison is Order {
   return (ORDERS as readonly string[]).includes(comparison);
 }
 
-function describeNode({ op }: ASTNode): string {
+function describeNode({ op, args }: ASTNode): string {
   if (op === 'value') return 'a value';
   if (op === 'list') return 'a list';
   if (op === 'map') return 'an object';
-  if (op === 'call' || op === 'rcall') return 'a call';
+  if (op === 'call') return `${args[0]}(…)`;
+  if (op === 'rcall') return `.${args[0]}(…)`;
   if (op === '?:') return 'the operator ?:';
   return `the operator ${op.replace('_', '')}`;
 }

@@ -138,7 +138,15 @@ export class ArchivableEvents {
         env,
         ofEnv.filter(({ decisions }) => decisions).map(({ id }) => id),
       );
-      await this.#deleteIfEqual(ofEnv.flatMap((event) => secondaryKeysOf(keys, event)));
+      const repeated = ofEnv.filter(({ duplicates }) => duplicates > 0);
+      await this.#onPairs(
+        'subtract',
+        repeated.map(({ id, duplicates }) => [keys.duplicates(env, id), duplicates]),
+      );
+      const named = ofEnv.flatMap(({ id, dedupId }): Pair[] =>
+        dedupId === undefined ? [] : [[keys.eventById(env, dedupId), id]],
+      );
+      await this.#onPairs('deleteIfEqual', named);
     }
   }
 
@@ -160,24 +168,15 @@ export class ArchivableEvents {
     }
   }
 
-  async #deleteIfEqual(pairs: readonly [key: string, value: string][]): Promise<void> {
+  async #onPairs(script: 'subtract' | 'deleteIfEqual', pairs: readonly Pair[]): Promise<void> {
     for (const some of chunksOf(pairs)) {
       const [keys, values] = [some.map(([key]) => key), some.map(([, value]) => value)];
-      await this.#redis.deleteIfEqual(keys.length, ...keys, ...values);
+      await this.#redis[script](keys.length, ...keys, ...values);
     }
   }
 }
 
-/** Keys beside the record, with the values that they have. */
-function secondaryKeysOf(
-  keys: PartitionKeyspace,
-  { env, id, dedupId, duplicates }: ArchivableEvent,
-): [string, string][] {
-  return [
-    ...(duplicates > 0 ? [[keys.duplicates(env, id), String(duplicates)] as [string, string]] : []),
-    ...(dedupId === undefined ? [] : [[keys.eventById(env, dedupId), id] as [string, string]]),
-  ];
-}
+type Pair = [key: string, value: string | number];
 
 /** How the payload of most events ends (toEnvelope in model/events/event.ts): after an object of data comes the ID of the sender, or the time. */
 const WITHOUT_ID = /\},"ts":\d{1,16}\}$/;

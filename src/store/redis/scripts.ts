@@ -54,6 +54,7 @@ const SCRIPTS = {
   freeRuns: { file: 'runs/lua/free-runs.lua', numberOfKeys: 2 },
   endUseOfEvent: { file: 'events/lua/end-use-of-event.lua', numberOfKeys: 4 },
   freeEvents: { file: 'events/lua/free-events.lua', numberOfKeys: 3 },
+  subtract: { file: 'redis/lua/subtract.lua' },
   deleteIfEqual: { file: 'redis/lua/delete-if-equal.lua' },
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },

@@ -23,6 +23,8 @@ export interface RunContents {
   stack: string[];
   history: string[];
   metadata: Record<string, string>;
+  /** By which a later change of the metadata shows. */
+  metadataDigest: string;
 }
 
 /** What was read of runs. */
@@ -52,6 +54,7 @@ type ReadRun = [
   stack?: string[],
   history?: string[],
   metadata?: string[],
+  metadataDigest?: string,
 ];
 
 export class ArchivableRuns {
@@ -77,7 +80,7 @@ export class ArchivableRuns {
     const portion: RunPortion = { count: found.length, due: [], kept: [] };
     for (const [
       i,
-      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = []],
+      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = [], metadataDigest = ''],
     ] of found.entries()) {
       const { id } = some[i] as { id: string };
       if (status === undefined) continue;
@@ -86,24 +89,29 @@ export class ArchivableRuns {
         continue;
       }
       const maps = { fields: fromFlat(fields), memos: fromFlat(memos), metadata: fromFlat(metadata) };
-      portion.due.push({ env, id, ...maps, stack, history });
+      portion.due.push({ env, id, ...maps, stack, history, metadataDigest });
     }
     return portion;
   }
 
-  /** Removes runs that are archived. */
-  async free(env: string, runs: readonly RunContents[]): Promise<void> {
+  /** Removes runs that are archived, unless their metadata has changed since they were read.
+   *  @returns IDs of those that stay */
+  async free(env: string, runs: readonly RunContents[]): Promise<string[]> {
+    const staying: string[] = [];
     const byIndex = Map.groupBy(runs, ({ id, fields }) => {
       const { [RUN_FIELDS.status]: status, [RUN_FIELDS.functionId]: functionId } = fields;
       return this.#keys.of(id).runIndex(env, status as Ending['status'], functionId as string);
     });
     for (const [index, ofIndex] of byIndex) {
-      const ids = ofIndex.map(({ id }) => id);
-      const prefix = this.#keys.of(ids[0] as string).run(env, '');
-      for (let start = 0; start < ids.length; start += FREED_AT_ONCE) {
-        await this.#redis.freeRuns(index, prefix, ...ids.slice(start, start + FREED_AT_ONCE));
+      const [first] = ofIndex as [RunContents];
+      const prefix = this.#keys.of(first.id).run(env, '');
+      for (let start = 0; start < ofIndex.length; start += FREED_AT_ONCE) {
+        const some = ofIndex.slice(start, start + FREED_AT_ONCE);
+        const args = some.flatMap(({ id, metadataDigest }) => [id, metadataDigest]);
+        staying.push(...((await this.#redis.freeRuns(index, prefix, ...args)) as string[]));
       }
     }
+    return staying;
   }
 
   /** Removes the oldest minutes of the index of ended runs, up to a time, that have no run left in Redis.

@@ -7,6 +7,8 @@ import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 /** Minutes and events to look at. */
 const SAMPLES = 40;
 const RUN_SAMPLES = 20;
+/** Fields of a hash to look at: more than a run has, apart from its steps. */
+const FIELD_SAMPLES = 50;
 const RUN_ID_LENGTH = 26;
 /** The entries of an event and of a run in indexes: a member of 26 characters in a sorted set, with its score. */
 const INDEX_BYTES = 110;
@@ -136,10 +138,12 @@ export class HotStorage {
     return sizes && sizes.reduce((sum, size) => sum + size, 0) / runIds.length + INDEX_BYTES;
   }
 
-  /** One command each: in a pipeline of a cluster each key must be on the same node. */
+  /** Redis extrapolates from so many fields, among which a run's output should be. One command each: in a pipeline of a cluster each key must be on the same node. */
   async #sizes(keys: readonly string[]): Promise<number[] | undefined> {
     try {
-      return await Promise.all(keys.map(async (key) => (await this.#redis.memory('USAGE', key)) ?? 0));
+      return await Promise.all(
+        keys.map(async (key) => (await this.#redis.memory('USAGE', key, 'SAMPLES', FIELD_SAMPLES)) ?? 0),
+      );
     } catch {
       return undefined;
     }

@@ -1,4 +1,4 @@
-/** What can be typed at a place of a search expression (docs/search.md). Pure. */
+/** What can be typed where the cursor is in a search (docs/search.md). Pure. */
 import { RUN_STATUSES } from '../../../../src/model/runs/run-status.ts';
 import type { SearchKind } from '../../../../src/model/search/variables.ts';
 import type { ExpressionCompletion } from '../../ui/expression-props.ts';
@@ -23,6 +23,8 @@ const OPEN_TEXT = /([\w.$]+)\s*(?:==|!=|in\s*\[(?:\s*"[^"]*"\s*,)*)\s*"([^"]*)$/
 /** The expression has a value here, so an operator follows. */
 const AFTER_FIELD = /(?:^|[\s(!&|])[A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:"[^"\]]*"|\d+)\])*\s+[=!<>]?$/;
 const AFTER_COMPARISON = /(?:[=<>]\s*(?:"[^"]*"|[\d.]+|true|false|null)|[)\]])\s+[&|]?$/;
+/** Without a space: the value may go on. */
+const AFTER_VALUE = /["')\]\d]$/;
 const AFTER_OPERATOR = /[=<>]=?\s*\w*$/;
 
 const OPERATORS: readonly ExpressionCompletion[] = [
@@ -57,6 +59,7 @@ export function completionsFor(kind: SearchKind, known: Known, before: string, a
   if (AFTER_COMPARISON.test(before)) return { from, options: CONNECTIVES };
   if (AFTER_FIELD.test(before)) return { from, options: [...OPERATORS, ...CONNECTIVES] };
   const word = PATH.exec(before)?.[0] ?? '';
+  if (word === '' && AFTER_VALUE.test(before)) return undefined;
   const start = before.length - word.length;
   if (AFTER_OPERATOR.test(before)) return { from: start, options: VALUES };
   return { from: start, options: [...fieldsOf(known), HAS, ...textTestsOf(known, word)] };

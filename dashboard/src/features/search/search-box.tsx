@@ -81,7 +81,7 @@ export function SearchBox({
   );
 }
 
-/** The expression with its place of error, and what is wrong there. */
+/** The expression with the error marked, and what is wrong. */
 function Refusal({ id, text, at, message }: { id: string; text: string; at: number; message: string }) {
   const [before, there, after] = [text.slice(0, at), text.slice(at, at + 1) || ' ', text.slice(at + 1)];
   return (

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Replay, ReplayResult } from '../../api/types.ts';
@@ -37,8 +37,8 @@ export function useReplay(id: string) {
   });
 }
 
-/** @param active it may have more results soon */
-export function useResults(id: string, outcome: string | undefined, active: boolean) {
+/** Read again while the numbers of the replay change. A refetch loads all pages, so a list of several is read again only at the end. */
+export function useResults({ id, progress, runs, ...replay }: Replay, outcome: string | undefined) {
   const env = useEnv();
   const list = useInfiniteQuery({
     queryKey: ['replays', env, id, 'results', outcome],
@@ -50,9 +50,15 @@ export function useResults(id: string, outcome: string | undefined, active: bool
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
-    // A refetch loads all pages.
-    refetchInterval: ({ state }) => (active && (state.data?.pages.length ?? 0) < 2 ? ACTIVE_POLL_MS : false),
   });
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  return { ...list, rows };
+  const { refetch, data } = list;
+  const active = isActive({ id, progress, runs, ...replay });
+  const numbers = JSON.stringify([progress.started, progress.skipped, progress.failed_to_start, runs, active]);
+  const isLong = (data?.pages.length ?? 0) > 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: refetches when the numbers change
+  useEffect(() => {
+    if (!isLong || !active) void refetch();
+  }, [numbers, refetch]);
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data]);
+  return { ...list, rows, active };
 }

@@ -8,7 +8,7 @@ import { ProgressBar } from '../../ui/progress-bar.tsx';
 import { absolute, duration, Time } from '../../ui/time.tsx';
 import { ReplayActions } from './actions.tsx';
 import { Counts } from './dry-run-result.tsx';
-import { isActive, useReplay } from './queries.ts';
+import { useReplay } from './queries.ts';
 import { ReplayStatus } from './replay-status.tsx';
 import { Results } from './results.tsx';
 import { filterText, formerStatusText, functionsText, shareDone, waitingText } from './texts.ts';
@@ -35,7 +35,7 @@ export default function ReplayPage() {
       <div className="space-y-6">
         <Progress replay={replay} />
         <Selection replay={replay} />
-        <Results key={id} id={id} active={isActive(replay)} omitted={replay.progress.results_omitted} />
+        <Results key={id} replay={replay} />
       </div>
     </Page>
   );

@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReplayResult } from '../../api/types.ts';
+import type { Replay, ReplayResult } from '../../api/types.ts';
 import { Id } from '../../ui/code-block.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -21,10 +21,11 @@ const OUTCOMES = [
 const LINK = 'text-accent hover:underline';
 
 /** What happened for each event and function. */
-export function Results({ id, active, omitted }: { id: string; active: boolean; omitted: number }) {
+export function Results({ replay }: { replay: Replay }) {
   const { outcome } = route.useSearch();
   const navigate = route.useNavigate();
-  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useResults(id, outcome, active);
+  const { rows, active, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useResults(replay, outcome);
+  const omitted = replay.progress.results_omitted;
   return (
     <section aria-label="Results">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">

@@ -45,7 +45,8 @@ function Use({ storage: { hot, archive, archived, retention_days } }: { storage:
           {archived &&
             `${formatBytes(archived.events.disk_bytes + archived.runs.disk_bytes)}: ${formatCount(archived.events.rows)} events, ${formatCount(archived.runs.rows)} runs`}
         </DescriptionItem>
-        <DescriptionItem term="Retention">{`${retention_days} days`}</DescriptionItem>
+        {archived && <DescriptionItem term="Oldest archived day">{archived.oldest_day ?? '–'}</DescriptionItem>}
+        <DescriptionItem term="Retention">{daysText(retention_days)}</DescriptionItem>
       </dl>
       {archived && archived.forecast.length > 0 && (
         <div className="border-t border-line p-4">
@@ -53,7 +54,7 @@ function Use({ storage: { hot, archive, archived, retention_days } }: { storage:
           <dl className="mt-2 space-y-1 text-sm">
             {archived.forecast.map(({ retention_days: days, disk_bytes }) => (
               <div key={days} className="flex justify-between gap-4">
-                <dt className={days === retention_days ? 'font-medium' : ''}>{`${days} days`}</dt>
+                <dt className={days === retention_days ? 'font-medium' : ''}>{daysText(days)}</dt>
                 <dd className="tabular-nums">{formatBytes(disk_bytes)}</dd>
               </div>
             ))}
@@ -62,4 +63,8 @@ function Use({ storage: { hot, archive, archived, retention_days } }: { storage:
       )}
     </>
   );
+}
+
+function daysText(days: number): string {
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
 }

@@ -58,7 +58,7 @@ function Opened({ webhook }: { webhook: Webhook }) {
       <EndpointUrl webhook={webhook} />
       <Tabs label="Webhook sections" tabs={TABS} current={tab} />
       {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
-      {tab === 'requests' && <RequestsTab webhook={webhook} />}
+      {tab === 'requests' && <RequestsTab webhook={webhook} draft={draft} />}
       {tab === 'settings' && <SettingsTab webhook={webhook} />}
       <UnsavedChangesGuard dirty={draft.dirty} />
     </Page>

@@ -1,10 +1,20 @@
--- Removes ended runs that are archived, of one function and ending.
+-- Removes ended runs that are archived, of one function and ending, unless their metadata has changed since it was read.
 -- KEYS: runs of the function that ended likewise (zset), what precedes the run ID in the key of a run
--- ARGV: run IDs
--- Returns nothing.
+-- ARGV: for each run: its ID, the digest of its metadata (read-ended-runs.lua)
+-- Returns the IDs of those that stay.
 local index, prefix = unpack(KEYS)
-for _, id in ipairs(ARGV) do
+local staying = {}
+for i = 1, #ARGV, 2 do
+  local id, digest = ARGV[i], ARGV[i + 1]
   local run = prefix .. id
-  redis.call('DEL', run, run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_HISTORY, run .. SUFFIX_METADATA)
+  local metadata = redis.call('HGETALL', run .. SUFFIX_METADATA)
+  local present = #metadata > 0 and redis.sha1hex(table.concat(metadata, '\n')) or ''
+  -- A run that is gone was removed by an earlier try.
+  if present ~= digest and redis.call('EXISTS', run) == 1 then
+    staying[#staying + 1] = id
+  else
+    redis.call('DEL', run, run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_HISTORY, run .. SUFFIX_METADATA)
+    redis.call('ZREM', index, id)
+  end
 end
-redis.call('ZREM', index, unpack(ARGV))
+return staying

@@ -11,6 +11,9 @@ import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
 import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import type { Draft } from '../workbench/use-draft.ts';
+import { ReplayButton } from './replay-dialog.tsx';
+import { WebhookReplays } from './replays.tsx';
 import { RequestDetails } from './request-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');
@@ -19,12 +22,12 @@ const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capitali
 const MIN_ROWS = 25;
 
 /** The request log, or the request that the URL names. */
-export function RequestsTab({ webhook }: { webhook: Webhook }) {
+export function RequestsTab({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { request } = route.useSearch();
-  return request ? <RequestDetails webhook={webhook} requestId={request} /> : <Log webhook={webhook} />;
+  return request ? <RequestDetails webhook={webhook} requestId={request} /> : <Log webhook={webhook} draft={draft} />;
 }
 
-function Log({ webhook }: { webhook: Webhook }) {
+function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { outcome } = route.useSearch();
   const navigate = useNavigate();
   const requests = useRequests(webhook.id);
@@ -51,13 +54,15 @@ function Log({ webhook }: { webhook: Webhook }) {
   }
   return (
     <>
-      <div className="mb-4">
+      <WebhookReplays webhook={webhook} />
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
         <SegmentedControl
           label="Outcome"
           options={FILTERS}
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
+        <ReplayButton webhook={webhook} draft={draft} outcome={outcome} />
       </div>
       {rows.length === 0 && !hasNextPage ? (
         <EmptyState title={`No ${outcome} requests among the last ${all.length}`} />

@@ -5,7 +5,7 @@ const OF_ENVIRONMENT = 2;
 const OF_ALL = 6;
 const RETRY_AFTER_SECONDS = 1;
 
-export class SearchSlots {
+export class SearchLimiter {
   readonly #running = new Map<string, number>();
   #all = 0;
 

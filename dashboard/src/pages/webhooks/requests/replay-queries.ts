@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query';
+import { callApi } from '../../../api/client.ts';
+import type { WebhookReplay, WebhookReplayDryRun, WebhookReplayResult } from '../../../api/types.ts';
+
+const ACTIVE_POLL_MS = 1_500;
+
+export type ReplayStatus = 'done' | 'failed' | 'skipped';
+type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
+
+/** What to replay, and through which transform. */
+export interface ReplayForm {
+  from: string | undefined;
+  to: string | undefined;
+  outcome: string;
+  /** undefined: the saved transform. */
+  draft: string | undefined;
+  rate: number;
+}
+
+export function bodyOf({ from, to, outcome, draft, rate }: ReplayForm, dryRun: boolean) {
+  return {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(outcome !== '' && { outcomes: [outcome] }),
+    ...(draft !== undefined && { draft }),
+    rate,
+    dry_run: dryRun,
+  };
+}
+
+export async function postReplay(webhookId: string, form: ReplayForm, dryRun: boolean) {
+  const { data } = await callApi<{ replay: WebhookReplay | null; dry_run: WebhookReplayDryRun | null }>(
+    `/v1/webhooks/${webhookId}/replays`,
+    { method: 'POST', body: bodyOf(form, dryRun) },
+  );
+  return data;
+}
+
+/** Newest first. */
+export function useWebhookReplays(webhookId: string) {
+  return useQuery({
+    queryKey: ['webhook-replays', webhookId],
+    queryFn: async ({ signal }) =>
+      (await callApi<ListedReplay[]>(`/v1/webhooks/${webhookId}/replays`, { signal })).data,
+    refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? ACTIVE_POLL_MS : false),
+  });
+}
+
+/** @param count of results: they are read again when it changes */
+export function useReplayResults(webhookId: string, replayId: string, status: ReplayStatus, count: number) {
+  return useQuery({
+    queryKey: ['webhook-replays', webhookId, replayId, status, count],
+    queryFn: async ({ signal }) =>
+      (
+        await callApi<WebhookReplayResult[]>(`/v1/webhooks/${webhookId}/replays/${replayId}/results`, {
+          signal,
+          query: { status },
+        })
+      ).data,
+    enabled: count > 0,
+    placeholderData: (before) => before,
+  });
+}
