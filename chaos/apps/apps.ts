@@ -49,7 +49,10 @@ export async function startApp(
   for (;;) {
     const response = await fetch(app.url, { method: 'PUT' });
     if (response.ok) return app;
-    if (Date.now() > deadline) throw new Error(`The ${language} app could not register: ${await response.text()}`);
+    if (Date.now() > deadline) {
+      await app.stop();
+      throw new Error(`The ${language} app could not register: ${await response.text()}`);
+    }
     await setTimeout(REGISTER_AGAIN_MS);
   }
 }
