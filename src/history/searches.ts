@@ -6,8 +6,8 @@ import type { Store } from '../store/store.ts';
 import { EventSearch, type EventSearchQuery } from './event-search.ts';
 import type { History } from './history.ts';
 import { RunSearch, type RunSearchQuery } from './run-search.ts';
-import type { SearchPage } from './search-merge.ts';
 import { SearchLimiter } from './search-limiter.ts';
+import type { SearchPage } from './search-merge.ts';
 
 /** Of the whole request. */
 const TIMEOUT_MS = 5_000;
