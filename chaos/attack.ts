@@ -34,5 +34,5 @@ export async function injectFaults<Context extends ChaosContext>(
     ended += fault.ends;
     await setTimeout(random.between(PAUSE_LEAST_MS, PAUSE_MOST_MS));
   }
-  return { faults, skipped: leftOut };
+  return { faults, skipped: [...new Set(leftOut)] };
 }

@@ -4,10 +4,11 @@ import { Problem } from '../scripts/lib/problem.ts';
 
 export const HELP = `scripts/chaos [options]
 
-  Starts two web and two worker processes, Redis and apps, sends events, and injects faults: kills and stops processes, slows
-  and fills Redis. Then it checks for lost, duplicated, stuck and repeated work. Exits with code 1 if a result exceeds its limit.
+  Starts two web and two worker processes, Redis, Postgres and apps, sends events, and injects faults: kills and stops processes, slows
+  and fills Redis, kills and freezes Postgres. Then it checks for lost, duplicated, stuck and repeated work. Exits with code 1 if a result exceeds its limit.
 
   --cluster           on a Redis Cluster of three primaries with a replica each, with faults of such a cluster
+  --without-archive   without Postgres, in production mode: Redis keeps everything
   --short             the form that scripts/test runs: at most two minutes, only apps in TypeScript
   --seed <n>          repeat the same faults in the same order (default: from the clock)
   --minutes <n>       how long to inject faults (5)
@@ -24,6 +25,7 @@ export const HELP = `scripts/chaos [options]
 
 export interface Options {
   cluster: boolean;
+  withoutArchive: boolean;
   short: boolean;
   seed: number;
   minutes: number;
@@ -53,6 +55,7 @@ export function readOptions(args: string[]): Options {
   const minutes = number('minutes', short ? SHORT_MINUTES : 5);
   return {
     cluster,
+    withoutArchive: given['without-archive'],
     short,
     seed: number('seed', Date.now() % 1_000_000),
     minutes,
@@ -75,6 +78,7 @@ function parse(args: string[]) {
       args,
       options: {
         cluster: { type: 'boolean', default: false },
+        'without-archive': { type: 'boolean', default: false },
         short: { type: 'boolean', default: false },
         seed: { type: 'string' },
         minutes: { type: 'string' },

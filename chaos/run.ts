@@ -9,15 +9,17 @@ import { type Executions, listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
 import { OVER_LIMIT } from './apps/over-limit.ts';
 import type { InjectedFaults } from './attack.ts';
+import { checkArchive } from './checks/archive.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
 import { findRepeats } from './checks/repeats.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { HELP, type Options, readOptions, SHORT_MINUTES } from './options.ts';
+import { PostgresServer } from './postgres.ts';
 import { Random } from './random.ts';
 import { type Count, exceededLimits, type Results, table } from './results.ts';
-import { Service } from './service.ts';
+import { Service, type ServiceMode } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { redisCluster } from './targets/cluster.ts';
 import { singleRedis } from './targets/single.ts';
@@ -26,6 +28,8 @@ import { Timeline } from './timeline.ts';
 import { record } from './update-docs.ts';
 
 const TRANSFORM = `function transform(evt) { return { name: 'chaos/hook', id: evt.delivery, data: evt }; }`;
+/** 10.8 s: longer than the workers of dead ones' jobs take. */
+const HOT_HOURS = '0.003';
 const STOP_MS = { short: 3_000, long: 10_000 };
 const RECOVERY_MS = { short: 60_000, long: 180_000 };
 const SHOWN_FINDINGS = 10;
@@ -70,10 +74,16 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
   try {
     const target = await (options.cluster ? redisCluster(dir, options) : singleRedis(dir, options));
     closing.push(() => target.close());
+    const postgres = options.withoutArchive ? undefined : await PostgresServer.start();
+    closing.push(() => postgres?.close());
     const executions = await listenForExecutions(timeline);
     closing.push(() => executions.close());
-    const service = new Service(target.settings, options.logs);
+    // Only dev mode archives what is younger than an hour.
+    const mode: ServiceMode = postgres ? 'dev' : 'production';
+    const archive = postgres && { DATABASE_URL: postgres.url, HOT_HOURS };
+    const service = new Service({ MODE: mode, ...target.settings, ...archive }, options.logs);
     closing.push(() => service.stop());
+    const startedAt = Date.now();
     await service.start();
     const hostile = await startHostileApp();
     closing.push(() => hostile.close());
@@ -81,7 +91,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await hostile.register(serviceUrl);
     await Promise.all(
       options.languages.map(async (language) => {
-        const app: HostProgram = await startApp(language, serviceUrl, executions.url);
+        const app: HostProgram = await startApp(language, serviceUrl, executions.url, mode);
         closing.push(() => app.stop());
       }),
     );
@@ -95,7 +105,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     timeline.note('sending starts');
     const sending = sender.keepSending(options.rate);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
-    const attacked = await target.inject({ service, sender, random, stopMs }, ledger, timeline, options);
+    const attacked = await target.inject({ service, sender, random, postgres, stopMs }, ledger, timeline, options);
     timeline.note('all faults are repaired');
     const mendedAt = performance.now();
     await sender.stop();
@@ -104,6 +114,14 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
+    const inArchive = await checkArchive({
+      service,
+      postgres,
+      primaries: () => target.primaries(),
+      events: [...ledger.events.keys()],
+      runs: recovery.runs,
+      startedAt,
+    });
     const primaries = await target.primaries();
     const kept = await findKeysWithoutTtl(primaries, target.partitions);
     const version = /redis_version:(\S+)/.exec((await primaries[0]?.info('server')) ?? '')?.[1] ?? '';
@@ -118,6 +136,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       executions,
       service,
       target,
+      inArchive,
       kept,
       version,
     });
@@ -141,6 +160,8 @@ interface Facts {
   executions: Executions;
   service: Service;
   target: Target;
+  /** Results about lists and the archive. */
+  inArchive: Count[];
   kept: string[];
   version: string;
 }
@@ -156,6 +177,7 @@ function toResults(facts: Facts): Results {
     none('runs duplicated', recovery.doubled),
     none('runs stuck', recovery.stuck),
     none('runs failed unexpectedly', recovery.failed),
+    ...facts.inArchive,
     none('IDs with two events', ledger.duplicated),
     none('finished steps that ran again', repeats.afterFinished),
     none('steps that ran again without a crash', repeats.unexcused),
@@ -168,6 +190,7 @@ function toResults(facts: Facts): Results {
     none('responses 429 and 503 without Retry-After', ledger.withoutRetryAfter),
     none('unexpected or unclean exits', unexpected),
     none('requests failed in rolling deploys', sender.failedInDeploy),
+    ...(options.withoutArchive ? [] : [none('requests failed while Postgres was away', sender.failedWithoutPostgres)]),
     ...target.counts(),
     {
       name: 'longest time from SIGTERM to exit',
@@ -196,7 +219,7 @@ function toResults(facts: Facts): Results {
       'acknowledged requests': ledger.acknowledgements,
       'requests resent after an acknowledgement': ledger.repeated,
       'requests resent without an acknowledgement': ledger.resent,
-      runs: recovery.runs,
+      runs: recovery.runs.length,
       'steps run': repeats.executions,
       'steps repeated because of a crash': repeats.excused,
       'processes killed': kills,
@@ -209,11 +232,12 @@ function toResults(facts: Facts): Results {
 }
 
 /** Repeats the run. */
-function commandOf({ cluster, seed, short, minutes, kills }: Options): string {
+function commandOf({ cluster, withoutArchive, seed, short, minutes, kills }: Options): string {
   const length = short && minutes === SHORT_MINUTES ? '' : ` --minutes ${minutes}`;
   return [
     'scripts/chaos',
     cluster ? ' --cluster' : '',
+    withoutArchive ? ' --without-archive' : '',
     ` --seed ${seed}`,
     short ? ' --short' : '',
     length,

@@ -8,6 +8,7 @@ export const SECRETS = {
   API_KEY: 'chaos-api-key-0123456789abcdef',
   SIGNING_KEY: 'signkey-chaos-0123456789abcdef0123456789abcdef',
 };
+export type ServiceMode = 'production' | 'dev';
 /** After this time, another worker takes over the jobs of a dead worker. */
 export const STALLED_AFTER_SECONDS = 5;
 export const CALL_TIMEOUT_SECONDS = 15;
@@ -18,6 +19,11 @@ const PROBE_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
+interface Answer<T> {
+  data: T;
+  metadata?: { cursor?: string; stopped_early?: string };
+}
+
 export class Service {
   readonly ends: Ends = { kills: 0, terminations: [], unexpected: [] };
   readonly webs: ServiceProcess[];
@@ -25,13 +31,12 @@ export class Service {
   #ready: string[] = [];
   #closed = false;
 
-  /** @param redis the settings that name it */
-  constructor(redis: Record<string, string>, logs: string | undefined) {
+  /** @param settings that name Redis, and Postgres if there is one */
+  constructor(settings: Record<string, string>, logs: string | undefined) {
     const env = {
-      MODE: 'production',
       HOST: '127.0.0.1',
       PORT: '0',
-      ...redis,
+      ...settings,
       INGEST_DURABILITY: 'fsync',
       STALLED_AFTER_SECONDS: String(STALLED_AFTER_SECONDS),
       CALL_TIMEOUT_SECONDS: String(CALL_TIMEOUT_SECONDS),
@@ -68,10 +73,27 @@ export class Service {
 
   /** Retries a GET on all web processes until one responds. @returns undefined for 404 */
   async get<T>(path: string): Promise<T | undefined> {
+    return (await this.#answer<T>(path))?.data;
+  }
+
+  /** All items of a list, page by page. */
+  async list<T>(path: string): Promise<T[]> {
+    const items: T[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await this.#answer<T[]>(path + cursor);
+      items.push(...(page?.data ?? []));
+      const { cursor: next, stopped_early } = page?.metadata ?? {};
+      if (stopped_early) await setTimeout(PROBE_MS);
+      if (next === undefined) return items;
+      cursor = `&cursor=${encodeURIComponent(next)}`;
+    }
+  }
+
+  async #answer<T>(path: string): Promise<Answer<T> | undefined> {
     for (let turn = 0; ; turn++) {
       const response = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
       if (response?.status === 404) return undefined;
-      if (response?.ok) return ((await response.json()) as { data: T }).data;
+      if (response?.ok) return (await response.json()) as Answer<T>;
       if (response && response.status < 500)
         throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
       await setTimeout(PROBE_MS);

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from '../scripts/lib/dashboard.ts';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
+import { startTestPostgres } from '../scripts/lib/test-postgres.ts';
 import { startOwnRedis } from '../test/support/own-redis.ts';
 import { saveToCorpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
@@ -15,8 +16,12 @@ await runMain(async () => {
   if (help) return console.log(HELP);
   if (isDashboardStale(ROOT)) await buildDashboard(ROOT);
   const redis = await startOwnRedis();
-  // Test services read it.
-  process.env.REDIS_URL = redis.url;
+  const postgres = await startTestPostgres().catch(async (error) => {
+    await redis.remove();
+    throw error;
+  });
+  // Test services read these.
+  Object.assign(process.env, { REDIS_URL: redis.url, ...postgres.env });
   try {
     console.log(`seed ${options.seed}`);
     const report = await fuzz({ ...options, shrink: save, timed: true, progress: (line) => console.log(line) });
@@ -30,6 +35,7 @@ await runMain(async () => {
     if (failures.length > 0)
       throw new Problem(`\n${failures.join('\n\n')}\n\nRepeat with: scripts/fuzz --seed ${report.seed}`);
   } finally {
+    await postgres.stop();
     await redis.remove();
   }
 });

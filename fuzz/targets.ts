@@ -4,6 +4,7 @@ import { request } from '../test/support/http.ts';
 import { type Scrape, scrape } from '../test/support/scrape.ts';
 import { SECRETS, type Service, startService } from '../test/support/service.ts';
 import { until } from '../test/support/until.ts';
+import { fillArchive } from './archive.ts';
 import type { Names } from './case.ts';
 import { type Host, startHost } from './host.ts';
 
@@ -53,6 +54,7 @@ export async function startTargets(): Promise<Targets> {
   const host = await startHost();
   const service = await startService({
     dev: false,
+    archive: true,
     execArgv: HEAP,
     // Failing functions retry fast, so that runs do not pile up.
     env: { METRICS_PORT: '0', RETRY_SCALE: '0.0005', RUN_CONCURRENCY: '20', CALL_TIMEOUT_SECONDS: '5' },
@@ -61,6 +63,7 @@ export async function startTargets(): Promise<Targets> {
     throw error;
   });
   const names: Record<string, string> = { host: new URL(service.url).host, 'api-key': SECRETS.API_KEY };
+  Object.assign(names, await fillArchive(service));
   const document = (await service.get('/openapi.json')).body as OpenApiDocument;
   const probe = livenessCheck(service, host);
 
@@ -109,6 +112,10 @@ async function createResources(service: Service, host: Host, names: Record<strin
     const webhook = await api('POST', '/v1/webhooks', { name: 'to be attacked', transform: TRANSFORMS.everything });
     names.webhook = webhook.id;
     names['hook:attacked'] = keyOf(webhook);
+    await service.post(`/e/${names['hook:attacked']}`, { message: 'logged' });
+    const replays = `/v1/webhooks/${webhook.id}/replays`;
+    names['webhook-replay'] = (await api('POST', replays, { dry_run: false }))?.replay?.id ?? '';
+    names['webhook-request'] = (await api('GET', `/v1/webhooks/${webhook.id}/requests`))?.[0]?.id ?? '';
   }
   await api('POST', `/v1/webhooks/${names.webhook}/resume`);
   if (!(await isThere('/v1/event-keys', names['event-key-id']))) {
@@ -126,9 +133,21 @@ async function createResources(service: Service, host: Host, names: Record<strin
   const [event] = (await service.post(service.eventPath, { name: 'fuzz/seen', data: { n: 1 } })).body.ids ?? [];
   names.event = event ?? names.event ?? '';
   names.run = await runOf(service, names.event as string);
+  names.replay ??= await replayOf(api);
   names.user ??= await addUser(service, EMAIL, 'member');
   const cookie = cookieOf(await signIn(service, EMAIL)).cookie ?? '';
   if (cookie.includes('=')) names.session = cookie;
+}
+
+async function replayOf(
+  api: (method: string, path: string, body?: object) => Promise<{ id: string }>,
+): Promise<string> {
+  const [received_after, received_before] = [Date.now() - 86_400_000, Date.now()].map((ms) =>
+    new Date(ms).toISOString(),
+  );
+  const filter = { name: 'fuzz/*', search: 'has(data.total)' };
+  return (await api('POST', '/v1/replays', { filter, received_after, received_before, statuses: ['none'], rate: 1 }))
+    .id;
 }
 
 function keyOf(webhook: { url: string }): string {

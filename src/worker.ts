@@ -1,4 +1,5 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
+import { isAway } from './archive/database.ts';
 import { migrate } from './archive/migrate.ts';
 import { startCore } from './composition/core.ts';
 import { createWorker } from './composition/worker.ts';
@@ -36,8 +37,13 @@ const store = createStore(redis, config);
 const subscriber = connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 await store.partitions.follow((error) => stopBecause(log, error));
-// In production, release does so before a deploy.
-if (config.archive && config.dev) await migrate(config.archive).catch((error: Error) => exitBeforeReady(log, error));
+// In production, release does so before a deploy. Without Postgres, everything stays in Redis until it is back.
+if (config.archive && config.dev) {
+  await migrate(config.archive).catch((error: Error) => {
+    if (!isAway(error)) exitBeforeReady(log, error);
+    log.warn({ err: error.message }, 'archive: migrations did not run, because Postgres is away');
+  });
+}
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {
   ingestion,

@@ -5,7 +5,7 @@ import { freePort } from '../../scripts/lib/ports.ts';
 import { buildGo } from '../../test/support/go.ts';
 import { type HostProgram, startHost } from '../../test/support/program.ts';
 import { installPython } from '../../test/support/python.ts';
-import { SECRETS } from '../service.ts';
+import { SECRETS, type ServiceMode } from '../service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HERE = import.meta.dirname;
@@ -28,12 +28,18 @@ export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
 };
 
 /** @throws Error for an unknown language, or one that is not installed */
-export async function startApp(language: string, serviceUrl: string, executionsUrl: string): Promise<HostProgram> {
+export async function startApp(
+  language: string,
+  serviceUrl: string,
+  executionsUrl: string,
+  serviceMode: ServiceMode,
+): Promise<HostProgram> {
   const port = String(await freePort());
   const env = {
     PORT: port,
     SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${port}`,
     SERVICE_BASE_URL: serviceUrl,
+    ...(serviceMode === 'dev' && { SERVICE_DEV: '1' }),
     SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
     SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,
     EXECUTIONS_URL: executionsUrl,
@@ -43,7 +49,10 @@ export async function startApp(language: string, serviceUrl: string, executionsU
   for (;;) {
     const response = await fetch(app.url, { method: 'PUT' });
     if (response.ok) return app;
-    if (Date.now() > deadline) throw new Error(`The ${language} app could not register: ${await response.text()}`);
+    if (Date.now() > deadline) {
+      await app.stop();
+      throw new Error(`The ${language} app could not register: ${await response.text()}`);
+    }
     await setTimeout(REGISTER_AGAIN_MS);
   }
 }

@@ -120,6 +120,10 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
 /** The default KEY_PREFIX, in a hash tag on a cluster (`{service:07:1a}:`). */
 const PREFIX = /^(service|\{service[:\w]*\}):/;
 
+export function withoutPrefix(key: string): string {
+  return key.replace(PREFIX, '');
+}
+
 /** @param partitions their number
  *  @returns a line for each kind of key that is not listed or has too many keys */
 export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: number): Promise<string[]> {
@@ -127,7 +131,7 @@ export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: 
   const others = new Map<string, number>();
   for (const redis of servers) {
     for await (const key of keysWithoutTtl(redis)) {
-      const name = key.replace(PREFIX, '');
+      const name = withoutPrefix(key);
       const kept = PERMANENT_KEYS.find(({ pattern }) => pattern.test(name));
       if (kept) increment(listed, kept);
       else increment(others, withoutIds(key));

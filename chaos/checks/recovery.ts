@@ -7,7 +7,7 @@ const POLL_MS = 250;
 const AT_ONCE = 8;
 
 interface RunView {
-  id: string;
+  run_id: string;
   function_id: string;
   status: string;
   error?: { name: string; message: string } | null;
@@ -15,7 +15,8 @@ interface RunView {
 
 export interface Recovery {
   seconds: number;
-  runs: number;
+  /** IDs. */
+  runs: string[];
   lost: string[];
   missing: string[];
   doubled: string[];
@@ -24,7 +25,7 @@ export interface Recovery {
   failed: string[];
 }
 
-type State = Omit<Recovery, 'seconds' | 'runs'> & { runs: number };
+type State = Omit<Recovery, 'seconds'>;
 
 /** @param functionsOf the expected functions for an event name */
 export async function recover(
@@ -34,7 +35,7 @@ export async function recover(
   patienceMs: number,
 ): Promise<Recovery> {
   const startedAt = performance.now();
-  const result: State = { runs: 0, lost: [], missing: [], doubled: [], stuck: [], failed: [] };
+  const result: State = { runs: [], lost: [], missing: [], doubled: [], stuck: [], failed: [] };
   let pending = [...events];
   for (;;) {
     const isLast = performance.now() - startedAt > patienceMs;
@@ -57,17 +58,17 @@ export async function recover(
 async function checkEvent(service: Service, event: Acknowledged, functions: readonly string[]): Promise<State> {
   const { internalId, name } = event;
   const what = `${name} ${internalId}`;
-  const state: State = { runs: 0, lost: [], missing: [], doubled: [], stuck: [], failed: [] };
+  const state: State = { runs: [], lost: [], missing: [], doubled: [], stuck: [], failed: [] };
   const runs = await service.get<RunView[]>(`/v1/events/${internalId}/runs`);
   if (!runs || !(await service.get(`/v1/events/${internalId}`))) return { ...state, lost: [what] };
-  state.runs = runs.length;
+  state.runs = runs.map(({ run_id }) => run_id);
   for (const fn of functions) {
     const ofFunction = runs.filter(({ function_id }) => function_id === fn);
     if (ofFunction.length === 0) state.missing.push(`${what}: no run of ${fn}`);
     if (ofFunction.length > 1) state.doubled.push(`${what}: ${ofFunction.length} runs of ${fn}`);
   }
-  for (const { id, function_id, status, error } of runs) {
-    const run = `${what}: run ${id} of ${function_id} is ${status}`;
+  for (const { run_id, function_id, status, error } of runs) {
+    const run = `${what}: run ${run_id} of ${function_id} is ${status}`;
     if (status === 'Queued' || status === 'Running') state.stuck.push(run);
     else if (status !== 'Completed' && !mayFail(name)) state.failed.push(`${run} (${error?.name}: ${error?.message})`);
   }
@@ -84,6 +85,6 @@ function isPending({ lost, missing, stuck }: State): boolean {
 }
 
 function add(result: State, found: State): void {
-  result.runs += found.runs;
-  for (const kind of ['lost', 'missing', 'doubled', 'stuck', 'failed'] as const) result[kind].push(...found[kind]);
+  for (const kind of ['runs', 'lost', 'missing', 'doubled', 'stuck', 'failed'] as const)
+    result[kind].push(...found[kind]);
 }

@@ -1,5 +1,6 @@
 /** What a fault is. Each repairs what it broke before it resolves. */
 import type { Sender } from '../load/sender.ts';
+import type { PostgresServer } from '../postgres.ts';
 import type { Random } from '../random.ts';
 import type { Service } from '../service.ts';
 import type { ServiceProcess } from '../service-process.ts';
@@ -9,6 +10,8 @@ export interface ChaosContext {
   service: Service;
   sender: Sender;
   random: Random;
+  /** undefined: the service has no archive. */
+  postgres: PostgresServer | undefined;
   /** How long Redis or a process is stopped. */
   stopMs: number;
 }

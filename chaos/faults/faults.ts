@@ -1,8 +1,13 @@
 /** The faults, by name. */
 import { CLUSTER_FAULTS, type ClusterContext } from './cluster-faults.ts';
 import type { Fault } from './fault.ts';
+import { POSTGRES_FAULTS } from './postgres-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { REDIS_FAULTS, type RedisContext } from './redis-faults.ts';
 
-export const FAULTS: readonly Fault<RedisContext>[] = [...PROCESS_FAULTS, ...REDIS_FAULTS];
-export const FAULTS_ON_CLUSTER: readonly Fault<ClusterContext>[] = [...PROCESS_FAULTS, ...CLUSTER_FAULTS];
+export const FAULTS: readonly Fault<RedisContext>[] = [...PROCESS_FAULTS, ...REDIS_FAULTS, ...POSTGRES_FAULTS];
+export const FAULTS_ON_CLUSTER: readonly Fault<ClusterContext>[] = [
+  ...PROCESS_FAULTS,
+  ...CLUSTER_FAULTS,
+  ...POSTGRES_FAULTS,
+];

@@ -4,7 +4,7 @@ import type { ServiceProcess } from '../service-process.ts';
 import { anyOf, type ChaosContext, type Fault } from './fault.ts';
 
 /** Kills the process and restarts it in the background. */
-async function crash(target: ServiceProcess): Promise<void> {
+export async function crash(target: ServiceProcess): Promise<void> {
   await target.kill();
   void target.start();
 }

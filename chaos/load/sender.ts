@@ -32,6 +32,9 @@ export class Sender {
   readonly failedInDeploy: string[] = [];
   sentInDeploy = 0;
   isDeploying = false;
+  /** Requests that failed while Postgres was away. */
+  readonly failedWithoutPostgres: string[] = [];
+  isWithoutPostgres = false;
   readonly #service: Service;
   readonly #ledger: Ledger;
   readonly #timeline: Timeline;
@@ -126,6 +129,7 @@ export class Sender {
     if (ready.length === 0) return undefined;
     const url = this.#random.pick(ready);
     const inDeploy = this.isDeploying;
+    const { isWithoutPostgres } = this;
     if (inDeploy) this.sentInDeploy++;
     try {
       const response = await fetch(url + path, {
@@ -137,6 +141,7 @@ export class Sender {
       const text = await response.text();
       if (response.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
       if (inDeploy) this.failedInDeploy.push(`${response.status} ${text}`);
+      if (isWithoutPostgres) this.failedWithoutPostgres.push(`${response.status} ${text.slice(0, 300)}`);
       if (response.status === 503 || response.status === 429) {
         this.#ledger.rejected++;
         if (!response.headers.has('retry-after')) this.#ledger.withoutRetryAfter.push(`${response.status} ${text}`);
@@ -144,7 +149,9 @@ export class Sender {
     } catch (error) {
       this.#ledger.unanswered++;
       const { message, cause } = error as Error & { cause?: Error };
-      if (inDeploy) this.failedInDeploy.push(`${message} ${cause?.message ?? ''} at ${url}`);
+      const what = `${message} ${cause?.message ?? ''} at ${url}`;
+      if (inDeploy) this.failedInDeploy.push(what);
+      if (isWithoutPostgres) this.failedWithoutPostgres.push(what);
     }
     return undefined;
   }

@@ -6,6 +6,7 @@ import { contentType, jsonBody } from './bodies.ts';
 import { value, word } from './hostile.ts';
 import { headers, METHODS, principal, queryOf, queryValue, urlText, withBody } from './requests.ts';
 import { fitting, type Schema } from './schema.ts';
+import { search } from './searches.ts';
 
 interface Operation {
   path: string;
@@ -15,9 +16,10 @@ interface Operation {
 }
 
 /** Placeholders of existing resources, by path. */
-const KNOWN: [RegExp, string][] = [
-  [/^\/v1\/events\/\{/, '{{event}}'],
-  [/^\/v1\/runs\/\{/, '{{run}}'],
+const KNOWN: [RegExp, ...string[]][] = [
+  [/^\/v1\/events\/\{/, '{{event}}', '{{archived-event}}'],
+  [/^\/v1\/runs\/\{/, '{{run}}', '{{archived-run}}'],
+  [/^\/v1\/replays\/\{/, '{{replay}}'],
   [/^\/v1\/functions\/\{/, '{{function}}'],
   [/^\/v1\/apps\/\{/, '{{app}}'],
   [/^\/v1\/webhooks\/\{/, '{{webhook}}'],
@@ -26,6 +28,9 @@ const KNOWN: [RegExp, string][] = [
   [/^\/v1\/api-keys\/\{/, '{{api-key-id}}'],
   [/^\/v1\/users\/\{/, '{{user}}'],
 ];
+
+/** And by the name of the parameter, within these. */
+const KNOWN_PARAMETERS: Record<string, string> = { '{replay}': '{{webhook-replay}}', '{rid}': '{{webhook-request}}' };
 
 export function apiCases(document: OpenApiDocument): fc.Arbitrary<Case> {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
@@ -46,11 +51,14 @@ function requestsTo(
   { path, method, parameters, body }: Operation,
   schemas: Record<string, Schema>,
 ): fc.Arbitrary<Case> {
-  const known = KNOWN.find(([pattern]) => pattern.test(path))?.[1];
+  const [, ...ofPath] = KNOWN.find(([pattern]) => pattern.test(path)) ?? [];
   const segments = path.split('/').map((segment) => {
     if (!segment.startsWith('{')) return fc.constant(segment);
     if (segment === '{key}') return fc.oneof(fc.constantFrom('{{event-key}}', '{{attacked-key}}'), urlText);
-    return known ? fc.oneof({ weight: 3, arbitrary: fc.constant(known) }, { weight: 1, arbitrary: urlText }) : urlText;
+    const inside = KNOWN_PARAMETERS[segment];
+    const known = inside ? [inside] : ofPath;
+    if (known.length === 0) return urlText;
+    return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: urlText });
   });
   const queried = parameters.filter((parameter) => parameter.in === 'query');
   const pairs = fc
@@ -60,9 +68,9 @@ function requestsTo(
           { weight: 2, arbitrary: fc.constant<[string, string][]>([]) },
           {
             weight: 1,
-            arbitrary: fitting(schema, { schemas, wrongPerMille: 100 }).map((one): [string, string][] => [
-              [name, encodeURIComponent(String(one).toWellFormed())],
-            ]),
+            arbitrary: (name === 'search' ? search : fitting(schema, { schemas, wrongPerMille: 100 })).map(
+              (one): [string, string][] => [[name, encodeURIComponent(String(one).toWellFormed())]],
+            ),
           },
           { weight: 1, arbitrary: queryValue.map((one): [string, string][] => [[name, one]]) },
         ),

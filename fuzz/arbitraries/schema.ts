@@ -1,6 +1,7 @@
 /** Values that match a JSON schema of the OpenAPI document, with occasional mismatches. */
 import fc from 'fast-check';
 import { address, number, objectOf, value, word } from './hostile.ts';
+import { search } from './searches.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON schema, looked at keyword by keyword
 export type Schema = Record<string, any> | boolean;
@@ -88,7 +89,7 @@ function object(
 ): fc.Arbitrary<unknown> {
   const required = new Set<string>(schema.required ?? []);
   const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([name, one]) => {
-    const entry = inner(one).map((made): [string, unknown][] => [[name, made]]);
+    const entry = (name === 'search' ? search : inner(one)).map((made): [string, unknown][] => [[name, made]]);
     return required.has(name) ? entry : fc.oneof(entry, fc.constant([]));
   });
   const known = fc.tuple(...entries).map((all) => all.flat());

@@ -2,6 +2,7 @@
  *  query fails soon. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { ServiceError } from '../errors.ts';
@@ -12,6 +13,14 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MS = 30_000;
 /** Of reads for the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
+/** Of any statement, the longest of shipments included: a Postgres that hangs would keep the connection, and whoever waits for it, forever. */
+const NO_ANSWER_MS = 150_000;
+/** How much longer than its limit in Postgres the answer to a statement may take. */
+const ANSWER_MS = 2_000;
+/** For statements in progress, at shutdown. */
+const CLOSE_MS = 2_000;
+/** A host that is gone ends no connection. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const AWAY = /^(08|53|57P|58)/;
@@ -19,7 +28,8 @@ const AWAY = /^(08|53|57P|58)/;
 export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
-const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
+const AWAY_MESSAGE =
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection timeout/i;
 
 /** bigint as a number: all are counts, sizes or milliseconds. */
 function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
@@ -45,6 +55,9 @@ export class Database {
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_MS,
+      query_timeout: NO_ANSWER_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       allowExitOnIdle: true,
       application_name: applicationName,
       options: `-c search_path=${schema} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
@@ -70,7 +83,7 @@ export class Database {
   /** For the check of the schema itself. */
   async queryAnySchema<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     try {
-      return (await this.#pool.query<R>(text, values as unknown[])).rows;
+      return (await this.#pool.query<R>(limited(STATEMENT_TIMEOUT_MS, text, values))).rows;
     } catch (error) {
       throw translated(error as Error);
     }
@@ -80,10 +93,9 @@ export class Database {
    *  @throws an error with the code QUERY_CANCELED when the time is over */
   async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[] = []): Promise<R[]> {
     return this.transaction(async (client) => {
-      await client.query("SELECT set_config('statement_timeout', $1, true)", [
-        String(Math.max(1, Math.ceil(timeoutMs))),
-      ]);
-      return (await client.query<R>(text, values as unknown[])).rows;
+      const limitMs = Math.max(1, Math.ceil(timeoutMs));
+      await client.query(limited(limitMs, "SELECT set_config('statement_timeout', $1, true)", [String(limitMs)]));
+      return (await client.query<R>(limited(limitMs, text, values))).rows;
     });
   }
 
@@ -91,13 +103,14 @@ export class Database {
    *  @throws ServiceError archive_unavailable when Postgres is away, or went away before it confirmed the commit */
   async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
     return this.withClient(async (client) => {
-      await client.query('BEGIN');
+      await client.query(limited(STATEMENT_TIMEOUT_MS, 'BEGIN'));
       try {
         const result = await work(client);
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        await client.query('ROLLBACK').catch(() => {});
+        // Postgres rolls back what a lost connection began.
+        if (!isAway(error as Error)) await client.query('ROLLBACK').catch(() => {});
         throw error;
       }
     });
@@ -129,9 +142,14 @@ export class Database {
     }
   }
 
+  /** Does not wait long for a Postgres that hangs. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.race([this.#pool.end(), setTimeout(CLOSE_MS, undefined, { ref: false })]);
   }
+}
+
+function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
+  return { text, values: values as unknown[], query_timeout: timeoutMs + ANSWER_MS } as pg.QueryConfig;
 }
 
 /** `sslmode` of the URL decides whether there is TLS; without one, a certificate that must not be verified means that there is. */
@@ -158,11 +176,16 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Whether an error of pg says that Postgres is away. */
+export function isAway(error: Error): boolean {
+  const codes = [(error as { code?: string }).code, codeOf(error)];
+  const isKnown = codes.some((code) => code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code)));
+  return isKnown || AWAY_MESSAGE.test(error.message);
+}
+
 function translated(error: Error): Error {
   const { code } = error as { code?: string };
-  const isAway =
-    (code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code))) || AWAY_MESSAGE.test(error.message);
-  if (!isAway) return error;
+  if (!isAway(error)) return error;
   const detail = `Postgres cannot be reached: ${error.message || code}`;
   return new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }

@@ -29,6 +29,11 @@ export class PostgresProxy {
     this.#proxy.cut();
   }
 
+  /** Keeps its connections, accepts new ones, and says nothing: until `leave`. */
+  freeze(): void {
+    this.#proxy.freeze();
+  }
+
   comeBack(): void {
     this.#proxy.target = this.#port;
   }

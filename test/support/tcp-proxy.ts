@@ -7,6 +7,7 @@ export class TcpProxy {
   target: number;
   readonly #server = createServer((client) => this.#forward(client));
   readonly #sockets = new Set<Socket>();
+  #isFrozen = false;
 
   private constructor(target: number) {
     this.target = target;
@@ -25,7 +26,14 @@ export class TcpProxy {
 
   /** Ends all connections. */
   cut(): void {
+    this.#isFrozen = false;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Connections stay, new ones are accepted, and no byte passes: until `cut`. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const socket of this.#sockets) socket.unpipe();
   }
 
   async stop(): Promise<void> {
@@ -41,7 +49,7 @@ export class TcpProxy {
       [upstream, client],
     ] as const) {
       this.#sockets.add(from);
-      from.pipe(to);
+      if (!this.#isFrozen) from.pipe(to);
       from.on('error', () => to.destroy());
       from.once('close', () => {
         this.#sockets.delete(from);

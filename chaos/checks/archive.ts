@@ -1,0 +1,60 @@
+/** The checks of a service with an archive: all of it is found exactly once while a part is in Redis, and when all is in Postgres. */
+import type { Redis } from 'ioredis';
+import type { PostgresServer } from '../postgres.ts';
+import type { Count } from '../results.ts';
+import type { Service } from '../service.ts';
+import { checkTables, untilArchived } from './archived.ts';
+import { compareLists, type ListFindings } from './lists.ts';
+
+interface Subject {
+  service: Service;
+  /** undefined: there is no archive, and only the lists are checked. */
+  postgres: PostgresServer | undefined;
+  primaries: () => Promise<Redis[]>;
+  events: readonly string[];
+  runs: readonly string[];
+  /** Of the run, Unix milliseconds. */
+  startedAt: number;
+}
+
+export async function checkArchive({
+  service,
+  postgres,
+  primaries,
+  events,
+  runs,
+  startedAt,
+}: Subject): Promise<Count[]> {
+  const lists = [await compareLists(service, events, runs, startedAt, 'after the recovery')];
+  const archived: Count[] = [];
+  if (postgres) {
+    const left = await untilArchived(primaries);
+    archived.push(none('keys of events and runs left in Redis when all is archived', left));
+    archived.push(none('contradictions between tables of Postgres', await checkTables(postgres)));
+    lists.push(await compareLists(service, events, runs, startedAt, 'when all is archived'));
+    archived.push(
+      none('events or runs not found by ID when all is archived', await findMissing(service, events, runs)),
+    );
+  }
+  const all = (kind: keyof ListFindings) => lists.flatMap((found) => found[kind]);
+  return [
+    none('events not exactly once in the list', all('events')),
+    none('runs not exactly once in the list', all('runs')),
+    none('counts other than those of the list', all('counts')),
+    ...archived,
+  ];
+}
+
+async function findMissing(service: Service, events: readonly string[], runs: readonly string[]): Promise<string[]> {
+  const missing: string[] = [];
+  const waiting = [...events.map((id) => `/v1/events/${id}`), ...runs.map((id) => `/v1/runs/${id}`)];
+  const work = async () => {
+    for (let path = waiting.pop(); path; path = waiting.pop()) if (!(await service.get(path))) missing.push(path);
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  return missing;
+}
+
+function none(name: string, findings: string[]): Count {
+  return { name, most: 0, figure: findings.length, findings };
+}

@@ -1,0 +1,55 @@
+/** What must be so when all has rested longer than HOT_HOURS: Postgres has everything once, and Redis nothing of it any more. */
+import { setTimeout } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { PostgresServer } from '../postgres.ts';
+import { withoutPrefix } from './keys.ts';
+
+/** The lease of a killed archiver ends, another takes over, and looks at events whose runs were active. */
+const ARCHIVED_WITHIN_MS = 120_000;
+const POLL_MS = 500;
+/** Keys that have nothing of single events and runs, or that are claims of IDs. */
+const LASTING =
+  /^(dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|trigger-history|queue|metrics|function-metrics|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
+
+/** Waits for it.
+ *  @returns kinds of keys that are left of events and runs */
+export async function untilArchived(servers: () => Promise<Redis[]>): Promise<string[]> {
+  const deadline = performance.now() + ARCHIVED_WITHIN_MS;
+  for (;;) {
+    const left = await keysOfEvents(await servers());
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await setTimeout(POLL_MS);
+  }
+}
+
+async function keysOfEvents(servers: readonly Redis[]): Promise<string[]> {
+  const left: string[] = [];
+  for (const redis of servers) {
+    for await (const keys of redis.scanStream({ count: 1_000 }) as AsyncIterable<string[]>)
+      left.push(...keys.filter((key) => !LASTING.test(withoutPrefix(key))));
+  }
+  return left;
+}
+
+/** @returns what contradicts itself in the tables */
+export async function checkTables(postgres: PostgresServer): Promise<string[]> {
+  const client = await postgres.connect();
+  try {
+    const { rows } = await client.query<Record<string, number>>(
+      `SELECT (SELECT count(*)::int FROM events) AS events, (SELECT count(DISTINCT id)::int FROM events) AS event_ids,
+              (SELECT count(*)::int FROM runs) AS runs, (SELECT count(DISTINCT id)::int FROM runs) AS run_ids,
+              (SELECT coalesce(sum(count), 0)::int FROM event_counts) AS by_minute,
+              (SELECT coalesce(sum(count), 0)::int FROM event_name_days) AS by_day,
+              (SELECT coalesce(sum(rows), 0)::int FROM archived_days WHERE kind = 'events') AS event_rows,
+              (SELECT coalesce(sum(rows), 0)::int FROM archived_days WHERE kind = 'runs') AS run_rows`,
+    );
+    const found = rows[0] ?? {};
+    const ofEvents = ['event_ids', 'by_minute', 'by_day', 'event_rows'].map((one) => ['events', one] as const);
+    const ofRuns = ['run_ids', 'run_rows'].map((one) => ['runs', one] as const);
+    return [...ofEvents, ...ofRuns].flatMap(([all, part]) =>
+      found[all] === found[part] ? [] : `${found[all]} ${all}, but ${part} is ${found[part]}`,
+    );
+  } finally {
+    await client.end();
+  }
+}

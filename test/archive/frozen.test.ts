@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { ulid } from 'ulid';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('Postgres that keeps its connections and says nothing', function () {
+  this.timeout(60_000);
+  let service: Service;
+  let proxy: PostgresProxy;
+  beforeEach(async () => {
+    proxy = await PostgresProxy.start();
+    service = await startService({ archive: true, workers: 0, env: { DATABASE_URL: proxy.url, HOT_HOURS: '1' } });
+  });
+  afterEach(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  it('lets look-ups wait for a while, answers 503, and is asked again when it is back', async () => {
+    const old = `/v1/events/${ulid(Date.now() - 7_200_000)}`;
+    expect((await service.get(old)).status).to.equal(404);
+    proxy.freeze();
+    const found = await service.get(old);
+    expect([found.status, found.body.code]).to.deep.equal([503, 'archive_unavailable']);
+    // What is hot does not wait.
+    expect((await service.post('/e/key', { name: 'a', data: {} })).status).to.equal(200);
+    proxy.leave();
+    proxy.comeBack();
+    await until(async () => (await service.get(old)).status === 404, {
+      describe: 'it is asked again',
+      timeoutMs: 20_000,
+    });
+  });
+});
