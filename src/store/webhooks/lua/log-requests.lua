@@ -2,11 +2,15 @@
 -- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
 --       (zset of IDs, every score 0); with an archive also: requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
 -- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID),
---       webhookId, nowMs;
+--       with an archive also webhookId, nowMs;
 --       then for each request: ID, bytes, outcome, summary, request, body. Positional: bodies are bytes, which JSON does not hold.
 -- Returns how many requests were dropped.
 local log, sizes, rejected, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
+if not args.webhookId then
+  -- Without an archive. On a cluster there is one more key, which never exists.
+  unarchived, due = nil, nil
+end
 local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 6
 local DROPPED_AT_ONCE = 500
 
@@ -56,7 +60,7 @@ while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   total = redis.call('HINCRBY', sizes, 'total', -freed)
   dropped = dropped + portion
 end
-for _, key in ipairs(KEYS) do
+for _, key in ipairs({ log, sizes, rejected, unarchived, due }) do
   redis.call('PEXPIRE', key, args.ttlMs)
 end
 return dropped
