@@ -70,14 +70,18 @@ export class PartitionLayout {
   }
 
   /** The partitions that may have a claim on a deduplication ID, in the order in which processes ask for it: those that had it before the changes of
-   *  the last day, then the present one. The first claim in the first of them stands, so processes whose clocks differ agree. */
+   *  the last day, and the present one, by the first version that had each. That order does not depend on the time, so processes whose clocks differ
+   *  agree: the first claim in the first of them stands. */
   claimHomesOf(text: string, nowMs: number): number[] {
     const home = this.homeOf(text, nowMs);
     if (this.versions.length === 1) return [home];
+    const hash = crc32(text);
     const former = this.versions.flatMap(({ count }, i) => {
       const until = this.versions[i + 1]?.since ?? Number.POSITIVE_INFINITY;
-      return until <= nowMs && nowMs - until <= CLAIMS_MS ? [crc32(text) % count] : [];
+      return until <= nowMs && nowMs - until <= CLAIMS_MS ? [hash % count] : [];
     });
-    return [...new Set([...former, home])];
+    const asked = new Set([...former, home]);
+    // A partition may be the home in several versions; the first of them may be more than a day ago.
+    return [...new Set(this.versions.map(({ count }) => hash % count))].filter((one) => asked.has(one));
   }
 }
