@@ -18,7 +18,7 @@ func urlOf(r AppRequest, options ServeOpts, s settings) (string, error) {
 	}
 	if origin == "" && !s.dev {
 		return "", &ConfigError{"To register, the app must know its own address: set SERVICE_SERVE_ORIGIN (or pass Origin to tidegate.Serve), " +
-			"such as https://shop.example"}
+			"such as https://shop.example. " + devHint}
 	}
 	if origin == "" {
 		origin, err = originOf(r)

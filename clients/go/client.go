@@ -28,6 +28,8 @@ type ClientOpts struct {
 	MaxBytes int
 	// HTTPClient asks the service. Default: http.DefaultClient.
 	HTTPClient *http.Client
+	// Middleware stands around all that the client does, the first one outermost.
+	Middleware []Middleware
 	// Logger is for Input.Logger. Default: slog.Default().
 	Logger *slog.Logger
 }
@@ -35,13 +37,19 @@ type ClientOpts struct {
 // Client of an app: made once, used everywhere, by any number of goroutines.
 type Client struct{ options ClientOpts }
 
-// NewClient makes a client. It fails only when there is no AppID: settings are read when they are needed.
+// NewClient makes a client. It fails only when there is no AppID, or a middleware without a Name: settings are read when
+// they are needed.
 func NewClient(options ClientOpts) (*Client, error) {
 	if options.AppID == "" {
 		return nil, errors.New("tidegate: a client needs an AppID: the name of its app")
 	}
+	if err := checkMiddleware(options.Middleware); err != nil {
+		return nil, err
+	}
 	return &Client{options: options}, nil
 }
+
+func (c *Client) middleware() chain { return c.options.Middleware }
 
 // AppID is the name of the app.
 func (c *Client) AppID() string { return c.options.AppID }
@@ -60,6 +68,16 @@ func (c *Client) Send(ctx context.Context, event any, options ...SendOption) (st
 // SendMany sends several events, split into as many requests as their size needs, and returns their IDs in order.
 // When it fails, the *SendError has the IDs of those that were accepted.
 func (c *Client) SendMany(ctx context.Context, events []any, options ...SendOption) ([]string, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	return c.middleware().send(ctx, SendCall{}, events, func(ctx context.Context, events []any) ([]string, error) {
+		return c.sendAsIs(ctx, events, options...)
+	})
+}
+
+// sendAsIs sends what the middleware has made of the events.
+func (c *Client) sendAsIs(ctx context.Context, events []any, options ...SendOption) ([]string, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}

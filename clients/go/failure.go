@@ -8,6 +8,9 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
+// failedEvent is what the service sends when a run has failed for good.
+const failedEvent = "inngest/function.failed"
+
 // FailureData is what the service sends when a run has failed for good.
 type FailureData struct {
 	// FunctionID is <app ID>-<function ID>.
@@ -56,11 +59,15 @@ func (e *RunError) UnmarshalJSON(text []byte) error {
 func failureFunction(of *function, onFailure func(context.Context, FailureInput) (any, error)) (*function, error) {
 	options := FunctionOpts{ID: of.id + "-failure", Name: of.name + " (failure)"}
 	condition := fmt.Sprintf("event.data.function_id == '%s'", of.compositeID())
-	on := EventTrigger("inngest/function.failed", If(condition))
-	return define(of.appID, options, on, func(ctx context.Context, in Input[FailureData]) (any, error) {
+	on := EventTrigger(failedEvent, If(condition))
+	f, err := define(of.appID, options, on, func(ctx context.Context, in Input[FailureData]) (any, error) {
 		failure := in.Event.Data.Error
 		failure.Name = firstOf(failure.Name, "Error")
 		failure.Message = firstOf(failure.Message, "The error has no message")
 		return onFailure(ctx, FailureInput{Input: in, Err: &failure})
 	})
+	if err == nil {
+		f.middleware = of.middleware
+	}
+	return f, err
 }

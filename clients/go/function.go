@@ -23,12 +23,17 @@ type FunctionOpts struct {
 	ID string
 	// Name is for people. Default: the ID.
 	Name string
+	// Description tells people what the function does; Group brings functions together in lists. Optional.
+	Description string
+	Group       string
 	// Retries after the first try, of the function and of each of its steps: tidegate.Ptr(0). Default: 4.
 	Retries *int
 	// Checkpoint has one call run steps one after the other, and each result stored as soon as it is there. Without it the
 	// service calls the function again for each step. A call then lasts longer: not for hosts that limit its time.
 	Checkpoint bool
 	FlowControl
+	// Middleware is inside of the client's.
+	Middleware []Middleware
 	// OnFailure runs when a run of this function has failed for good: a function of its own, <ID>-failure, with steps and
 	// retries.
 	OnFailure func(ctx context.Context, in FailureInput) (any, error)
@@ -61,11 +66,14 @@ type ServableFunction interface {
 
 // function is its definition.
 type function struct {
-	appID, id, name string
-	retries         int
-	checkpoint      bool
-	triggers        []trigger
-	flow            FlowControl
+	appID, id, name    string
+	description, group string
+	retries            int
+	checkpoint         bool
+	triggers           []trigger
+	flow               FlowControl
+	// middleware is the client's and the function's own.
+	middleware chain
 	// call runs the handler with a call's events, whose data only it can read.
 	call func(ctx context.Context, c call, logger *slog.Logger) (any, error)
 	// onFailure is registered and served with it; nil when there is none.
@@ -87,9 +95,13 @@ func (f *function) compositeID() string { return f.appID + "-" + f.id }
 // configuration makes no sense.
 func CreateFunction[Data any](client *Client, options FunctionOpts, on Trigger, handler Handler[Data]) (ServableFunction, error) {
 	f, err := define(client.AppID(), options, on, handler)
+	if err == nil {
+		err = checkMiddleware(options.Middleware)
+	}
 	if err != nil {
 		return nil, err
 	}
+	f.middleware = client.middleware().inside(options.Middleware)
 	if options.OnFailure != nil {
 		f.onFailure, err = failureFunction(f, options.OnFailure)
 	}
@@ -98,13 +110,15 @@ func CreateFunction[Data any](client *Client, options FunctionOpts, on Trigger, 
 
 func define[Data any](appID string, options FunctionOpts, on Trigger, handler Handler[Data]) (*function, error) {
 	f := &function{
-		appID:      appID,
-		id:         options.ID,
-		name:       firstOf(options.Name, options.ID),
-		retries:    defaultRetries,
-		checkpoint: options.Checkpoint,
-		flow:       options.FlowControl,
-		call:       caller(handler),
+		appID:       appID,
+		id:          options.ID,
+		name:        firstOf(options.Name, options.ID),
+		description: options.Description,
+		group:       options.Group,
+		retries:     defaultRetries,
+		checkpoint:  options.Checkpoint,
+		flow:        options.FlowControl,
+		call:        caller(handler),
 	}
 	if options.Retries != nil {
 		f.retries = *options.Retries

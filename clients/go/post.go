@@ -77,10 +77,12 @@ func tryOnce(ctx context.Context, r postRequest, s settings) ([]string, *failure
 	}
 	if err != nil {
 		// The address without its path: the key in it is a secret.
-		message := fmt.Sprintf("The service at %s could not be reached: %v", baseURL, err)
-		return nil, &failure{message: message, cause: err, retriable: true}, nil
+		return nil, &failure{message: s.unreachable(baseURL, err), cause: err, retriable: true}, nil
 	}
 	ids, failed := readIDs(answer)
+	if failed != nil {
+		failed.message += s.refusedHint(failed.status)
+	}
 	return ids, failed, nil
 }
 

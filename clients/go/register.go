@@ -51,7 +51,7 @@ func register(ctx context.Context, a app, s settings) (registered, error) {
 	// It has answered, so its address is known.
 	baseURL, _ := s.baseURL()
 	reason := firstOf(textOf(outcome.Error), fmt.Sprintf("it answered %d", got.status))
-	message := fmt.Sprintf("The service at %s refused to register the app: %s", baseURL, reason)
+	message := fmt.Sprintf("The service at %s refused to register the app: %s%s", baseURL, reason, s.refusedHint(got.status))
 	return registered{}, &ServeError{Status: http.StatusInternalServerError, Message: message}
 }
 
@@ -77,6 +77,12 @@ func (a app) onTheWire(f *function) fields {
 	wire := f.flow.onTheWire()
 	wire["id"] = id
 	wire["name"] = f.name
+	if f.description != "" {
+		wire["description"] = f.description
+	}
+	if f.group != "" {
+		wire["group"] = f.group
+	}
 	wire["triggers"] = f.triggers
 	wire["steps"] = fields{"step": fields{
 		"id":      "step",

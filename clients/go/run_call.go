@@ -2,6 +2,8 @@ package tidegate
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -15,15 +17,79 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, serv
 	if c.maxAttempts == 0 {
 		c.maxAttempts = f.retries + 1
 	}
+	began := false
 	hooks := replay.Hooks{
-		Describe:  describe,
-		Classify:  func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
-		StepError: newStepError,
+		Describe:     describe,
+		Classify:     func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
+		StepError:    newStepError,
+		Values:       valuesOf(f, c),
+		HandlerBegan: func() bool { return began },
+	}
+	send := service.Send
+	service.Send = func(ctx context.Context, events []any, seed string) ([]string, error) {
+		told := SendCall{FunctionID: f.id, RunID: c.runID}
+		return f.middleware.send(ctx, told, events, func(ctx context.Context, events []any) ([]string, error) { return send(ctx, events, seed) })
 	}
 	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Service: service})
-	return replay.Run(ctx, c.replay, hooks, func(ctx context.Context, replaying func() bool) (any, error) {
-		return f.call(ctx, c, slog.New(quietHandler{logger.Handler(), replaying}))
+	c, err := f.middleware.decodeEvents(ctx, c)
+	if err != nil {
+		return replay.Progress{Kind: replay.Failed, Err: err}
+	}
+	progress := replay.Run(ctx, c.replay, hooks, func(ctx context.Context, replaying func() bool) (any, error) {
+		return f.runHandler(ctx, c, slog.New(quietHandler{logger.Handler(), replaying}), &began)
 	})
+	return f.middleware.encodeOutput(ctx, progress)
+}
+
+// runHandler runs the handler inside of its middleware. Began becomes true when it does.
+func (f *function) runHandler(ctx context.Context, c call, logger *slog.Logger, began *bool) (any, error) {
+	if len(f.middleware) == 0 {
+		*began = true
+		return f.call(ctx, c, logger)
+	}
+	events, err := rawEvents(c.events)
+	if err != nil {
+		return nil, err
+	}
+	told := &RunCall{
+		AppID:       f.appID,
+		FunctionID:  f.id,
+		RunID:       c.runID,
+		Attempt:     c.attempt,
+		MaxAttempts: c.maxAttempts,
+		Events:      events,
+		Logger:      logger,
+	}
+	return f.middleware.run(ctx, told, func(ctx context.Context) (any, error) {
+		c.events = make([]json.RawMessage, len(told.Events))
+		for i, event := range told.Events {
+			if c.events[i], err = event.whole(); err != nil {
+				return nil, err
+			}
+		}
+		if len(c.events) == 0 {
+			return nil, errors.New("a middleware has left the call without events")
+		}
+		c.event = c.events[0]
+		*began = true
+		return f.call(ctx, c, told.Logger)
+	})
+}
+
+// encodeOutput is of a function that has returned.
+func (c chain) encodeOutput(ctx context.Context, progress replay.Progress) replay.Progress {
+	if progress.Kind != replay.Done || len(c) == 0 {
+		return progress
+	}
+	output, err := replay.Encode(progress.Output)
+	if err == nil {
+		output, err = c.encode(ctx, output, AtOutput)
+	}
+	if err != nil {
+		return replay.Progress{Kind: replay.Failed, Err: err}
+	}
+	progress.Output = output
+	return progress
 }
 
 // answerOf is a call's outcome in the protocol's terms: 200 done, 206 under way, 400 failed for good, 500 try again.

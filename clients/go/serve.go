@@ -156,7 +156,7 @@ func authenticCall(ctx context.Context, r AppRequest, s settings) (call, error) 
 			flaw = signature.URLFlaw(r.Header.Get(headerSignatureURL), header, signature.TargetOf(r.URL), signed, keys)
 		}
 		if flaw != "" {
-			return call{}, &ServeError{Status: http.StatusUnauthorized, Message: "Not a call from the service: " + flaw}
+			return call{}, &ServeError{Status: http.StatusUnauthorized, Message: "Not a call from the service: " + flaw + unsignedHint(header)}
 		}
 	}
 	return readCall(ctx, raw, s)
@@ -195,7 +195,7 @@ func (h *AppHandler) requested(r AppRequest) (f *function, step string, err erro
 func (h *AppHandler) service() run.Service {
 	return run.Service{
 		Send: func(ctx context.Context, events []any, seed string) ([]string, error) {
-			return h.client.SendMany(ctx, events, WithSeed(seed))
+			return h.client.sendAsIs(ctx, events, WithSeed(seed))
 		},
 		SendSignal: h.client.SendSignal,
 		Publish:    h.client.Publish,

@@ -2,7 +2,6 @@ package tidegate
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -58,8 +57,7 @@ func ask(ctx context.Context, r serviceRequest, s settings, key string) (answer,
 	}
 	a, err := roundTrip(ctx, s.httpClient(), r.method, baseURL+r.path, header, r.body, askTimeout)
 	if err != nil {
-		message := fmt.Sprintf("The service at %s could not be reached: %v", baseURL, err)
-		return answer{}, &ServeError{Status: http.StatusInternalServerError, Message: message, cause: err}
+		return answer{}, &ServeError{Status: http.StatusInternalServerError, Message: s.unreachable(baseURL, err), cause: err}
 	}
 	return a, nil
 }

@@ -77,6 +77,7 @@ func ask(t *testing.T, request *http.Request) (int, []byte) {
 }
 
 type runState struct {
+	RunID  string          `json:"run_id"`
 	Status string          `json:"status"`
 	Output json.RawMessage `json:"output"`
 	Error  struct {

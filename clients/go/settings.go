@@ -185,6 +185,5 @@ func firstOf(values ...string) string {
 }
 
 func missing(what, variable, option string) error {
-	return &ConfigError{fmt.Sprintf("There is no %s: set %s (or pass %s to tidegate.NewClient). "+
-		"For a service on your own machine set SERVICE_DEV=1 instead", what, variable, option)}
+	return &ConfigError{fmt.Sprintf("There is no %s: set %s (or pass %s to tidegate.NewClient). %s", what, variable, option, devHint)}
 }

@@ -2,6 +2,7 @@ package tidegate
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
@@ -40,3 +41,18 @@ func (f *function) DescribeForTest(err error) *replay.WireError { return describ
 
 // IsFinalForTest says whether no retry would help.
 func (f *function) IsFinalForTest(err error) bool { return isFinal(err) }
+
+// EncodeForTest is a value, as JSON, as the service gets it.
+func (f *function) EncodeForTest(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
+	return f.middleware.encode(ctx, value, at)
+}
+
+// DecodeForTest is a value, as JSON, as the code gets it.
+func (f *function) DecodeForTest(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
+	return f.middleware.decode(ctx, value, at)
+}
+
+// DecodeEventForTest is an event as the code gets it.
+func (f *function) DecodeEventForTest(ctx context.Context, event json.RawMessage) (json.RawMessage, error) {
+	return f.middleware.decodeEvent(ctx, event)
+}

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { bundleCli } from '../../cli/bundle.ts';
 
 const here = import.meta.dirname;
 const dist = resolve(process.argv[2] ?? join(here, 'dist'));
@@ -25,6 +26,7 @@ for (const [format, { type, options }] of Object.entries(FORMATS)) {
   for (const file of globSync('**/*.d.ts', { cwd: outDir })) nameCompiledFiles(join(outDir, file));
   writeJson(join(outDir, 'package.json'), { type });
 }
+await bundleCli(dist);
 for (const file of ['README.md', 'LICENSE']) copyFileSync(join(here, file), join(dist, file));
 writeJson(join(dist, 'package.json'), published(JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))));
 
@@ -46,6 +48,7 @@ function published({
     ...rest,
     main: './cjs/index.js',
     types: './cjs/index.d.ts',
+    bin: { tidegate: './cli.js' },
     sideEffects: false,
     exports: Object.fromEntries(entries),
   };

@@ -55,6 +55,8 @@ type appCase struct {
 	Answer      appAnswer         `json:"answer"`
 	// Meaning is for the service to say.
 	Meaning string `json:"meaning"`
+	// opened makes encrypted values comparable.
+	opened func([]byte) []byte
 }
 
 func registration(t *testing.T, c appCase) {
@@ -73,6 +75,7 @@ type playedApp struct {
 
 func runAppCase(t *testing.T, c appCase) *playedApp {
 	a := &playedApp{service: playService(t, c.Replies), places: newPlaces()}
+	a.service.opened = c.opened
 	a.places["service"] = a.service.url
 	var handler http.Handler
 	a.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
@@ -141,7 +144,7 @@ func (a *playedApp) ask(t *testing.T, r appRequest, expected appAnswer) {
 	}
 	a.places.checkHeaders(t, expected.Headers, always, response.Header)
 	if expected.Body != nil {
-		a.places.checkJSON(t, "answer", expected.Body, text)
+		a.places.checkJSON(t, "answer", expected.Body, a.service.open(text))
 	}
 }
 
@@ -181,10 +184,16 @@ type replayCall struct {
 	DisableImmediateExecution bool            `json:"disable_immediate_execution"`
 }
 
-func replaying(t *testing.T, c replayCase) {
-	dev := true
+func replaying(t *testing.T, c replayCase) { c.replay(t, devClient(), nil) }
+
+func devClient() clientOptions {
+	return clientOptions{ID: "shop", IsDev: tidegate.Ptr(true), BaseURL: "{{service}}"}
+}
+
+func (c replayCase) replay(t *testing.T, client clientOptions, opened func([]byte) []byte) {
 	a := runAppCase(t, appCase{
-		Client:    clientOptions{ID: "shop", IsDev: &dev, BaseURL: "{{service}}"},
+		Client:    client,
+		opened:    opened,
 		Functions: []functionOptions{{ID: "fn", Triggers: []triggerOptions{{Event: "order/paid"}}, Program: c.Program}},
 		Request:   appRequest{Method: http.MethodPost, Path: "/api/service?fnId=shop-fn&stepId=" + c.Call.stepID(), Body: c.Call.body(t)},
 		Replies:   c.Replies,

@@ -27,6 +27,7 @@ var topics = map[string]func(t *testing.T, c json.RawMessage){
 	"serving":        adapter(serving),
 	"replay":         adapter(replaying),
 	"webhooks":       adapter(webhooks),
+	"encryption":     adapter(encryptions),
 }
 
 func TestConformance(t *testing.T) {

@@ -30,6 +30,8 @@ func (l *length) UnmarshalJSON(text []byte) error {
 type functionOptions struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
+	Description string           `json:"description"`
+	Group       string           `json:"group"`
 	Retries     *int             `json:"retries"`
 	Triggers    []triggerOptions `json:"triggers"`
 	Program     program          `json:"program"`
@@ -110,7 +112,7 @@ func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.
 }
 
 func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunction, error) {
-	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Retries: o.Retries, FlowControl: o.flow()}
+	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Description: o.Description, Group: o.Group, Retries: o.Retries, FlowControl: o.flow()}
 	if o.OnFailure != nil {
 		options.OnFailure = func(ctx context.Context, in tidegate.FailureInput) (any, error) {
 			return o.OnFailure.runAs(ctx, in.Input.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, in.Err)

@@ -51,6 +51,8 @@ type playedService struct {
 	mu      sync.Mutex
 	replies []reply
 	got     []received
+	// opened makes encrypted values comparable; nil where there are none.
+	opened func([]byte) []byte
 }
 
 func playService(t *testing.T, replies []reply) *playedService {
@@ -105,9 +107,16 @@ func (s *playedService) check(t *testing.T, p places, expected []request) {
 		}
 		p.checkHeaders(t, want.Headers, always, got.header)
 		if want.Body != nil {
-			p.checkJSON(t, "request", want.Body, got.body)
+			p.checkJSON(t, "request", want.Body, s.open(got.body))
 		}
 	}
+}
+
+func (s *playedService) open(body []byte) []byte {
+	if s.opened == nil {
+		return body
+	}
+	return s.opened(body)
 }
 
 // clientOptions of a case.
@@ -120,6 +129,7 @@ type clientOptions struct {
 	SigningKeyFallback string `json:"signing_key_fallback"`
 	Env                string `json:"env"`
 	MaxBytes           int    `json:"max_bytes"`
+	middleware         []tidegate.Middleware
 }
 
 func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
@@ -133,6 +143,7 @@ func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
 		SigningKeyFallback: o.SigningKeyFallback,
 		Env:                o.Env,
 		MaxBytes:           o.MaxBytes,
+		Middleware:         o.middleware,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ type statement struct {
 	Timeout       json.RawMessage   `json:"timeout"`
 	If            string            `json:"if"`
 	Invoke        string            `json:"invoke"`
-	Function      string            `json:"function"`
+	Function      invoked           `json:"function"`
 	Data          json.RawMessage   `json:"data"`
 	WaitForSignal string            `json:"wait_for_signal"`
 	Signal        string            `json:"signal"`
@@ -57,6 +57,21 @@ type statement struct {
 	Throw         *thrown           `json:"throw"`
 	Return        json.RawMessage   `json:"return"`
 	As            string            `json:"as"`
+}
+
+// invoked is a function by its ID, or a reference.
+type invoked struct {
+	compositeID string
+	App         string `json:"app"`
+	ID          string `json:"id"`
+}
+
+func (i *invoked) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &i.compositeID) == nil {
+		return nil
+	}
+	type reference invoked
+	return readStrictly(text, (*reference)(i))
 }
 
 type thrown struct {
@@ -230,7 +245,10 @@ func (s statement) wait(ctx context.Context) (any, error) {
 }
 
 func (s statement) invoke(ctx context.Context, v variables) (any, error) {
-	options := step.InvokeOpts{FunctionID: s.Function}
+	options := step.InvokeOpts{FunctionID: s.Function.compositeID}
+	if s.Function.ID != "" {
+		options.Function = tidegate.ReferenceFunction[any, any](s.Function.App, s.Function.ID)
+	}
 	if s.Timeout != nil {
 		timeout, err := lengthOf(s.Timeout)
 		if err != nil {

@@ -59,6 +59,8 @@ type sendCase struct {
 	DelaysMs    []float64         `json:"delays_ms"`
 	IDs         *[]string         `json:"ids"`
 	Error       *sendError        `json:"error"`
+	// opened makes encrypted values comparable.
+	opened func([]byte) []byte
 }
 
 // events: one, or a list.
@@ -109,6 +111,7 @@ func (e events) typed() []any {
 
 func sends(t *testing.T, c sendCase) {
 	service := playService(t, c.Replies)
+	service.opened = c.opened
 	p := newPlaces()
 	p["service"] = service.url
 	setEnvironment(t, c.Environment, p)

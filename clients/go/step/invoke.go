@@ -11,8 +11,8 @@ import (
 
 // InvokeOpts say which function to run, and on what.
 type InvokeOpts struct {
-	// Function is one of this app. It, or FunctionID, is required.
-	Function tidegate.ServableFunction
+	// Function is one of this app, or a tidegate.ReferenceFunction. It, or FunctionID, is required.
+	Function tidegate.Invocable
 	// FunctionID is <app ID>-<function ID>, of any app.
 	FunctionID string
 	// Data of the event that it gets: a map, or a struct. Default: {}.
@@ -33,6 +33,11 @@ func Invoke[T any](ctx context.Context, id string, options InvokeOpts) (T, error
 		return none, err
 	}
 	return decode[T](id)(doWithOpts(ctx, replay.Description{Kind: replay.KindInvoke, ID: id, Opts: opts}))
+}
+
+// InvokeReference is Invoke whose types are those of the reference.
+func InvokeReference[Data, Output any](ctx context.Context, id string, to tidegate.FunctionReference[Data, Output], data Data) (Output, error) {
+	return Invoke[Output](ctx, id, InvokeOpts{Function: to, Data: data})
 }
 
 func (o InvokeOpts) onTheWire(id string) (map[string]any, error) {

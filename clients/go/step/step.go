@@ -37,6 +37,7 @@ func Run[T any](ctx context.Context, id string, do func(ctx context.Context) (T,
 	return decode[T](id)(replay.Do(ctx, replay.Description{
 		Kind: replay.KindRun,
 		ID:   id,
+		Own:  true,
 		Run:  func(ctx context.Context, _ string) (any, error) { return do(ctx) },
 	}))
 }

@@ -31,7 +31,7 @@ type testRun struct {
 	result Result
 }
 
-func newRun(fn function, options Opts) (*testRun, error) {
+func newRun(ctx context.Context, fn function, options Opts) (*testRun, error) {
 	retries, _ := fn.FactsForTest()
 	r := &testRun{
 		fn:      fn,
@@ -56,7 +56,7 @@ func newRun(fn function, options Opts) (*testRun, error) {
 		given = []any{options.Event}
 	}
 	for _, event := range given {
-		text, err := r.arrived(event)
+		text, err := r.arrived(ctx, event)
 		if err != nil {
 			return nil, err
 		}
@@ -66,16 +66,17 @@ func newRun(fn function, options Opts) (*testRun, error) {
 }
 
 // arrived is an event as the service would hand it on: what it lacks is filled up.
-func (r *testRun) arrived(event any) (json.RawMessage, error) {
+func (r *testRun) arrived(ctx context.Context, event any) (json.RawMessage, error) {
 	_, name := r.fn.FactsForTest()
 	if name == "" {
 		name = "test/scheduled"
 	}
 	whole := map[string]any{"name": name, "data": map[string]any{}, "id": "test-event", "ts": r.now.UnixMilli()}
-	return fillUp(whole, event)
+	return r.fillUp(ctx, whole, event)
 }
 
-func fillUp(whole map[string]any, event any) (json.RawMessage, error) {
+// fillUp is whole with the event's fields instead of its own, and data as it is stored.
+func (r *testRun) fillUp(ctx context.Context, whole map[string]any, event any) (json.RawMessage, error) {
 	text, err := replay.Encode(event)
 	if err != nil {
 		return nil, err
@@ -90,6 +91,11 @@ func fillUp(whole map[string]any, event any) (json.RawMessage, error) {
 	for field, value := range given {
 		whole[field] = value
 	}
+	data, err := r.encode(ctx, whole["data"], tidegate.AtEvent)
+	if err != nil {
+		return nil, err
+	}
+	whole["data"] = data
 	return replay.Encode(whole)
 }
 
@@ -102,9 +108,13 @@ func (r *testRun) toItsEnd(ctx context.Context) error {
 		}
 		switch progress.Kind {
 		case replay.Done:
-			r.result.Output, err = replay.Encode(progress.Output)
-			r.result.Err = err
-			return nil
+			output, err := replay.Encode(progress.Output)
+			if err != nil {
+				r.result.Err = err
+				return nil
+			}
+			r.result.Output, err = r.fn.DecodeForTest(ctx, output, tidegate.AtOutput)
+			return err
 		case replay.Failed:
 			r.result.Err = progress.Err
 			return nil
@@ -119,7 +129,7 @@ func (r *testRun) toItsEnd(ctx context.Context) error {
 func (r *testRun) goOn(ctx context.Context, ops []replay.Op) error {
 	var waiting []replay.Op
 	for _, op := range ops {
-		ended, err := r.stub(op)
+		ended, err := r.stub(ctx, op)
 		if err == nil && ended == nil && op.Code == replay.OpStepPlanned {
 			ended, err = r.runStep(ctx, op)
 		}
@@ -130,10 +140,12 @@ func (r *testRun) goOn(ctx context.Context, ops []replay.Op) error {
 			waiting = append(waiting, op)
 			continue
 		}
-		r.finish(op, *ended)
+		if err := r.finish(ctx, op, *ended); err != nil {
+			return err
+		}
 	}
 	if len(waiting) == len(ops) {
-		return r.finishFirst(waiting)
+		return r.finishFirst(ctx, waiting)
 	}
 	return nil
 }
@@ -188,10 +200,13 @@ func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.
 }
 
 // keep keeps events instead of sending them.
-func (r *testRun) keep(_ context.Context, events []any, _ string) ([]string, error) {
+func (r *testRun) keep(ctx context.Context, events []any, _ string) ([]string, error) {
 	var ids []string
 	for _, event := range events {
 		text, err := replay.Encode(event)
+		if err == nil {
+			text, err = r.fn.DecodeEventForTest(ctx, text)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -216,18 +231,23 @@ func (r *testRun) keepMessage(_ context.Context, channel, topic string, data any
 	return nil
 }
 
-func (r *testRun) finish(op replay.Op, ended ending) {
+func (r *testRun) finish(ctx context.Context, op replay.Op, ended ending) error {
 	r.memos[op.ID] = ended.memoOf(op)
 	r.order = append(r.order, op.ID)
-	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(ended.data)}
+	data, err := r.decodeResult(ctx, op, ended.data)
+	if err != nil {
+		return err
+	}
+	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(data)}
 	if f := ended.failure; f != nil {
 		errors.As(r.fn.StepErrorForTest(op.DisplayName, f), &done.Err)
 	}
 	r.result.Steps = append(r.result.Steps, done)
+	return nil
 }
 
 // finishFirst finishes, of steps that only wait, the first whose time is over: it is then.
-func (r *testRun) finishFirst(waiting []replay.Op) error {
+func (r *testRun) finishFirst(ctx context.Context, waiting []replay.Op) error {
 	var first replay.Op
 	var firstEnd time.Time
 	for _, op := range waiting {
@@ -242,8 +262,7 @@ func (r *testRun) finishFirst(waiting []replay.Op) error {
 	if firstEnd.After(r.now) {
 		r.now = firstEnd
 	}
-	r.finish(first, ending{data: json.RawMessage("null")})
-	return nil
+	return r.finish(ctx, first, ending{data: json.RawMessage("null")})
 }
 
 func (r *testRun) endOf(op replay.Op) (time.Time, error) {

@@ -1,9 +1,11 @@
 package tidegatetest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
+	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/step"
 )
@@ -28,7 +30,7 @@ func (e ending) memoOf(op replay.Op) json.RawMessage {
 }
 
 // stub is nil when the step has none. It fails when it needs one: there is no service here to run another function.
-func (r *testRun) stub(op replay.Op) (*ending, error) {
+func (r *testRun) stub(ctx context.Context, op replay.Op) (*ending, error) {
 	stub, there := r.stubs[op.DisplayName]
 	if needs := needed(op); !there && needs != "" {
 		return nil, fmt.Errorf("step %q %s: give its result, as Steps: map[string]any{%q: …}", op.DisplayName, needs, op.DisplayName)
@@ -46,7 +48,7 @@ func (r *testRun) stub(op replay.Op) (*ending, error) {
 	if failure != nil {
 		return &ending{failure: r.fn.DescribeForTest(failure)}, nil
 	}
-	data, err := stubbedData(op, value)
+	data, err := r.stubbedData(ctx, op, value)
 	if err != nil {
 		return nil, fmt.Errorf("the stub of step %q: %w", op.DisplayName, err)
 	}
@@ -67,17 +69,23 @@ func needed(op replay.Op) string {
 	}
 }
 
-func stubbedData(op replay.Op, value any) (json.RawMessage, error) {
+func (r *testRun) stubbedData(ctx context.Context, op replay.Op, value any) (json.RawMessage, error) {
 	if op.Code == replay.OpWaitForSignal && value != nil {
 		return replay.Encode(map[string]any{"signal": op.Name, "data": value})
 	}
 	if response, ok := value.(step.Response); ok {
 		return responseData(response)
 	}
-	if op.Code != replay.OpWaitForEvent || value == nil {
+	switch {
+	case op.Code == replay.OpWaitForEvent && value != nil:
+		return r.fillUp(ctx, map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value)
+	case op.Code == replay.OpInvokeFunction:
+		return r.encode(ctx, value, tidegate.AtOutput)
+	case op.Code == replay.OpStepPlanned:
+		return r.encode(ctx, value, tidegate.AtStep)
+	default:
 		return replay.Encode(value)
 	}
-	return fillUp(map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value)
 }
 
 func responseData(r step.Response) (json.RawMessage, error) {

@@ -87,14 +87,19 @@ type function interface {
 	StepErrorForTest(stepID string, failure *replay.WireError) error
 	DescribeForTest(error) *replay.WireError
 	IsFinalForTest(error) bool
+	EncodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error)
+	DecodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error)
+	DecodeEventForTest(ctx context.Context, event json.RawMessage) (json.RawMessage, error)
 }
 
-// Run runs the function to its end. Its steps are run, unless they are stubbed; what fails is tried again, at once.
+// Run runs the function to its end, inside of its middleware. Its steps are run, unless they are stubbed; what fails is
+// tried again, at once. Events and stubs are given, and results are told, as the code has them: between, they are encoded
+// as the service would store them.
 // Steps send nothing; Client.Send, in the function, does. The test fails when a step that invokes a function, makes a request
 // or asks a model has no stub.
 func Run(t testing.TB, fn tidegate.ServableFunction, options Opts) *Result {
 	t.Helper()
-	r, err := newRun(fn.(function), options)
+	r, err := newRun(t.Context(), fn.(function), options)
 	if err != nil {
 		t.Fatalf("tidegatetest: %v", err)
 	}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.calls import Caller
 from tidegate import (
     BatchEvents,
     CancelOn,
@@ -22,8 +23,10 @@ from tidegate import (
     Throttle,
     Tidegate,
     Timeouts,
+    reference_function,
 )
 from tidegate._flow_wire import flow_on_the_wire
+from tidegate._registration import App, payload_of
 
 client = Tidegate("shop", is_dev=True)
 
@@ -50,11 +53,37 @@ def test_functions_have_four_retries_and_their_id_for_a_name_unless_told_otherwi
         ({"trigger": ""}, "a trigger is the name of an event"),
         ({"trigger": {"event": "a"}}, "a trigger is the name of an event"),
         ({"trigger": [EventTrigger("")]}, "a trigger is the name of an event"),
+        ({"description": 7}, "description must be a text, got 7"),
+        ({"group": ["a"]}, "group must be a text"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         client.create_function(**{"id": "fn", "trigger": "a", **options})(nothing)
+
+
+def test_a_description_and_a_group_are_registered_where_there_are_such() -> None:
+    create = functools.partial(client.create_function, trigger="a")
+    told = create(id="told", description="Thanks for an order", group="orders", on_failure=nothing)(nothing)
+    bare = create(id="bare", description="")(nothing)
+    functions = [told, told.on_failure, bare]
+    app = App(id="shop", url="https://shop.example", framework="wsgi", functions=[fn for fn in functions if fn])
+    wire = [(fn.get("description"), fn.get("group")) for fn in payload_of(app)["functions"]]
+    assert wire == [("Thanks for an order", "orders"), (None, None), (None, None)]
+
+
+def test_a_reference_names_a_function_of_another_app() -> None:
+    charge = reference_function(app_id="billing", function_id="charge", output=int)
+
+    @client.create_function(id="fn", trigger="a")
+    def fn(ctx: SyncContext) -> int:
+        return ctx.step.invoke("charge", function=charge) + 1
+
+    (op,) = Caller(client)(fn)[1]
+    assert op["opts"]["function_id"] == "billing-charge"
+    assert Caller(client)(fn, {"charge": {"data": 2}}) == (200, 3)
+    with pytest.raises(ConfigError, match="needs its app_id"):
+        reference_function(app_id="", function_id="charge")
 
 
 def test_a_client_without_an_id_is_refused() -> None:

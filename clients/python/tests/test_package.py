@@ -26,4 +26,16 @@ def test_the_wheel_holds_the_package_its_types_and_the_license_and_depends_on_no
     assert all(name.startswith(("tidegate/", f"tidegate-{tidegate.__version__}.dist-info/")) for name in names)
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
     assert required == []
-    assert "License-Expression: MIT" in metadata
+    for line in (
+        "License-Expression: MIT",
+        "Author: Tidegate contributors",
+        "Project-URL: Repository, https://github.com/tidegate/tidegate",
+        "Project-URL: Changelog, https://github.com/tidegate/tidegate/blob/main/CHANGELOG.md",
+        "Provides-Extra: encryption",
+        "Provides-Extra: httpx",
+    ):
+        assert line in metadata.splitlines()
+    assert any(line.startswith("Project-URL: Homepage,") for line in metadata.splitlines())
+    assert any(line.startswith("Project-URL: Documentation,") for line in metadata.splitlines())
+    assert wheel.name in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert any(line.startswith("Keywords: ") for line in metadata.splitlines())

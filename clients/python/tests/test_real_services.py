@@ -16,6 +16,7 @@ from support.hosts import asgi_host, ask, closing, wsgi_host
 from support.played_service import Reply, played_service
 from support.real_service import variable, wait_for
 from tidegate import Context, Event, NonRetriableError, SendError, StepError, SyncContext, Tidegate
+from tidegate.encryption import Encryption
 
 
 @pytest.fixture(params=["dev", "production"])
@@ -101,6 +102,61 @@ def test_a_refusal_is_told_in_the_words_of_the_service(client: Tidegate) -> None
         client.send_sync({"name": "", "data": {}})
     assert raised.value.status == 400
     assert raised.value.code and raised.value.request_id
+
+
+@pytest.mark.parametrize("way", ["async on ASGI", "plain on WSGI"])
+def test_the_service_stores_only_encrypted_values_of_an_app_that_encrypts(way: str) -> None:
+    service, name, secret = variable("TEST_DEV_SERVICE"), f"py/{uuid.uuid4()}", f"secret-{uuid.uuid4()}"
+    encryption = Encryption(key="0123456789abcdef0123456789abcdef")
+    client = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=service, middleware=[encryption])
+    seen: list[Any] = []
+    reported = threading.Event()
+
+    @client.create_function(id="other", trigger=f"{name}/never")
+    def other(ctx: SyncContext) -> Any:
+        return [ctx.event.data["encrypted"], ctx.event.data["n"]]
+
+    def report(ctx: Any) -> None:
+        seen.append(ctx.event.data["event"]["data"])
+        reported.set()
+
+    @client.create_function(id="main", trigger=name, retries=0, on_failure=report)
+    async def main(ctx: Context) -> Any:
+        own = await ctx.step.run("own", lambda: ctx.event.data["encrypted"])
+        told = Event(name=f"{name}/told", data={"n": 2, "encrypted": own})
+        arrived, _ = await ctx.step.parallel(
+            (
+                lambda: ctx.step.wait_for_event("told", event=f"{name}/told", timeout="1m", if_="async.data.n == 2"),
+                lambda: ctx.step.send_event("tell", told),
+            )
+        )
+        invoked = await ctx.step.invoke("other", function=other, data={"n": 3, "encrypted": own})
+        seen.extend([arrived and arrived.data, invoked])
+        raise NonRetriableError("enough")
+
+    @client.create_function(id="main", trigger=name, retries=0, on_failure=report)
+    def main_plain(ctx: SyncContext) -> Any:
+        own = ctx.step.run("own", lambda: ctx.event.data["encrypted"])
+        told = Event(name=f"{name}/told", data={"n": 2, "encrypted": own})
+        arrived, _ = ctx.step.parallel(
+            (
+                lambda: ctx.step.wait_for_event("told", event=f"{name}/told", timeout="1m", if_="async.data.n == 2"),
+                lambda: ctx.step.send_event("tell", told),
+            )
+        )
+        invoked = ctx.step.invoke("other", function=other, data={"n": 3, "encrypted": own})
+        seen.extend([arrived and arrived.data, invoked])
+        raise NonRetriableError("enough")
+
+    functions = [main if way.startswith("async") else main_plain, other]
+    with client, httpx.Client(base_url=service) as http:
+        run = _run(client, way, functions, Event(name=name, data={"n": 1, "encrypted": secret}), until=reported)
+        paths = (f"/v1/runs/{run['run_id']}", f"/v0/runs/{run['run_id']}/actions", f"/v0/runs/{run['run_id']}/batch")
+        kept = [http.get(path).text for path in paths]
+    assert run["status"] == "Failed"
+    assert seen == [{"n": 2, "encrypted": secret}, [secret, 3], {"n": 1, "encrypted": secret}]
+    assert secret not in "".join(kept)
+    assert all("$encrypted" in text for text in kept[1:])
 
 
 def _run(client: Tidegate, way: str, functions: Any, event: Event, until: threading.Event | None = None) -> Any:

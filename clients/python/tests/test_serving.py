@@ -19,15 +19,17 @@ from django.core.handlers.wsgi import WSGIHandler
 from fastapi import FastAPI
 from flask import Flask
 from starlette.applications import Starlette
+from tornado.web import Application, RequestHandler
 
 import tidegate.asgi
 import tidegate.django
 import tidegate.fastapi
 import tidegate.flask
 import tidegate.starlette
+import tidegate.tornado
 import tidegate.wsgi
 from support.django_project import django_app
-from support.hosts import asgi_host, ask, wsgi_host
+from support.hosts import asgi_host, ask, tornado_host, wsgi_host
 from support.played_service import Reply, played_service
 from tidegate import ConfigError, Context, Function, NonRetriableError, RetryAfterError, SyncContext, Tidegate
 
@@ -65,6 +67,16 @@ def _flask(client: Tidegate, functions: Functions) -> Flask:
     return app
 
 
+def _tornado(client: Tidegate, functions: Functions) -> Application:
+    class Other(RequestHandler):
+        def get(self) -> None:
+            self.set_status(404)
+
+    app = Application([("/.*", Other)], xsrf_cookies=True, cookie_secret="of a test")
+    tidegate.tornado.serve(app, client, functions, PATH)
+    return app
+
+
 def _django(kind: Any) -> Callable[[Tidegate, Functions], Any]:
     return lambda client, functions: django_app(tidegate.django.serve(client, functions, PATH), kind)
 
@@ -75,6 +87,7 @@ HOSTS = {
     "Starlette": Host("starlette", _starlette, asgi_host),
     "FastAPI": Host("fastapi", _fastapi, asgi_host),
     "Flask": Host("flask", _flask, wsgi_host),
+    "Tornado": Host("tornado", _tornado, tornado_host),
     "Django under WSGI": Host("django", _django(WSGIHandler), wsgi_host),
     "Django under ASGI": Host("django", _django(ASGIHandler), lambda app: asgi_host(app, lifespan="off")),
 }
@@ -244,6 +257,19 @@ def test_registering_tells_the_service_where_the_app_is(name: str) -> None:
         (asked,) = service.requests
         assert asked.json["url"] == f"{origin}{PATH}"
         assert asked.json["framework"] == asked.headers["x-service-framework"] == host.framework
+
+
+def test_the_answer_to_a_registration_tells_what_does_not_work_as_configured() -> None:
+    problems = [{"id": "shop-plain", "problems": ["retries: 99 count as 20"]}]
+    unsupported = [{"function": "shop-plain", "field": "throttle.smooth", "message": "the service ignores it"}]
+    body = {"ok": True, "modified": True, "functions": problems, "unsupported": unsupported, "more": 1}
+    with played_service(Reply(body=body)) as service:
+        client = Tidegate("shop", is_dev=True, base_url=service.url)
+        request = tidegate.AppRequest(method="PUT", url=PATH, headers={"host": "127.0.0.1:3000"})
+        with client:
+            answer = tidegate.Handler(client, _functions(client)).answer(request)
+    told = {"message": "Registered", "modified": True, "functions": problems, "unsupported": unsupported}
+    assert (answer.status, json.loads(answer.body)) == (200, told)
 
 
 def test_a_mounted_app_knows_its_whole_path() -> None:

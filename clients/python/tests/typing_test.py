@@ -24,7 +24,11 @@ from tidegate import (
     FailureContext,
     FetchResponse,
     Function,
+    FunctionCall,
     Handler,
+    Middleware,
+    Next,
+    NextSync,
     Priority,
     RateLimit,
     ReceivedEvent,
@@ -37,6 +41,8 @@ from tidegate import (
     Throttle,
     Tidegate,
     Timeouts,
+    ValueAt,
+    reference_function,
 )
 from tidegate.testing import FunctionRun, run_function
 
@@ -76,6 +82,13 @@ async def thank(ctx: Context) -> dict[str, int]:
     assert_type(await ctx.step.wait_for_event("i", event="x", timeout="1d"), ReceivedEvent | None)
     assert_type(await ctx.step.invoke("j", function=count), int)
     assert_type(await ctx.step.invoke("k", function="shop-count"), Any)
+    assert_type(await ctx.step.invoke("w", function=reference_function(app_id="a", function_id="b")), Any)
+    charge = reference_function(app_id="a", function_id="b", output=Order)
+    assert_type(await ctx.step.invoke("x", function=charge), Order)
+    listed = reference_function(app_id="a", function_id="b", output=dict[str, int])
+    assert_type(await ctx.step.invoke("y", function=listed), dict[str, int])
+    assert_type(ctx.deps[Order], Order)
+    assert_type(ctx.deps["order"], Any)
     one, other = await asyncio.gather(ctx.step.run("l", lambda: 1), ctx.step.run("m", lambda: "s"))
     assert_type(one, int)
     assert_type(other, str)
@@ -166,6 +179,25 @@ def batches(ctx: SyncContext) -> list[str]:
 
 
 assert_type(batches, Function[list[str]])
+
+
+class Opening(Middleware):
+    async def on_run(self, call: FunctionCall, next: Next) -> Any:
+        call.inject(Order, Order(id="7"))
+        call.inject("order", 7)
+        return await next()
+
+    def on_run_sync(self, call: FunctionCall, go_on: NextSync) -> Any:
+        return go_on()
+
+    def encode(self, given: Any, where: ValueAt) -> Any:
+        return given
+
+
+client.create_function(id="x", trigger="a", middleware=[Opening()], description="What it does", group="orders")
+client.create_function(id="x", trigger="a", batch_events=batch, middleware=[Opening()], description="…", group="…")
+client.create_function(id="x", trigger="a", middleware=[Opening])  # type: ignore[list-item]  # pyright: ignore
+Tidegate("shop", middleware=[Opening()])
 
 
 async def use() -> None:

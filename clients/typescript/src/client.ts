@@ -1,5 +1,5 @@
 import { type EventSchemas, type EventsOf, validateEvents } from './event-schemas.ts';
-import type { EventOf, EventToSend, EventTypes, LooseEvents, OneOrMany } from './events.ts';
+import type { EventOf, EventToSend, EventTypes, LooseEvents, OneOrMany, OutgoingEvent } from './events.ts';
 import type {
   AnyFunctionConfig,
   AnyHandler,
@@ -10,6 +10,8 @@ import type {
   Trigger,
 } from './function-types.ts';
 import { defineFunction, refuseMoreArguments } from './functions.ts';
+import { aroundSend, checkMiddleware } from './middleware/chain.ts';
+import type { AddedBy, AnyMiddleware } from './middleware/types.ts';
 import { refuseUnknown } from './options.ts';
 import { type MessageToPublish, publish, subscriptionToken } from './publish.ts';
 import type { SubscriptionToken } from './realtime.ts';
@@ -17,10 +19,13 @@ import { type SendOptions, type SendResult, sendEvents } from './send.ts';
 import { CLIENT_OPTIONS, type ClientOptions, readSettings, type Settings } from './settings.ts';
 import { sendSignal } from './signals.ts';
 
-class Client<Events> {
+class Client<Events, Added extends object> {
   readonly id: string;
   readonly #options: ClientOptions;
   readonly #schemas: EventSchemas | undefined;
+  readonly #middleware: readonly AnyMiddleware[];
+  /** Only for types. */
+  declare readonly $adds?: Added;
 
   constructor({ schemas, ...options }: ClientOptions & { schemas?: EventSchemas }) {
     refuseUnknown('A client', options, CLIENT_OPTIONS);
@@ -28,6 +33,7 @@ class Client<Events> {
     this.id = options.id;
     this.#options = options;
     this.#schemas = schemas;
+    this.#middleware = checkMiddleware('A client', options.middleware);
   }
 
   /** Sends one or more events, in several requests if their size requires it. Await it: a process that exits earlier may
@@ -38,7 +44,11 @@ class Client<Events> {
     const batch = [events].flat() as { name: string; data: unknown }[];
     if (batch.length === 0) return { ids: [] };
     const valid = this.#schemas ? await validateEvents(batch, this.#schemas) : batch;
-    return sendEvents(valid, this.settings(), options);
+    const { within, ...sendOptions } = options;
+    const send = { functionId: within?.id, runId: within?.runId, events: valid as OutgoingEvent[] };
+    return aroundSend(within?.middleware ?? this.#middleware, send, (out) =>
+      sendEvents(out, this.settings(), sendOptions),
+    );
   }
 
   /** Like `send`, for an array. */
@@ -73,13 +83,21 @@ class Client<Events> {
 
   /** Defines a function. Pass it to `serve` and register the app to run it.
    *  @throws TypeError if the configuration is invalid */
-  createFunction<const Triggers extends OneOrMany<Trigger<Events>>, Output>(
-    config: FunctionConfig<Triggers, Events>,
-    handler: Handler<Events, Triggers, Output>,
+  createFunction<
+    const Triggers extends OneOrMany<Trigger<Events>>,
+    Output,
+    const Own extends MiddlewareList = MiddlewareList,
+  >(
+    config: FunctionConfig<Triggers, Events, Added & AddedBy<Own>> & {
+      /** For this function alone, inside of the client's. */
+      middleware?: Own;
+    },
+    handler: Handler<Events, Triggers, Output, Added & AddedBy<Own>>,
     ...more: []
   ): TidegateFunction<Awaited<Output>, EventOf<Events, One<Triggers>>['data']> {
     refuseMoreArguments(more);
-    const fn = defineFunction(this.id, config as unknown as AnyFunctionConfig, handler as AnyHandler);
+    const app = { id: this.id, middleware: this.#middleware };
+    const fn = defineFunction(app, config as unknown as AnyFunctionConfig, handler as AnyHandler);
     return fn as TidegateFunction<Awaited<Output>>;
   }
 
@@ -89,17 +107,29 @@ class Client<Events> {
   }
 }
 
-/** The client of an app. Create one and share it. */
-export type Tidegate<Events = LooseEvents> = Client<Events>;
+/** The client of an app. Create one and share it. `Added`: what its middleware adds to the context of handlers. */
+export type Tidegate<Events = LooseEvents, Added extends object = object> = Client<Events, Added>;
+
+type MiddlewareList = readonly AnyMiddleware[];
 
 interface TidegateConstructor {
   /** With schemas (zod, valibot, …) for the data of the app's events, which also validate sent events:
    *  `new Tidegate({ id: 'shop', schemas: { 'order/paid': z.object({ total: z.number() }) } })`. */
-  new <Schemas extends EventSchemas>(options: ClientOptions & { schemas: Schemas }): Tidegate<EventsOf<Schemas>>;
+  new <Schemas extends EventSchemas, const Own extends MiddlewareList = MiddlewareList>(
+    options: ClientOptions & { schemas: Schemas; middleware?: Own },
+  ): Tidegate<EventsOf<Schemas>, AddedBy<Own>>;
+
+  /** With middleware that adds values to the context of handlers: `new Tidegate({ id: 'shop', middleware: [inject({ db })] })`. */
+  new <const Own extends MiddlewareList>(
+    options: ClientOptions & { middleware: Own },
+  ): Tidegate<LooseEvents, AddedBy<Own>>;
 
   /** With a type argument that declares the app's events:
-   *  `new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop' })`; without one, it accepts any events. */
-  new <Events extends EventTypes<Events> = LooseEvents>(options: ClientOptions): Tidegate<Events>;
+   *  `new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop' })`; without one, it accepts any events.
+   *  A second one declares what its middleware adds. */
+  new <Events extends EventTypes<Events> = LooseEvents, Added extends object = object>(
+    options: ClientOptions,
+  ): Tidegate<Events, Added>;
 }
 
-export const Tidegate: TidegateConstructor = Client;
+export const Tidegate: TidegateConstructor = Client as TidegateConstructor;

@@ -40,6 +40,8 @@ export interface OutgoingEvent<Name extends string = string, Data = AnyData> {
 export interface IncomingEvent<Name extends string = string, Data = AnyData> extends OutgoingEvent<Name, Data> {
   id: string;
   ts: number;
+  /** Of a webhook with a provider: whether the provider's signature of the request was verified. The service alone sets it. */
+  verified?: boolean;
 }
 
 /** Any of the declared events, discriminated by name. */
@@ -56,3 +58,8 @@ export type EventOf<Events, Trigger> = Trigger extends { event: infer Name exten
     ? IncomingEvent
     : EventNamed<Events, Name>
   : IncomingEvent;
+
+export interface SendResult {
+  /** One per event, in order. */
+  ids: string[];
+}

@@ -2,6 +2,7 @@
 import type { EventName, EventOf, IncomingEvent, LooseEvents, OneOrMany, Wildcard } from './events.ts';
 import type { FlowControl } from './flow.ts';
 import type { Logger } from './logger.ts';
+import type { AnyMiddleware } from './middleware/types.ts';
 import type { Invocable, StepTools } from './steps/types.ts';
 
 export interface EventTrigger<Events = LooseEvents> {
@@ -20,20 +21,28 @@ export interface CronTrigger {
 
 export type Trigger<Events = LooseEvents> = EventTrigger<Events> | CronTrigger;
 
-export type FunctionConfig<Triggers, Events = LooseEvents> = FunctionOptions<Triggers, Events> &
+export type FunctionConfig<Triggers, Events = LooseEvents, Added extends object = object> = FunctionOptions<
+  Triggers,
+  Events,
+  Added
+> &
   FlowControl<EventName<Events>>;
 
-export interface FunctionOptions<Triggers, Events = LooseEvents> {
+export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends object = object> {
   /** Unique in the app. Identifies the function: a changed ID creates a new function. */
   id: string;
   /** Display name. Default: the id. */
   name?: string;
+  /** Shown in the dashboard. */
+  description?: string;
+  /** Shown in the dashboard's list of functions. */
+  group?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
   /** Up to ten. */
   triggers: Triggers;
   /** Runs when a run of this function has failed permanently: a separate function `<id>-failure` with its own steps and retries. */
-  onFailure?: FailureHandler<Events, EventOf<Events, One<Triggers>>>;
+  onFailure?: FailureHandler<Events, EventOf<Events, One<Triggers>>, Added>;
 }
 
 export interface FunctionContext<Event = IncomingEvent, Events = LooseEvents> {
@@ -75,13 +84,15 @@ export interface FailureContext<Event = IncomingEvent, Events = LooseEvents>
   error: Error & { data?: unknown; code?: string | number };
 }
 
-export type FailureHandler<Events, Event> = (context: FailureContext<Event, Events>) => unknown;
+export type FailureHandler<Events, Event, Added extends object = object> = (
+  context: FailureContext<Event, Events> & Added,
+) => unknown;
 
 export type One<Triggers> = Triggers extends readonly (infer Trigger)[] ? Trigger : Triggers;
 
 /** Its return value, as JSON, is the output of the run. An exception fails this attempt. */
-export type Handler<Events, Triggers, Output = unknown> = (
-  context: FunctionContext<EventOf<Events, One<Triggers>>, Events>,
+export type Handler<Events, Triggers, Output = unknown, Added extends object = object> = (
+  context: FunctionContext<EventOf<Events, One<Triggers>>, Events> & Added,
 ) => Output;
 
 // biome-ignore lint/suspicious/noExplicitAny: createFunction has checked the handler against the triggers' events
@@ -94,13 +105,17 @@ export type AnyFailureHandler = (context: FailureContext<any, any>) => unknown;
 // biome-ignore lint/suspicious/noExplicitAny: without known types, a function accepts any data
 export interface TidegateFunction<Output = unknown, Data = any> extends Invocable<Output, Data> {
   readonly name: string;
+  readonly description: string | undefined;
+  readonly group: string | undefined;
   readonly retries: number;
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;
+  /** Of the client and its own, the outermost first. */
+  readonly middleware: readonly AnyMiddleware[];
   /** Its failure handler, registered and served with it. */
   readonly onFailure: TidegateFunction | undefined;
 }
 
 export type AnyFunctionConfig = Omit<FunctionOptions<OneOrMany<Trigger>>, 'onFailure'> &
-  FlowControl & { onFailure?: AnyFailureHandler };
+  FlowControl & { onFailure?: AnyFailureHandler; middleware?: readonly AnyMiddleware[] };

@@ -11,6 +11,8 @@ import type {
   TidegateFunction,
   Trigger,
 } from './function-types.ts';
+import { checkMiddleware } from './middleware/chain.ts';
+import type { AnyMiddleware } from './middleware/types.ts';
 import { refuseUnknown } from './options.ts';
 import { reviveError } from './wire-error.ts';
 
@@ -19,16 +21,33 @@ const DEFAULT_RETRIES = 4;
 const MAX_RETRIES = 20;
 /** Limit of the service. */
 const MAX_TRIGGERS = 10;
-const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', ...FLOW_NAMES];
+const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', 'description', 'group', 'middleware', ...FLOW_NAMES];
+
+/** The part of a client that its functions keep. */
+export interface FunctionOwner {
+  id: string;
+  middleware: readonly AnyMiddleware[];
+}
 
 /** @throws TypeError if the configuration is invalid */
-export function defineFunction(appId: string, config: AnyFunctionConfig, handler: AnyHandler): TidegateFunction {
+export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, handler: AnyHandler): TidegateFunction {
   checkArguments(config, handler);
-  const { id, name = id, retries = DEFAULT_RETRIES, triggers: given, onFailure, ...flow } = config;
+  const {
+    id,
+    name = id,
+    description,
+    group,
+    retries = DEFAULT_RETRIES,
+    triggers: given,
+    onFailure,
+    middleware,
+    ...flow
+  } = config;
   if (!id) throw new TypeError('A function needs an id');
   if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
     throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
+  checkText(id, { description, group });
   checkFlow(id, flow);
   if (given === undefined) {
     throw new TypeError(
@@ -40,19 +59,24 @@ export function defineFunction(appId: string, config: AnyFunctionConfig, handler
     throw new TypeError(`Function "${id}": triggers must be at most ${MAX_TRIGGERS}, got ${triggers.length}`);
   }
   for (const trigger of triggers) checkTrigger(id, trigger);
-  const fn = { appId, id, name, retries, triggers, flow, handler };
+  const all = [...app.middleware, ...checkMiddleware(`Function "${id}"`, middleware)];
+  const fn = { appId: app.id, id, name, description, group, retries, triggers, flow, handler, middleware: all };
   return Object.freeze({ ...fn, onFailure: onFailure && failureFunction(fn, onFailure) });
 }
 
 /** `onFailure` becomes a function, triggered by the service's `function.failed` event. */
-function failureFunction(of: { appId: string; id: string; name: string }, onFailure: AnyFailureHandler) {
+function failureFunction(
+  of: { appId: string; id: string; name: string; middleware: readonly AnyMiddleware[] },
+  onFailure: AnyFailureHandler,
+) {
   const condition = `event.data.function_id == '${of.appId}-${of.id}'`;
   const config = {
     id: `${of.id}-failure`,
     name: `${of.name} (failure)`,
     triggers: { event: 'inngest/function.failed', if: condition },
   };
-  return defineFunction(of.appId, config, (context: FunctionContext<FailureEvent>) =>
+  const app = { id: of.appId, middleware: of.middleware };
+  return defineFunction(app, config, (context: FunctionContext<FailureEvent>) =>
     onFailure({ ...context, error: reviveError(context.event.data.error) }),
   );
 }
@@ -70,6 +94,13 @@ function checkArguments(config: unknown, handler: unknown): void {
 /** @throws TypeError */
 export function refuseMoreArguments(more: readonly unknown[]): void {
   if (more.length > 0) throw new TypeError(`${HOW}; got ${2 + more.length} arguments`);
+}
+
+function checkText(id: string, fields: Record<string, unknown>): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined || typeof value === 'string') continue;
+    throw new TypeError(`Function "${id}": ${field} must be a text, got ${JSON.stringify(value)}`);
+  }
 }
 
 /** Types allow unknown fields here, and a misspelled `if` would run the function for every event. */

@@ -8,11 +8,13 @@ import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
+import { HINT_IF_UNSIGNED } from './hints.ts';
 import { refuseUnknown } from './options.ts';
 import { type MessageToPublish, publish } from './publish.ts';
 import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
+import type { SendOptions, SendResult } from './send.ts';
 import type { Settings } from './settings.ts';
 import { sendSignal } from './signals.ts';
 import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
@@ -21,7 +23,7 @@ import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
 export interface AppClient {
   readonly id: string;
   settings(): Settings;
-  send(events: OneOrMany<never>, options: { seed: string }): Promise<unknown>;
+  send(events: OneOrMany<never>, options: SendOptions): Promise<SendResult>;
 }
 
 export interface ServeOptions {
@@ -63,15 +65,15 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
         return json(200, { function_count: functions.length, mode: settings.mode, framework });
       case 'PUT': {
         const app = { id: client.id, url: urlOf(request, options, settings), framework, functions };
-        const { message = 'Registered', modified } = await register(app, settings);
-        return json(200, { message, modified });
+        const { message = 'Registered', modified, functions: problems, unsupported } = await register(app, settings);
+        return json(200, { message, modified, functions: problems, unsupported });
       }
       case 'POST': {
         const call = await authenticCall(request, settings);
         const { fn, step } = requestedOf(request, byId);
         const deps = {
           logger: settings.logger,
-          sendEvents: sendFrom(client),
+          sendEvents: sendFrom(client, fn),
           publish: (message: MessageToPublish, runId: string) => publish(message, runId, settings),
           sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
         };
@@ -107,7 +109,8 @@ async function authenticCall(request: AppRequest, settings: Settings): Promise<C
     const flaw =
       findFlaw(header, raw, keys, Date.now()) ??
       findUrlFlaw(request.header(HEADERS.signatureUrl), header, target, raw, keys);
-    if (flaw) throw new ServeError(401, `Not a call from the service: ${flaw}`);
+    const hint = header ? '' : HINT_IF_UNSIGNED;
+    if (flaw) throw new ServeError(401, `Not a call from the service: ${flaw}${hint}`);
   }
   return readCall(raw.toString(), settings);
 }
@@ -129,9 +132,11 @@ function requestedOf(request: AppRequest, byId: ReadonlyMap<string, TidegateFunc
 }
 
 /** The seed depends only on run and step: if a response is lost, the next attempt creates no duplicate events. */
-function sendFrom(client: AppClient) {
-  return (events: OneOrMany<unknown>, { runId, event }: Call, hashedStepId: string) =>
-    client.send(events as OneOrMany<never>, { seed: seedOfStep(runId, hashedStepId, event.ts ?? 0) });
+function sendFrom(client: AppClient, { id, middleware }: TidegateFunction) {
+  return (events: OneOrMany<unknown>, { runId, event }: Call, hashedStepId: string) => {
+    const seed = seedOfStep(runId, hashedStepId, event.ts ?? 0);
+    return client.send(events as OneOrMany<never>, { seed, within: { id, runId, middleware } });
+  };
 }
 
 /** The response to a request that reached no function. The service may retry, because a deploy can fix the app. */

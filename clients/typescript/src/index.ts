@@ -27,8 +27,19 @@ export type {
 } from './function-types.ts';
 export type { Jsonified } from './json.ts';
 export type { Logger } from './logger.ts';
+export { type EncryptionOptions, encryption } from './middleware/encryption.ts';
+export { inject } from './middleware/inject.ts';
+export type {
+  AnyMiddleware,
+  Middleware,
+  MiddlewareRun,
+  MiddlewareSend,
+  MiddlewareStep,
+  ValueKind,
+} from './middleware/types.ts';
 export type { MessageToPublish } from './publish.ts';
 export type { SubscriptionToken } from './realtime.ts';
+export { type ReferenceOptions, referenceFunction } from './reference.ts';
 export type { SendOptions, SendResult } from './send.ts';
 export type { ClientOptions } from './settings.ts';
 export type { StandardSchema } from './standard-schema.ts';

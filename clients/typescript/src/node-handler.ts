@@ -4,7 +4,7 @@ import { readBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
 
 /** Properties that frameworks add to a request. */
-interface Parsed {
+export interface ParsedRequest {
   /** Original path and query, before a router changed them. */
   originalUrl?: string;
   /** The parsed body. */
@@ -15,13 +15,13 @@ interface Parsed {
 /** Handles the request and resolves to true; resolves to false for other paths. */
 export function createNodeHandler(options: ServeOptions, framework: string) {
   const handle = createHandler(options, framework);
-  return async (req: IncomingMessage & Parsed, res: ServerResponse): Promise<boolean> => {
+  return async (req: IncomingMessage & ParsedRequest, res: ServerResponse): Promise<boolean> => {
     const answer = await handle({
       method: req.method ?? 'GET',
       url: req.originalUrl ?? req.url ?? '/',
       secure: 'encrypted' in req.socket,
       header: (name) => req.headers[name]?.toString(),
-      body: () => bodyOf(req),
+      body: () => bodyOfNode(req),
     });
     if (answer) res.writeHead(answer.status, answer.headers).end(answer.body);
     return answer !== undefined;
@@ -29,7 +29,7 @@ export function createNodeHandler(options: ServeOptions, framework: string) {
 }
 
 /** Some parsers set an empty object without reading the body. */
-async function bodyOf(req: IncomingMessage & Parsed): Promise<Buffer | string | object> {
+export async function bodyOfNode(req: IncomingMessage & ParsedRequest): Promise<Buffer | string | object> {
   if (typeof req.rawBody === 'string' || Buffer.isBuffer(req.rawBody)) return req.rawBody;
   const { body } = req;
   const read = req.readableEnded && (typeof body === 'string' || (typeof body === 'object' && body !== null));

@@ -1,7 +1,8 @@
 /** Sends one request with events, with up to five attempts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { HEADERS, SDK } from './headers.ts';
-import { parseObject, reasonOf } from './response.ts';
+import { hintIfRefused, unreachable } from './hints.ts';
+import { parseObject } from './response.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
 import type { Settings } from './settings.ts';
 
@@ -57,7 +58,7 @@ export async function postEvents(
 }
 
 async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings): Promise<{ ids: string[] } | Failure> {
-  const { baseUrl, eventKey, env, fetch } = settings;
+  const { mode, baseUrl, eventKey, env, fetch } = settings;
   const url = `${baseUrl}/e/${encodeURIComponent(eventKey)}`;
   const headers = new Headers({
     'content-type': 'application/json',
@@ -69,11 +70,11 @@ async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings):
   try {
     const either = signal ? AbortSignal.any([signal, tryEnds]) : tryEnds;
     const response = await fetch(url, { method: 'POST', headers, body, signal: either });
-    return readAnswer(response, await response.text());
+    return readAnswer(response, await response.text(), mode);
   } catch (cause) {
     if (signal?.aborted) return abandoned(signal);
     // Without the path, which contains the secret key.
-    return { message: `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, cause, retriable: true };
+    return { message: unreachable(cause, baseUrl, mode), cause, retriable: true };
   }
 }
 
@@ -86,7 +87,7 @@ export function abandoned({ reason }: AbortSignal, before?: Failure): Failure {
   return { message, code: timedOut ? 'timeout' : 'aborted', status, requestId, cause: reason };
 }
 
-function readAnswer(response: Response, text: string): { ids: string[] } | Failure {
+function readAnswer(response: Response, text: string, mode: Settings['mode']): { ids: string[] } | Failure {
   const { status } = response;
   const { ids, error, code } = parseObject(text);
   if (response.ok && Array.isArray(ids)) return { ids };
@@ -96,7 +97,7 @@ function readAnswer(response: Response, text: string): { ids: string[] } | Failu
       ? error
       : `The service answered ${status}`;
   return {
-    message,
+    message: `${message}${hintIfRefused(status, mode)}`,
     status,
     code: typeof code === 'string' ? code : undefined,
     requestId: response.headers.get(HEADERS.requestId) ?? undefined,

@@ -3,6 +3,7 @@ import { ServeError } from './errors.ts';
 import { flowOnTheWire } from './flow.ts';
 import type { TidegateFunction, Trigger } from './function-types.ts';
 import { HEADERS, SDK } from './headers.ts';
+import { hintIfRefused } from './hints.ts';
 import { parseObject } from './response.ts';
 import { askService } from './service.ts';
 import type { Settings } from './settings.ts';
@@ -29,7 +30,10 @@ export async function register(app: App, settings: Settings): Promise<Record<str
   const answer = parseObject(text);
   if (ok && answer.ok !== false) return answer;
   const reason = typeof answer.error === 'string' ? answer.error : `it answered ${status}`;
-  throw new ServeError(500, `The service at ${baseUrl} refused to register the app: ${reason}`);
+  throw new ServeError(
+    500,
+    `The service at ${baseUrl} refused to register the app: ${reason}${hintIfRefused(status, settings.mode)}`,
+  );
 }
 
 function headersOf(app: App, settings: Settings): Record<string, string> {
@@ -56,7 +60,15 @@ function functionOnTheWire(fn: TidegateFunction, app: App) {
   const id = compositeId(fn);
   const url = `${app.url}?${new URLSearchParams({ fnId: id, stepId: 'step' })}`;
   const step = { id: 'step', name: 'step', runtime: { type: 'http', url }, retries: { attempts: fn.retries } };
-  return { id, name: fn.name, triggers: fn.triggers.map(triggerOnTheWire), steps: { step }, ...flowOnTheWire(fn.flow) };
+  return {
+    id,
+    name: fn.name,
+    ...(fn.description && { description: fn.description }),
+    ...(fn.group && { group: fn.group }),
+    triggers: fn.triggers.map(triggerOnTheWire),
+    steps: { step },
+    ...flowOnTheWire(fn.flow),
+  };
 }
 
 function triggerOnTheWire(trigger: Trigger) {

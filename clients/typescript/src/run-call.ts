@@ -6,6 +6,7 @@ import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS } from './headers.ts';
 import { type Logger, quietWhile } from './logger.ts';
+import { createCallMiddleware } from './middleware/call.ts';
 import type { MessageToPublish } from './publish.ts';
 import { type Progress, replay } from './steps/replay.ts';
 import { createStepTools } from './steps/tools.ts';
@@ -30,23 +31,30 @@ export interface CallDeps {
 
 /** Runs the function up to the end of this call. Never rejects.
  *  @param requestedStep hashed ID of the step to run; undefined: continue the function */
-export function runCall(
+export async function runCall(
   fn: TidegateFunction,
-  call: Call,
+  given: Call,
   requestedStep: string | undefined,
   { logger, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
-  const { event, events, runId, attempt, maxAttempts = fn.retries + 1 } = call;
-  return replay({ ...call, requestedStep }, (find, replaying) => {
+  const middleware = createCallMiddleware(fn, given);
+  const decoded = await middleware.decode(given);
+  if ('kind' in decoded) return decoded;
+  const call = decoded;
+  const { runId, attempt, maxAttempts = fn.retries + 1 } = call;
+  const { decodeMemo } = middleware;
+  const progress = await replay({ ...call, requestedStep, decodeMemo }, (find, replaying) => {
     const step = createStepTools({
-      find,
+      find: middleware.encodeResults(find),
+      runCode: middleware.runCode,
       sendSignal,
       publish: (message) => publish(message, runId),
       sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
     });
-    const context = { event, events, step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
-    return fn.handler(context);
+    const context = { step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
+    return middleware.run(call, (events, added) => fn.handler({ ...added, ...events, ...context }));
   });
+  return middleware.encode(progress);
 }
 
 /** An output that JSON cannot represent fails the attempt. */

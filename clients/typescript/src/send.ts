@@ -1,14 +1,13 @@
 /** One logical send: one seed, and one or more sequential requests, depending on its size. */
 import { splitByBytes } from './chunks.ts';
 import { SendError } from './errors.ts';
+import type { SendResult } from './events.ts';
+import type { AnyMiddleware } from './middleware/types.ts';
 import { abandoned, type Clock, type Failure, postEvents, realClock } from './post.ts';
 import { newSeed, seedFrom } from './seed.ts';
 import type { Settings } from './settings.ts';
 
-export interface SendResult {
-  /** One per event, in order. */
-  ids: string[];
-}
+export type { SendResult };
 
 export interface SendOptions {
   /** Aborts the send. The error has the IDs of already accepted events. */
@@ -17,6 +16,15 @@ export interface SendOptions {
   timeoutMs?: number | undefined;
   /** From a SendError: sends the same events again without duplicates. */
   seed?: string | undefined;
+  /** The function whose step sends them. @internal */
+  within?: SendingFunction | undefined;
+}
+
+/** @internal */
+export interface SendingFunction {
+  id: string;
+  runId: string;
+  middleware: readonly AnyMiddleware[];
 }
 
 /** @throws SendError, ConfigError; TypeError if JSON cannot represent an event */

@@ -1,7 +1,7 @@
 /** Authenticated requests of the app to the service, other than sending events. */
 import { ServeError } from './errors.ts';
 import { HEADERS, SDK } from './headers.ts';
-import { reasonOf } from './response.ts';
+import { unreachable } from './hints.ts';
 import type { Settings } from './settings.ts';
 import { hashedKey } from './signature.ts';
 
@@ -22,7 +22,7 @@ export async function askService(path: string, init: RequestInit, settings: Sett
   return ask(path, init, settings, settings.signingKeyFallback);
 }
 
-async function ask(path: string, init: RequestInit, { baseUrl, env, fetch }: Settings, key: string | undefined) {
+async function ask(path: string, init: RequestInit, { mode, baseUrl, env, fetch }: Settings, key: string | undefined) {
   const headers = new Headers(init.headers);
   headers.set(HEADERS.sdk, SDK);
   if (env) headers.set(HEADERS.env, env);
@@ -32,6 +32,6 @@ async function ask(path: string, init: RequestInit, { baseUrl, env, fetch }: Set
     const response = await fetch(`${baseUrl}${path}`, { ...init, headers, signal });
     return { ok: response.ok, status: response.status, text: await response.text() };
   } catch (cause) {
-    throw new ServeError(500, `The service at ${baseUrl} could not be reached: ${reasonOf(cause)}`, { cause });
+    throw new ServeError(500, unreachable(cause, baseUrl, mode), { cause });
   }
 }

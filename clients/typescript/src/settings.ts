@@ -1,7 +1,9 @@
-/** Settings of a client, from its options or from SERVICE_* variables. Only this file reads the environment, and only when a
+/** Settings of a client, from its options or from SERVICE_* variables. Nothing else reads variables, and only when a
  *  setting is needed: a client can be created before the variables are loaded. */
+import { currentEnv, type Env } from './environment.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
+import type { AnyMiddleware } from './middleware/types.ts';
 import { isSigningKey } from './signature.ts';
 
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
@@ -30,6 +32,8 @@ export interface ClientOptions {
   logger?: Logger | undefined;
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
+  /** For all functions and sends. The first is the outermost. */
+  middleware?: readonly AnyMiddleware[] | undefined;
 }
 
 export const CLIENT_OPTIONS = Object.keys({
@@ -43,6 +47,7 @@ export const CLIENT_OPTIONS = Object.keys({
   maxBytes: true,
   logger: true,
   fetch: true,
+  middleware: true,
 } satisfies Record<keyof ClientOptions, true>);
 
 /** Reading a required setting that is missing throws a ConfigError. */
@@ -62,10 +67,8 @@ export interface Settings {
   readonly signingKeyFallback: string | undefined;
 }
 
-type Env = Record<string, string | undefined>;
-
 /** @throws ConfigError if SERVICE_DEV is invalid */
-export function readSettings(options: ClientOptions, env: Env = process.env): Settings {
+export function readSettings(options: ClientOptions, env: Env = currentEnv()): Settings {
   const service = readServiceDev(env);
   const dev = options.isDev ?? service.dev;
   return {
@@ -135,6 +138,6 @@ function isHttpUrl(value: string): boolean {
 function missing(what: string, variable: string, option: string): ConfigError {
   return new ConfigError(
     `There is no ${what}: set ${variable} (or pass ${option} to new Tidegate()). ` +
-      'For a service on your own machine set SERVICE_DEV=1 instead',
+      'For a service on your own machine set SERVICE_DEV=1 instead, or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288',
   );
 }

@@ -38,8 +38,9 @@ export class RunInMemory {
     };
   }
 
-  finish(op: Op, ending: Ending): void {
-    this.#memos[op.id] = memoOf(op, ending);
+  /** @param stored the ending as the service would have it */
+  finish(op: Op, ending: Ending, stored: Ending): void {
+    this.#memos[op.id] = memoOf(op, stored);
     this.#order.push(op.id);
     this.steps.push({ id: op.displayName, kind: kindOf(op), ...ending });
   }
@@ -48,7 +49,7 @@ export class RunInMemory {
   finishFirst(waiting: readonly Op[]): void {
     const first = waiting.reduce((a, b) => (this.#endOf(b) < this.#endOf(a) ? b : a));
     this.#nowMs = Math.max(this.#nowMs, this.#endOf(first));
-    this.finish(first, { data: null });
+    this.finish(first, { data: null }, { data: null });
   }
 
   /** Records events instead of sending them. */

@@ -3,9 +3,11 @@ import type { AnyData, IncomingEvent, OutgoingEvent } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { asJson, type Jsonified } from './json.ts';
 import type { Logger } from './logger.ts';
+import { aroundSend } from './middleware/chain.ts';
 import { type CallDeps, isFinal, runCall } from './run-call.ts';
 import type { Op } from './steps/op.ts';
 import type { Progress } from './steps/replay.ts';
+import { testCodec } from './test-codec.ts';
 import { RunInMemory } from './test-run.ts';
 import { applyStub, type Ending } from './test-stubs.ts';
 import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
@@ -17,7 +19,7 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 /** Calls the function like the service does; with a hashed step ID, runs that step. */
 type CallFunction = (attempt: number, stepId?: string) => Promise<Progress>;
 
-/** Runs its steps unless they are stubbed, and retries failures at once. `step.sendEvent` sends nothing, but `client.send` in the
+/** Runs its steps unless they are stubbed, and retries failures at once. Its middleware runs too. `step.sendEvent` sends nothing, but `client.send` in the
  *  function does.
  *  @throws Error if a step that invokes a function has no stub */
 export async function testFunction<Output, Data = AnyData>(
@@ -26,10 +28,15 @@ export async function testFunction<Output, Data = AnyData>(
 ): Promise<TestRun<Jsonified<Output>>> {
   const { retries = fn.retries, steps: stubs = {}, logger = SILENT } = options;
   const nowMs = new Date(options.now ?? Date.now()).getTime();
-  const run = new RunInMemory(eventsOf(fn, options, nowMs), retries + 1, nowMs);
+  const codec = testCodec(fn.middleware);
+  const events = await codec.storedEvents(eventsOf(fn, options, nowMs));
+  const run = new RunInMemory(events, retries + 1, nowMs);
   const deps: CallDeps = {
     logger,
-    sendEvents: async (events) => run.keep([events].flat() as OutgoingEvent[]),
+    sendEvents: (events, { runId }) => {
+      const send = { functionId: fn.id, runId, events: [events].flat() as OutgoingEvent[] };
+      return aroundSend(fn.middleware, send, async (out) => run.keep(await codec.readableEvents(out)));
+    },
     sendSignal: async () => null,
     publish: async () => {},
   };
@@ -38,14 +45,19 @@ export async function testFunction<Output, Data = AnyData>(
   for (;;) {
     const progress = await callUntilItSucceeds(call, retries);
     const { steps, sent } = run;
-    if (progress.kind === 'done') return { result: asJson(progress.output) as Jsonified<Output>, steps, sent };
+    if (progress.kind === 'done') {
+      const { data } = (await codec.readable({ data: progress.output }, 'output')) as { data: unknown };
+      return { result: asJson(data) as Jsonified<Output>, steps, sent };
+    }
     if (progress.kind === 'failed') return { error: progress.error, steps, sent };
     const waiting: Op[] = [];
     for (const op of progress.ops) {
       const stubbed = await applyStub(op, stubs);
-      if (stubbed) run.finish(op, stubbed);
-      else if (op.op === 'StepPlanned') run.finish(op, await runStep(op, call, retries));
-      else waiting.push(op);
+      if (stubbed) run.finish(op, stubbed, await codec.stored(op, stubbed));
+      else if (op.op === 'StepPlanned') {
+        const ending = await runStep(op, call, retries);
+        run.finish(op, await codec.readable(ending, 'step'), ending);
+      } else waiting.push(op);
     }
     // Sleeps and timeouts end after all other work.
     if (waiting.length === progress.ops.length) run.finishFirst(waiting);

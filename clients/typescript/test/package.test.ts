@@ -10,12 +10,25 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 const run = promisify(execFile);
 
-const ENTRIES = ['express', 'fastify', 'fetch', 'hono', 'koa', 'next', 'node', 'realtime', 'test'];
+const ENTRIES = [
+  ...['astro', 'bun', 'cloudflare', 'deno', 'express', 'fastify', 'fetch', 'h3', 'hono', 'koa', 'lambda', 'next'],
+  ...['nitro', 'node', 'nuxt', 'realtime', 'remix', 'sveltekit', 'test'],
+];
 
 /** Uses every entry like a consumer. */
 const CONSUMER = `
-import { NonRetriableError, Tidegate, verifyWebhook } from 'tidegate';
+import { encryption, inject, NonRetriableError, Tidegate, verifyWebhook } from 'tidegate';
+import { serve as serveAstro } from 'tidegate/astro';
+import { serve as serveBun } from 'tidegate/bun';
+import { serve as serveCloudflare } from 'tidegate/cloudflare';
+import { serve as serveDeno } from 'tidegate/deno';
+import { serve as serveH3 } from 'tidegate/h3';
+import { serve as serveLambda } from 'tidegate/lambda';
+import { serve as serveNitro } from 'tidegate/nitro';
 import { serve } from 'tidegate/node';
+import { serve as serveNuxt } from 'tidegate/nuxt';
+import { serve as serveRemix } from 'tidegate/remix';
+import { serve as serveSvelteKit } from 'tidegate/sveltekit';
 import { serve as serveKoa } from 'tidegate/koa';
 import { serve as serveExpress } from 'tidegate/express';
 import { serve as serveFastify } from 'tidegate/fastify';
@@ -31,7 +44,10 @@ const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' } }
 });
 const options = { client, functions: [fn], path: '/api' };
 export const handlers = [serve, serveKoa, serveExpress, serveFastify, serveFetch, serveHono].map((of) => of(options));
-export const routes = serveNext(options);
+export const more = [serveBun, serveCloudflare, serveDeno, serveH3, serveLambda, serveNitro, serveNuxt].map((of) => of(options));
+export const routes = [serveNext(options), serveAstro(options), serveRemix(options), serveSvelteKit(options)];
+const injecting = new Tidegate({ id: 'shop', middleware: [inject({ rate: 2 }), encryption({ key: 'k'.repeat(32) })] });
+export const injected = injecting.createFunction({ id: 'b', triggers: [] }, ({ rate }) => rate * 2);
 export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
 export const others = [NonRetriableError, verifyWebhook, subscribe];
 // @ts-expect-error: proves that the types are loaded
@@ -58,14 +74,52 @@ describe('The published TypeScript package', function () {
     expect(messages).to.deep.equal([]);
   });
 
-  it('contains only the compiled files, README and LICENSE, and has no dependencies', () => {
-    expect(readdirSync(dist).sort()).to.deep.equal(['LICENSE', 'README.md', 'cjs', 'esm', 'package.json']);
+  it('says where it comes from', () => {
+    const { repository, homepage, bugs, license, keywords } = JSON.parse(
+      readFileSync(join(dist, 'package.json'), 'utf8'),
+    );
+    expect(repository).to.deep.equal({
+      type: 'git',
+      url: 'git+https://github.com/tidegate/tidegate.git',
+      directory: 'clients/typescript',
+    });
+    expect([homepage, bugs.url, license].every((text) => typeof text === 'string')).to.equal(true);
+    expect(keywords).to.include('workflows');
+  });
+
+  it('installs from its tarball into an empty project', async function () {
+    this.timeout(120_000);
+    const project = mkdtempSync(join(tmpdir(), 'tidegate-install-'));
+    try {
+      const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', project, dist]);
+      writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
+      const flags = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+      await run('npm', ['install', ...flags, join(project, stdout.trim())], { cwd: project });
+      const code =
+        "import { Tidegate, encryption } from 'tidegate'; import { serve } from 'tidegate/lambda'; console.log(typeof serve, encryption.name, new Tidegate({ id: 'a' }).id)";
+      writeFileSync(join(project, 'main.js'), code);
+      expect((await run(process.execPath, ['main.js'], { cwd: project })).stdout).to.equal('function encryption a\n');
+    } finally {
+      rmSync(project, { recursive: true, force: true });
+    }
+  });
+
+  it('contains only the compiled files, the command line, README and LICENSE, and has no dependencies', () => {
+    const commandLine = ['cli-licenses.txt', 'cli.js'];
+    const files = ['LICENSE', 'README.md', 'cjs', ...commandLine, 'esm', 'package.json'];
+    expect(readdirSync(dist).sort()).to.deep.equal(files);
     const { exports, private: hidden, dependencies } = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8'));
     expect([hidden, dependencies]).to.deep.equal([undefined, undefined]);
     expect(Object.keys(exports).sort()).to.deep.equal(['.', ...ENTRIES.map((entry) => `./${entry}`)]);
     for (const entry of Object.values<Record<string, object>>(exports)) {
       for (const condition of Object.values(entry)) expect(Object.keys(condition)).to.deep.equal(['types', 'default']);
     }
+  });
+
+  it('has the command line as the program tidegate', async () => {
+    const { bin, version } = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8'));
+    const { stdout } = await run(join(dist, bin.tidegate), ['--version']);
+    expect(stdout).to.equal(`${version}\n`);
   });
 
   for (const [format, load] of [

@@ -4,19 +4,32 @@ import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express from 'express';
 import Fastify from 'fastify';
+import { createApp, defineEventHandler, toNodeListener } from 'h3';
+import { H3 } from 'h3-2';
 import { Hono } from 'hono';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
 import { NonRetriableError, RetryAfterError, Tidegate } from 'tidegate';
+import { serve as serveAstro } from 'tidegate/astro';
+import { serve as serveBun } from 'tidegate/bun';
+import { serve as serveCloudflare } from 'tidegate/cloudflare';
+import { serve as serveDeno } from 'tidegate/deno';
 import { serve as serveExpress } from 'tidegate/express';
 import { serve as serveFastify } from 'tidegate/fastify';
 import { serve as serveFetch } from 'tidegate/fetch';
+import { serve as serveH3 } from 'tidegate/h3';
 import { serve as serveHono } from 'tidegate/hono';
 import { serve as serveKoa } from 'tidegate/koa';
+import { serve as serveLambda } from 'tidegate/lambda';
 import { serve as serveNext, servePages } from 'tidegate/next';
+import { serve as serveNitro } from 'tidegate/nitro';
 import { serve as serveNode } from 'tidegate/node';
+import { serve as serveNuxt } from 'tidegate/nuxt';
+import { serve as serveRemix } from 'tidegate/remix';
+import { serve as serveSvelteKit } from 'tidegate/sveltekit';
 import type { ServeOptions } from '../src/handler.ts';
 import { overFetch } from './over-fetch.ts';
+import { functionUrlEvent, httpEvent, loadBalancerEvent, overLambda, restEvent } from './over-lambda.ts';
 import { useCleanEnv, useServers } from './servers.ts';
 
 const PATH = '/api/service';
@@ -52,6 +65,66 @@ const HOSTS: Record<string, { framework: string; host(options: ServeOptions): Re
     },
   },
   Fetch: { framework: 'fetch', host: (options) => overFetch(serveFetch(options)) },
+  Bun: { framework: 'bun', host: (options) => overFetch(serveBun(options)) },
+  Deno: { framework: 'deno', host: (options) => overFetch(serveDeno(options)) },
+  'Cloudflare Workers': {
+    framework: 'cloudflare',
+    host: (options) => {
+      const fetch = serveCloudflare(options);
+      return overFetch((request) => fetch(request, {}));
+    },
+  },
+  'Cloudflare Pages': {
+    framework: 'cloudflare',
+    host: (options) => {
+      const onRequest = serveCloudflare(options);
+      return overFetch((request) => onRequest({ request, env: {} }));
+    },
+  },
+  SvelteKit: { framework: 'sveltekit', host: (options) => overRoutes(serveSvelteKit(options)) },
+  Astro: { framework: 'astro', host: (options) => overRoutes(serveAstro(options)) },
+  'Remix and React Router': {
+    framework: 'remix',
+    host: (options) => {
+      const { loader, action } = serveRemix(options);
+      return overFetch((request) => (request.method === 'GET' ? loader : action)({ request }));
+    },
+  },
+  'h3, version 1': {
+    framework: 'h3',
+    host: (options) => toNodeListener(createApp().use(defineEventHandler(serveH3(options)))),
+  },
+  'h3, version 2': {
+    framework: 'h3',
+    host: (options) => {
+      const app = new H3().use(serveH3(options));
+      return overFetch(async (request) => app.fetch(request));
+    },
+  },
+  Nuxt: {
+    framework: 'nuxt',
+    host: (options) => toNodeListener(createApp().use(defineEventHandler(serveNuxt(options)))),
+  },
+  Nitro: {
+    framework: 'nitro',
+    host: (options) => toNodeListener(createApp().use(defineEventHandler(serveNitro(options)))),
+  },
+  'Lambda behind a REST API': {
+    framework: 'aws-lambda',
+    host: (options) => overLambda(serveLambda(options), restEvent),
+  },
+  'Lambda behind an HTTP API': {
+    framework: 'aws-lambda',
+    host: (options) => overLambda(serveLambda(options), httpEvent),
+  },
+  'Lambda behind a function URL': {
+    framework: 'aws-lambda',
+    host: (options) => overLambda(serveLambda(options), functionUrlEvent),
+  },
+  'Lambda behind a load balancer': {
+    framework: 'aws-lambda',
+    host: (options) => overLambda(serveLambda(options), loadBalancerEvent),
+  },
   "Next.js's app router": {
     framework: 'nextjs',
     host: (options) => {
@@ -64,6 +137,13 @@ const HOSTS: Record<string, { framework: string; host(options: ServeOptions): Re
   },
   "Next.js's pages router": { framework: 'nextjs', host: servePages },
 };
+
+function overRoutes(routes: Record<'GET' | 'POST' | 'PUT', (event: { request: Request }) => Promise<Response>>) {
+  const methods: Record<string, (typeof routes)['GET']> = routes;
+  // The framework handles methods that a route does not export.
+  const refused = async () => new Response('{}', { status: 405, headers: { allow: 'GET, PUT, POST' } });
+  return overFetch((request) => (methods[request.method] ?? refused)({ request }));
+}
 
 /** Fastify has a route per path, and listens when it is ready. */
 function fastify(options: ServeOptions): RequestListener {

@@ -69,7 +69,7 @@ func (b *branch) main() {
 	err := error(errExited)
 	defer func() {
 		if value := recover(); value != nil {
-			err = asPanic(value)
+			err = AsPanic(value)
 		}
 		b.session.finish(b, err)
 		close(b.ended)
@@ -94,8 +94,8 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// asPanic keeps the stack of a panic that was handed on from a branch.
-func asPanic(value any) *Panic {
+// AsPanic makes an error of what was recovered. It keeps the stack of a panic that was handed on from a branch.
+func AsPanic(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p
 	}

@@ -30,15 +30,6 @@ type Call struct {
 	Checkpoint func(context.Context, Op) bool
 }
 
-// Hooks are how errors of the app are read: what they mean is not decided here.
-type Hooks struct {
-	Describe func(error) *WireError
-	// Classify says of an error of a step whether it is final, and else when to try again, if it says so.
-	Classify func(error) (final bool, retryAfterSeconds *int64)
-	// StepError is what a failed step returns in the code.
-	StepError func(stepID string, failure *WireError) error
-}
-
 // Kind of progress.
 type ProgressKind int
 
@@ -85,25 +76,6 @@ func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
 	}
 }
 
-// undelivered memos that are out of the order, if ever there are such, come last.
-func undelivered(call Call) []string {
-	ids := append([]string{}, call.Order...)
-	var rest []string
-	for id := range call.Memos {
-		rest = append(rest, id)
-	}
-	slices.Sort(rest)
-	var order []string
-	seen := map[string]bool{}
-	for _, id := range append(ids, rest...) {
-		if _, known := call.Memos[id]; known && !seen[id] {
-			seen[id] = true
-			order = append(order, id)
-		}
-	}
-	return order
-}
-
 // settleAll lets each branch run that can, one after the other, until none can.
 func (s *session) settleAll() {
 	for {
@@ -137,11 +109,17 @@ func (s *session) next(call Call) *Progress {
 	s.mu.Lock()
 	end := s.end
 	s.mu.Unlock()
-	if end != nil && call.RequestedStep == "" {
+	if end != nil && (call.RequestedStep == "" || s.refusedToBegin(end)) {
 		return end
 	}
-	if end == nil && s.deliverNext() {
-		return nil
+	if end == nil {
+		delivered, err := s.deliverNext()
+		if err != nil {
+			return &Progress{Kind: Failed, Err: err}
+		}
+		if delivered {
+			return nil
+		}
 	}
 	if call.RequestedStep != "" {
 		return s.notFound(call.RequestedStep)
@@ -153,9 +131,27 @@ func (s *session) next(call Call) *Progress {
 	if len(pending) == 1 && pending[0].runsHere() && !call.DisableImmediateExecution {
 		return s.runOnTheWay(pending[0], call)
 	}
-	ops := make([]Op, len(pending))
-	for i, found := range pending {
+	return s.report(pending)
+}
+
+// refusedToBegin says that a failure tells nothing of which steps the function has.
+func (s *session) refusedToBegin(end *Progress) bool {
+	return end.Kind == Failed && s.hooks.HandlerBegan != nil && !s.hooks.HandlerBegan()
+}
+
+// report answers steps that have not been run.
+func (s *session) report(steps []*step) *Progress {
+	ops := make([]Op, len(steps))
+	for i, found := range steps {
 		ops[i] = found.op()
+		if s.hooks.Values == nil {
+			continue
+		}
+		opts, err := s.hooks.Values.EncodeOpts(found.ctx, found.Kind, found.Opts)
+		if err != nil {
+			return &Progress{Kind: Failed, Err: err}
+		}
+		ops[i].Opts = opts
 	}
 	return &Progress{Kind: Under, Ops: ops}
 }
@@ -172,31 +168,10 @@ func (s *session) runRequested(hashedID string) *Progress {
 	case finished:
 		return &Progress{Kind: Under, Ops: []Op{found.repeat(memo)}}
 	case !found.runsHere():
-		return &Progress{Kind: Under, Ops: []Op{found.op()}}
+		return s.report([]*step{found})
 	default:
 		return s.run(found)
 	}
-}
-
-// deliverNext delivers one memo: the first that was completed of those whose step has been found.
-func (s *session) deliverNext() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, hashedID := range s.order {
-		found := s.steps[hashedID]
-		if found == nil {
-			continue
-		}
-		s.order = slices.Delete(s.order, i, i+1)
-		data, failure := readMemo(s.memos[hashedID], found.Kind)
-		if failure != nil {
-			found.err = s.hooks.StepError(found.displayName, failure)
-		}
-		found.data, found.delivered = data, true
-		s.ready = append(s.ready, found.branch)
-		return true
-	}
-	return false
 }
 
 // pending are the steps that were found, in order, and are not finished.

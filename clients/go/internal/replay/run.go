@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +13,7 @@ import (
 func (s *session) run(found *step) *Progress {
 	s.setRunning(found.displayName)
 	defer s.setRunning("")
-	result, err := found.call()
-	var data json.RawMessage
-	if err == nil {
-		if data, err = Encode(result); err != nil {
-			err = fmt.Errorf("the result of step %q cannot be written as JSON: %w", found.displayName, err)
-		}
-	}
+	data, err := s.resultOf(found)
 	if err == nil {
 		op := found.opAs(OpStepRun)
 		op.Data = data
@@ -31,6 +26,22 @@ func (s *session) run(found *step) *Progress {
 	}
 	op.Error = s.hooks.Describe(err)
 	return &Progress{Kind: Under, Ops: []Op{op}, RetryAfterSeconds: retryAfter}
+}
+
+// resultOf runs the step, and has its result as it travels.
+func (s *session) resultOf(found *step) (json.RawMessage, error) {
+	result, err := found.call(s.hooks.Values)
+	if err != nil {
+		return nil, err
+	}
+	data, err := Encode(result)
+	if err != nil {
+		return nil, fmt.Errorf("the result of step %q cannot be written as JSON: %w", found.displayName, err)
+	}
+	if s.hooks.Values == nil {
+		return data, nil
+	}
+	return s.hooks.Values.EncodeResult(found.ctx, data)
 }
 
 // runOnTheWay runs a step, and answers nil when its result could be stored while the call goes on.
@@ -58,7 +69,7 @@ func (s *session) setRunning(name string) {
 var errStepExited = errors.New("the step ended its goroutine (runtime.Goexit) without returning")
 
 // call runs the step in a goroutine of its own, which the step may end as it likes.
-func (s *step) call() (result any, err error) {
+func (s *step) call(values Values) (result any, err error) {
 	ctx := location{branch: s.branch, step: s.displayName}.in(s.ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -66,10 +77,15 @@ func (s *step) call() (result any, err error) {
 		err = errStepExited
 		defer func() {
 			if value := recover(); value != nil {
-				err = asPanic(value)
+				err = AsPanic(value)
 			}
 		}()
-		result, err = s.Run(ctx, s.hashedID)
+		run := func(ctx context.Context) (any, error) { return s.Run(ctx, s.hashedID) }
+		if s.Own && values != nil {
+			result, err = values.RunStep(ctx, s.ID, s.displayName, run)
+		} else {
+			result, err = run(ctx)
+		}
 	}()
 	<-ended
 	return result, err

@@ -29,6 +29,8 @@ type Description struct {
 	Opts map[string]any
 	// Run is only of steps that run in the app.
 	Run func(ctx context.Context, hashedID string) (any, error)
+	// Own says that Run is the app's own code, not a request of this library to the service.
+	Own bool
 }
 
 // step is one that the replayed code has reached.

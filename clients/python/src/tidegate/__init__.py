@@ -23,9 +23,13 @@ from ._flow import (
 )
 from ._functions import CronTrigger, EventTrigger, Function, Trigger
 from ._handler import Handler
+from ._middleware.calls import FunctionCall, SendCall, StepCall
+from ._middleware.dependencies import Dependencies
+from ._middleware.middleware import Middleware, Next, NextSync, ValueAt
 from ._moments import Duration
 from ._received import FetchResponse, ReceivedSignal
 from ._run_call import AppAnswer
+from ._steps.invocable import FunctionReference, reference_function
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
 from ._transport import HttpRequest, HttpResponse, Transport
@@ -53,6 +57,7 @@ __all__ = [
     "Context",
     "CronTrigger",
     "Debounce",
+    "Dependencies",
     "Duration",
     "Event",
     "EventData",
@@ -62,10 +67,15 @@ __all__ = [
     "FailureContext",
     "FetchResponse",
     "Function",
+    "FunctionCall",
     "FunctionDecorator",
+    "FunctionReference",
     "Handler",
     "HttpRequest",
     "HttpResponse",
+    "Middleware",
+    "Next",
+    "NextSync",
     "NonRetriableError",
     "Priority",
     "RateLimit",
@@ -73,8 +83,10 @@ __all__ = [
     "ReceivedSignal",
     "RemoteError",
     "RetryAfterError",
+    "SendCall",
     "SendError",
     "Singleton",
+    "StepCall",
     "StepError",
     "Steps",
     "SyncContext",
@@ -87,7 +99,9 @@ __all__ = [
     "Transport",
     "TransportError",
     "Trigger",
+    "ValueAt",
     "WebhookVerificationError",
     "__version__",
+    "reference_function",
     "verify_webhook",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._app_request import AppRequest
-from ._settings import Settings, to_origin
+from ._settings import DEV_HINT, Settings, to_origin
 from .errors import ConfigError, ServeError
 
 
@@ -18,7 +18,7 @@ def url_of(request: AppRequest, path: str | None, serve_origin: str | None, sett
         return _origin_of(request) + own_path
     raise ConfigError(
         "To register, the app must know its own address: set SERVICE_SERVE_ORIGIN (or pass serve_origin to serve()), "
-        "such as https://shop.example"
+        f"such as https://shop.example. {DEV_HINT}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from . import _headers as headers
+from . import _hints as hints
 from ._effects import Effects
 from ._json import as_json, parse_object, write
 from ._service import ask_service
@@ -51,8 +52,9 @@ def _post(path: str, body: object, settings: Settings) -> Effects[dict[str, Any]
     if response.ok:
         return answer
     reason, code = answer.get("error"), answer.get("code")
+    message = reason if isinstance(reason, str) else f"The service answered {response.status}"
     raise SendError(
-        reason if isinstance(reason, str) else f"The service answered {response.status}",
+        hints.refused(settings, message, response.status),
         status=response.status,
         code=code if isinstance(code, str) else None,
         request_id=response.headers.get(headers.REQUEST_ID),

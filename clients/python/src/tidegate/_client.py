@@ -11,9 +11,13 @@ from types import TracebackType
 from . import _ask as ask
 from ._clock import RealClock
 from ._create import FunctionCreator
-from ._effects import drive, drive_async
-from ._events import EventOrEvents, EventToSend, events_to_send
+from ._effects import Effects, drive, drive_async
+from ._events import EventOrEvents, EventToSend, events_on_the_wire, fields_of_events
 from ._logging import AnyLogger
+from ._middleware.calls import SendCall
+from ._middleware.check import check_hooks, checked
+from ._middleware.middleware import Middleware
+from ._middleware.stack import Stack
 from ._options import told_of_unknown
 from ._send import send_events
 from ._settings import Options, Settings
@@ -39,6 +43,7 @@ class Tidegate(FunctionCreator):
         signing_key: str | None = None,
         signing_key_fallback: str | None = None,
         max_bytes: int | None = None,
+        middleware: Sequence[Middleware] = (),
         logger: AnyLogger | None = None,
         transport: Transport | None = None,
     ) -> None:
@@ -53,12 +58,14 @@ class Tidegate(FunctionCreator):
         signing_key_fallback: while keys are rotated, the other one of the two: calls signed with it are served too.
             Default: SERVICE_SIGNING_KEY_FALLBACK.
         max_bytes: of a request with events: larger sends are split. Default: 524,288, as the service's.
+        middleware: around all functions and sends; the first is the outermost.
         logger: for `ctx.logger` in handlers. Default: that of the name "tidegate".
         transport: instead of httpx, or of the standard library where that is not installed.
         """
         if not app_id:
             raise ConfigError("A client needs an app_id: the name of its app")
         self.app_id = app_id
+        self.middleware = checked("Tidegate()", middleware)
         self._options = Options(
             event_key=event_key,
             base_url=base_url,
@@ -81,19 +88,30 @@ class Tidegate(FunctionCreator):
         `seed` is that of a SendError: the same events, sent again under it, are stored once.
 
         Raises SendError when the service refuses them, cannot be reached, or it takes too long; TypeError when an
-        event cannot be JSON; ConfigError.
+        event cannot be JSON; ConfigError; what middleware raises.
         """
-        wire = events_to_send(events)
-        if not wire:
+        send = SendCall(events=fields_of_events(events))
+        if not send.events:
             return []
-        return await drive_async(send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout))
+        check_hooks("send()", self.middleware, "async", ["send"])
+
+        async def transmit() -> list[str]:
+            return await drive_async(self._transmission(send, seed, timeout))
+
+        return await Stack(self.middleware).send(send, transmit)
 
     def send_sync(self, events: EventOrEvents, *, seed: str | None = None, timeout: float | None = None) -> list[str]:
         """As `send`, for code that is not async."""
-        wire = events_to_send(events)
-        if not wire:
+        send = SendCall(events=fields_of_events(events))
+        if not send.events:
             return []
-        return drive(send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout))
+        check_hooks("send_sync()", self.middleware, "plain", ["send"])
+        return Stack(self.middleware).send_sync(send, lambda: drive(self._transmission(send, seed, timeout)))
+
+    def _transmission(self, send: SendCall, seed: str | None, timeout: float | None) -> Effects[list[str]]:
+        """Of the events that middleware has left."""
+        wire = events_on_the_wire(send.events, Stack(self.middleware).encode)
+        return send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout)
 
     async def send_many(
         self, events: Sequence[EventToSend], *, seed: str | None = None, timeout: float | None = None

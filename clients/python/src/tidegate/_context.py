@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ._events import ReceivedEvent
 from ._logging import RunLogger
+from ._middleware.dependencies import Dependencies
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
 from .errors import RemoteError
@@ -23,6 +24,8 @@ class _Run:
     """Tries that there are at most, the first one among them."""
     logger: RunLogger
     """Logs each line once, though the code between steps is repeated."""
+    deps: Dependencies
+    """What middleware has injected: `ctx.deps[Database]`."""
 
 
 @dataclass(frozen=True, kw_only=True)

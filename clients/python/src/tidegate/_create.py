@@ -20,6 +20,8 @@ from ._flow import (
     Timeouts,
 )
 from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
+from ._middleware.check import checked
+from ._middleware.middleware import Middleware
 from ._options import told_of_unknown
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class FunctionDecorator(Protocol):
 
 class FunctionCreator:
     app_id: str
+    middleware: tuple[Middleware, ...]
 
     @overload
     def create_function(
@@ -42,6 +45,8 @@ class FunctionCreator:
         id: str,
         trigger: Trigger | Sequence[Trigger],
         name: str | None = None,
+        description: str | None = None,
+        group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
@@ -54,6 +59,7 @@ class FunctionCreator:
         singleton: Singleton | None = None,
         idempotency: str | None = None,
         timeouts: Timeouts | None = None,
+        middleware: Sequence[Middleware] = (),
     ) -> FunctionDecorator: ...
 
     @overload
@@ -64,11 +70,14 @@ class FunctionCreator:
         trigger: Trigger | Sequence[Trigger],
         batch_events: BatchEvents,
         name: str | None = None,
+        description: str | None = None,
+        group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         on_failure: FailureHandler | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
         throttle: Throttle | None = None,
         timeouts: Timeouts | None = None,
+        middleware: Sequence[Middleware] = (),
     ) -> FunctionDecorator: ...
 
     @told_of_unknown("Function")
@@ -78,6 +87,8 @@ class FunctionCreator:
         id: str,
         trigger: Trigger | Sequence[Trigger],
         name: str | None = None,
+        description: str | None = None,
+        group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
@@ -90,6 +101,7 @@ class FunctionCreator:
         singleton: Singleton | None = None,
         idempotency: str | None = None,
         timeouts: Timeouts | None = None,
+        middleware: Sequence[Middleware] = (),
     ) -> FunctionDecorator:
         """Makes a function of `async def fn(ctx: Context)` or `def fn(ctx: SyncContext)`.
 
@@ -98,8 +110,11 @@ class FunctionCreator:
         id: unique in the app. The function's identity: change it and it is a new one.
         trigger: the name of an event, an EventTrigger, a CronTrigger, or up to ten of these.
         name: for people. Default: the id.
+        description: for people: what the function does.
+        group: a heading under which the dashboard lists it.
         retries: after the first try, of the function and of each of its steps.
         on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
+        middleware: inside of the client's own.
         batch_events: not together with rate_limit, idempotency, debounce, singleton, priority or cancel_on.
 
         Raises ConfigError when the configuration makes no sense.
@@ -117,6 +132,8 @@ class FunctionCreator:
             timeouts=timeouts,
         )
 
+        own = checked(f'Function "{id}"', middleware)
+
         def decorate(handler: Callable[..., Any]) -> Function[Any]:
             return define_function(
                 handler,
@@ -127,6 +144,9 @@ class FunctionCreator:
                 retries=retries,
                 on_failure=on_failure,
                 flow=flow,
+                middleware=(*self.middleware, *own),
+                description=description,
+                group=group,
             )
 
         return decorate

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 from ._json import plain
 from ._moments import epoch_ms
@@ -47,8 +48,10 @@ class ReceivedEvent(Event):
     ts: int = 0
     """Milliseconds since 1970."""
     user: dict[str, Any] | None = None
+    verified: bool | None = None
+    """Of a webhook with a provider: whether the provider's signature was verified. The service alone sets it."""
     raw: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
-    """All of it, as it came."""
+    """All of it, as it came; its data as middleware has decoded them."""
 
 
 EventToSend = Event | Mapping[str, Any]
@@ -58,30 +61,57 @@ EventOrEvents = EventToSend | Sequence[EventToSend]
 
 _FIELDS = ("name", "data", "id", "ts", "user", "v")
 
+Encode = Callable[[Any, Literal["event"]], Any]
+"""Of an event's data, by middleware."""
+
 
 def events_to_send(given: EventOrEvents) -> list[dict[str, Any]]:
     """As JSON. Raises TypeError, naming the event, when one cannot be that."""
+    return events_on_the_wire(fields_of_events(given))
+
+
+def fields_of_events(given: EventOrEvents) -> list[dict[str, Any]]:
+    """The fields that each has, as middleware sees them: `data` is a dict, in it the values that were given."""
     if isinstance(given, Event | Mapping):
-        return [_on_the_wire(given, 0)]
+        return [_fields_of(given, 0)]
     if isinstance(given, str | bytes):
         raise TypeError(f"An event is a tidegate.Event or a mapping, got {given!r}")
-    return [_on_the_wire(event, index) for index, event in enumerate(given)]
+    return [_fields_of(event, index) for index, event in enumerate(given)]
 
 
-def _on_the_wire(event: object, index: int) -> dict[str, Any]:
+def events_on_the_wire(events: Sequence[Mapping[str, Any]], encode: Encode | None = None) -> list[dict[str, Any]]:
+    """Raises TypeError, naming the event, when one cannot be JSON; what `encode` raises."""
+    return [_on_the_wire(event, index, encode) for index, event in enumerate(events)]
+
+
+def data_as_dict(data: object) -> Any:
+    """What is wrong with it otherwise is for others to say."""
+    if isinstance(data, Mapping):
+        return dict(cast("Mapping[object, object]", data))
+    if dataclasses.is_dataclass(data) and not isinstance(data, type):
+        return {field.name: getattr(data, field.name) for field in dataclasses.fields(data)}
+    dump = getattr(data, "model_dump", None)
+    return dump(mode="json") if callable(dump) and not isinstance(data, type) else data
+
+
+def _fields_of(event: object, index: int) -> dict[str, Any]:
     if isinstance(event, Event):
         fields: Mapping[str, Any] = {name: getattr(event, name) for name in _FIELDS}
     elif isinstance(event, Mapping):
         fields = cast("Mapping[str, Any]", event)
     else:
         raise TypeError(f"Event {index} is a {type(event).__name__}; it must be a tidegate.Event or a mapping")
-    what = f'Event {index} ("{fields.get("name")}")'
-    wire: dict[str, Any] = {}
-    for name, value in fields.items():
-        # `data` is required: what is wrong with it is for the service to say.
-        if value is not None or name not in _FIELDS[2:]:
-            wire[name] = _field(name, value, what)
-    return wire
+    # `data` is required: what is wrong with it is for the service to say.
+    given = {name: value for name, value in fields.items() if value is not None or name not in _FIELDS[2:]}
+    return {**given, "data": data_as_dict(given["data"])} if "data" in given else given
+
+
+def _on_the_wire(event: Mapping[str, Any], index: int, encode: Encode | None) -> dict[str, Any]:
+    what = f'Event {index} ("{event.get("name")}")'
+    own = event
+    if encode and event.get("data") is not None:
+        own = {**event, "data": encode(event["data"], "event")}
+    return {name: _field(name, value, what) for name, value in own.items()}
 
 
 def _field(name: str, value: object, what: str) -> Any:
@@ -102,5 +132,6 @@ def received(wire: Mapping[str, Any]) -> ReceivedEvent:
         ts=wire.get("ts") or 0,
         user=wire.get("user"),
         v=wire.get("v"),
+        verified=wire.get("verified"),
         raw=dict(wire),
     )

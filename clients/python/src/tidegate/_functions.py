@@ -12,6 +12,8 @@ from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._cron import is_cron
 from ._flow import FlowControl
 from ._flow_check import check_flow, check_jitter
+from ._middleware.check import check_hooks
+from ._middleware.middleware import Middleware
 from ._moments import Duration, time_string
 from ._wire_error import revive_error
 from .errors import ConfigError
@@ -67,6 +69,10 @@ class Function(Generic[Output_co]):
     handler: AsyncHandler[Output_co] | SyncHandler[Output_co]
     on_failure: Function[object] | None = None
     """Registered and served with it."""
+    middleware: tuple[Middleware, ...] = ()
+    """The client's, and inside of it the function's own."""
+    description: str | None = None
+    group: str | None = None
 
     @property
     def composite_id(self) -> str:
@@ -93,6 +99,9 @@ def define_function(
     retries: int,
     on_failure: FailureHandler | None,
     flow: FlowControl,
+    middleware: tuple[Middleware, ...] = (),
+    description: str | None = None,
+    group: str | None = None,
 ) -> Function[Any]:
     """Raises ConfigError when the configuration makes no sense."""
     if not id:
@@ -111,8 +120,18 @@ def define_function(
         triggers=_triggers(id, trigger),
         flow=flow,
         handler=handler,
+        middleware=middleware,
+        description=_text(id, "description", description),
+        group=_text(id, "group", group),
     )
+    check_hooks(f'Function "{id}"', middleware, "async" if fn.is_async else "plain")
     return dataclasses.replace(fn, on_failure=_failure_function(fn, on_failure)) if on_failure else fn
+
+
+def _text(id: str, option: str, given: object) -> str | None:
+    if given is None or isinstance(given, str):
+        return given
+    raise ConfigError(f'Function "{id}": {option} must be a text, got {given!r}')
 
 
 def _triggers(id: str, given: Trigger | Sequence[Trigger]) -> tuple[EventTrigger | CronTrigger, ...]:
@@ -151,6 +170,7 @@ def _failure_function(of: Function[Any], on_failure: FailureHandler) -> Function
         retries=DEFAULT_RETRIES,
         on_failure=None,
         flow=FlowControl(),
+        middleware=of.middleware,
     )
 
 

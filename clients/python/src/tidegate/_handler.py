@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from . import _headers as headers
+from . import _hints as hints
 from ._address import url_of
 from ._app_request import AppRequest
 from ._call import Call, read_call
@@ -29,6 +30,9 @@ from ._steps.moves import Progress
 from .errors import ConfigError, ServeError
 
 _STEP_ITSELF = "step"
+
+_PASSED_ON = ("modified", "functions", "unsupported")
+"""Of the service's answer to a registration: also what does not work as configured, and what has no effect."""
 
 
 class Handler:
@@ -116,8 +120,8 @@ class Handler:
         url = url_of(request, self._path, self._serve_origin, settings)
         app = App(id=self._client.app_id, url=url, framework=self._framework, functions=self._functions)
         answer = yield from register(app, settings)
-        modified = {"modified": answer["modified"]} if "modified" in answer else {}
-        return _json(200, {"message": answer.get("message", "Registered"), **modified})
+        told = {name: answer[name] for name in _PASSED_ON if name in answer}
+        return _json(200, {"message": answer.get("message", "Registered"), **told})
 
     def _run(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
         call = yield from _authentic_call(request, settings)
@@ -153,7 +157,7 @@ def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
             url_header, header, target_of(request.url), raw, keys
         )
         if flaw:
-            raise ServeError(401, f"Not a call from the service: {flaw}")
+            raise ServeError(401, hints.not_from_the_service(flaw, header))
     return (yield from read_call(raw, settings))
 
 

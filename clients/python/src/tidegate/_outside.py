@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +10,6 @@ from . import _ask as ask
 from ._call import Call
 from ._clock import Clock
 from ._effects import Effects, drive, drive_async
-from ._events import EventOrEvents, events_to_send
 from ._seed import seed_of_step
 from ._send import send_events
 from ._settings import Settings
@@ -19,8 +18,8 @@ from ._settings import Settings
 class Outside(Protocol):
     """Of plain functions."""
 
-    def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
-        """Gives the step's memo: `{"ids": […]}`."""
+    def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
+        """Gets them as they are on the wire; gives their IDs."""
         ...
 
     def send_signal(self, signal: str, data: object) -> Any:
@@ -33,7 +32,7 @@ class Outside(Protocol):
 class AsyncOutside(Protocol):
     """As `Outside`, awaited."""
 
-    def send_event(self, events: EventOrEvents, hashed_id: str) -> Awaitable[Any]: ...
+    def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> Awaitable[list[str]]: ...
 
     def send_signal(self, signal: str, data: object) -> Awaitable[Any]: ...
 
@@ -46,21 +45,20 @@ class _OfCall:
     call: Call
     clock: Clock
 
-    def _send_event(self, events: EventOrEvents, hashed_id: str) -> Effects[dict[str, list[str]]]:
+    def _send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> Effects[list[str]]:
         """The seed depends on run and step alone: events that arrived in an attempt whose answer was lost are not
         stored again."""
-        wire = events_to_send(events)
-        if not wire:
-            return {"ids": []}
+        if not events:
+            return []
         seed = seed_of_step(self.call.run_id, hashed_id, self.call.event.get("ts") or 0)
-        return {"ids": (yield from send_events(wire, self.settings, self.clock, seed=seed))}
+        return (yield from send_events(events, self.settings, self.clock, seed=seed))
 
     def _publish(self, channel: str, topic: str, data: object) -> Effects[None]:
         return ask.publish(channel, topic, data, self.settings, self.call.run_id)
 
 
 class ServiceOutside(_OfCall):
-    def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
+    def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
         return drive(self._send_event(events, hashed_id))
 
     def send_signal(self, signal: str, data: object) -> str | None:
@@ -71,7 +69,7 @@ class ServiceOutside(_OfCall):
 
 
 class AsyncServiceOutside(_OfCall):
-    async def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
+    async def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
         return await drive_async(self._send_event(events, hashed_id))
 
     async def send_signal(self, signal: str, data: object) -> str | None:

@@ -7,6 +7,7 @@ from typing import cast
 from urllib.parse import quote
 
 from . import _headers as headers
+from . import _hints as hints
 from ._clock import Clock, Pause
 from ._effects import Effects, does
 from ._json import parse_object
@@ -59,7 +60,7 @@ def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effec
 
 
 def _try_once(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
-    base_url, env = settings.base_url, settings.env
+    env = settings.env
     fields = {
         "content-type": "application/json",
         headers.SDK_HEADER: headers.SDK,
@@ -68,7 +69,7 @@ def _try_once(request: PostRequest, settings: Settings, clock: Clock) -> Effects
     }
     wire = HttpRequest(
         method="POST",
-        url=f"{base_url}/e/{quote(settings.event_key, safe='')}",
+        url=f"{settings.base_url}/e/{quote(settings.event_key, safe='')}",
         headers=fields,
         body=request.body,
         timeout=min(_TRY_TIMEOUT_SECONDS, _seconds_left(request, clock)),
@@ -78,10 +79,8 @@ def _try_once(request: PostRequest, settings: Settings, clock: Clock) -> Effects
     except TransportError as error:
         if _seconds_left(request, clock) <= 0:
             return abandoned()
-        # The address without its path: the key in it is a secret.
-        message = f"The service at {base_url} could not be reached: {error}"
-        return Failure(message=message, cause=error, retriable=True)
-    return _read_answer(response)
+        return Failure(message=hints.unreachable(settings, error), cause=error, retriable=True)
+    return _read_answer(response, settings)
 
 
 def _seconds_left(request: PostRequest, clock: Clock) -> float:
@@ -97,7 +96,7 @@ def abandoned(before: Failure | None = None) -> Failure:
     return Failure(message=message, code="timeout", status=before.status, request_id=before.request_id)
 
 
-def _read_answer(response: HttpResponse) -> list[str] | Failure:
+def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Failure:
     answer = parse_object(response.body)
     ids = answer.get("ids")
     if response.ok and isinstance(ids, list):
@@ -107,6 +106,7 @@ def _read_answer(response: HttpResponse) -> list[str] | Failure:
         message = f"The answer ({response.status}) has no ids, so it did not come from the service"
     else:
         message = error if isinstance(error, str) else f"The service answered {response.status}"
+        message = hints.refused(settings, message, response.status)
     return Failure(
         message=message,
         status=response.status,

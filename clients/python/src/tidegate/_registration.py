@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from . import _headers as headers
+from . import _hints as hints
 from ._effects import Effects
 from ._flow_wire import flow_on_the_wire
 from ._functions import Function
@@ -37,17 +38,18 @@ def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
             headers.FRAMEWORK: app.framework,
             headers.EXPECTED_SERVER_KIND: settings.mode,
         },
-        body=write(_payload_of(app)).encode(),
+        body=write(payload_of(app)).encode(),
     )
     answer = parse_object(response.body)
     if response.ok and answer.get("ok") is not False:
         return answer
     error = answer.get("error")
     reason = error if isinstance(error, str) else f"it answered {response.status}"
-    raise ServeError(500, f"The service at {settings.base_url} refused to register the app: {reason}")
+    message = f"The service at {settings.base_url} refused to register the app: {reason}"
+    raise ServeError(500, hints.refused(settings, message, response.status))
 
 
-def _payload_of(app: App) -> dict[str, Any]:
+def payload_of(app: App) -> dict[str, Any]:
     return {
         "url": app.url,
         "deployType": "ping",
@@ -70,6 +72,8 @@ def _on_the_wire(fn: Function[Any], app: App) -> dict[str, Any]:
     return {
         "id": fn.composite_id,
         "name": fn.name,
+        **({"description": fn.description} if fn.description else {}),
+        **({"group": fn.group} if fn.group else {}),
         "triggers": [trigger.on_the_wire() for trigger in fn.triggers],
         "steps": {"step": step},
         **flow_on_the_wire(fn.flow),

@@ -16,13 +16,17 @@ from ._events import received
 from ._functions import Function
 from ._json import write
 from ._logging import AnyLogger, RunLogger
+from ._middleware.calls import FunctionCall
+from ._middleware.decode_event import decoded_event
+from ._middleware.stack import Stack
 from ._outside import AsyncOutside, Outside
-from ._steps.moves import Failed, Progress, ReplayCall
+from ._steps.moves import Done, Failed, Progress, ReplayCall
 from ._steps.outcomes import Ops
 from ._steps.replay_async import AsyncReplay
 from ._steps.replay_sync import SyncReplay
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
+from ._steps.wrapping import AsyncWrapping, Wrapping
 from ._wire_error import describe_error, is_final, retry_after_seconds
 
 
@@ -70,16 +74,32 @@ class RunCall:
 
     async def _run_async(self) -> Progress:
         replay = AsyncReplay(self._replay_call)
-        step = Steps(replay, self.deps.outside_async(self.call))
-        context = Context(step=step, **self._context_fields(replay.board.replaying))
+        step = Steps(replay, self.deps.outside_async(self.call), AsyncWrapping(**self._names))
         handler: Callable[..., Any] = self.fn.handler
-        return await replay.run(lambda: handler(context))
+
+        async def body() -> Any:
+            call = self._function_call()
+
+            async def handle() -> Any:
+                return await handler(Context(step=step, **self._context_fields(call, replay.board.replaying)))
+
+            return await self._middleware.run(call, handle)
+
+        return self._encoded(await replay.run(body))
 
     def _run_sync(self) -> Progress:
         replay = SyncReplay(self._replay_call)
-        step = SyncSteps(replay, self.deps.outside(self.call))
-        context = SyncContext(step=step, **self._context_fields(replay.board.replaying))
-        return replay.run(lambda: self._call_plain(context))
+        step = SyncSteps(replay, self.deps.outside(self.call), Wrapping(**self._names))
+
+        def body() -> Any:
+            call = self._function_call()
+
+            def handle() -> Any:
+                return self._call_plain(SyncContext(step=step, **self._context_fields(call, replay.board.replaying)))
+
+            return self._middleware.run_sync(call, handle)
+
+        return self._encoded(replay.run(body))
 
     def _call_plain(self, context: SyncContext) -> Any:
         handler: Callable[..., Any] = self.fn.handler
@@ -96,18 +116,55 @@ class RunCall:
             order=self.call.order,
             requested_step=self.requested_step,
             disable_immediate_execution=self.call.disable_immediate_execution,
+            middleware=self._middleware,
         )
 
-    def _context_fields(self, replaying: Callable[[], bool]) -> dict[str, Any]:
-        call = self.call
+    @property
+    def _middleware(self) -> Stack:
+        return Stack(self.fn.middleware)
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        """Of the run, for the middleware of its steps."""
         return {
-            "event": received(call.event),
-            "events": [received(event) for event in call.events],
-            "run_id": call.run_id,
-            "attempt": call.attempt,
-            "max_attempts": self.fn.retries + 1 if call.max_attempts is None else call.max_attempts,
-            "logger": RunLogger(self.deps.logger, replaying),
+            "middleware": self._middleware,
+            "app_id": self.fn.app_id,
+            "function_id": self.fn.id,
+            "run_id": self.call.run_id,
+            "attempt": self.call.attempt,
         }
+
+    def _function_call(self) -> FunctionCall:
+        """Raises what decoding the events raises."""
+        call, decode = self.call, self._middleware.decode
+        return FunctionCall(
+            app_id=self.fn.app_id,
+            function_id=self.fn.id,
+            run_id=call.run_id,
+            attempt=call.attempt,
+            max_attempts=self.fn.retries + 1 if call.max_attempts is None else call.max_attempts,
+            events=[received(decoded_event(event, decode)) for event in (call.event, *call.events[1:])],
+        )
+
+    def _context_fields(self, call: FunctionCall, replaying: Callable[[], bool]) -> dict[str, Any]:
+        return {
+            "event": call.event,
+            "events": call.events,
+            "run_id": self.call.run_id,
+            "attempt": call.attempt,
+            "max_attempts": call.max_attempts,
+            "logger": RunLogger(self.deps.logger, replaying),
+            "deps": call.deps,
+        }
+
+    def _encoded(self, progress: Progress) -> Progress:
+        """An output as it is stored."""
+        if not isinstance(progress, Done):
+            return progress
+        try:
+            return Done(self._middleware.encode(progress.output, "output"))
+        except Exception as error:
+            return Failed(error)
 
 
 def outcome_of(progress: Progress) -> AppAnswer:

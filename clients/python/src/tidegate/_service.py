@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from . import _headers as headers
+from . import _hints as hints
 from ._effects import Effects, does
 from ._settings import Settings
 from ._signature import hashed_key
@@ -34,10 +35,9 @@ def ask_service(
             **({headers.ENV: settings.env} if settings.env else {}),
             **({"authorization": f"Bearer {hashed_key(key)}"} if key else {}),
         }
-        base_url = settings.base_url
         request = HttpRequest(
             method=method,
-            url=base_url + path,
+            url=settings.base_url + path,
             headers={**(fields or {}), **proofs},
             body=body,
             timeout=_TIMEOUT_SECONDS,
@@ -45,7 +45,7 @@ def ask_service(
         try:
             response = yield from does(RoundTrip(request, settings.transport))
         except TransportError as error:
-            raise ServeError(500, f"The service at {base_url} could not be reached: {error}") from error
+            raise ServeError(500, hints.unreachable(settings, error)) from error
         return response
 
     answer = yield from ask(settings.signing_key if cloud else None)

@@ -21,6 +21,12 @@ DEFAULT_MAX_BYTES = 512 * 1_024
 _DEV_BASE_URL = "http://127.0.0.1:8288"
 _DEV_EVENT_KEY = "dev"
 
+DEV_HINT = (
+    "For a service on your own machine set SERVICE_DEV=1 instead, "
+    "or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288"
+)
+"""For who has forgotten that a service on the own machine is one in dev mode."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -146,7 +152,4 @@ def _is_http_url(value: str) -> bool:
 
 
 def _missing(what: str, variable: str, option: str) -> ConfigError:
-    return ConfigError(
-        f"There is no {what}: set {variable} (or pass {option} to Tidegate()). "
-        "For a service on your own machine set SERVICE_DEV=1 instead"
-    )
+    return ConfigError(f"There is no {what}: set {variable} (or pass {option} to Tidegate()). {DEV_HINT}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,9 @@ from ._events import Event, events_to_send
 from ._functions import EventTrigger, Function
 from ._json import as_json
 from ._logging import AnyLogger
+from ._middleware.check import check_hooks, checked
+from ._middleware.middleware import Middleware
+from ._middleware.stack import Stack
 from ._moments import epoch_ms
 from ._run_call import CallDeps, RunCall
 from ._steps.found import Op
@@ -44,6 +48,7 @@ def run_function(
     steps: Mapping[str, Any] | None = None,
     now: datetime | None = None,
     retries: int | None = None,
+    middleware: Sequence[Middleware] | None = None,
     logger: AnyLogger | None = None,
 ) -> FunctionRun[T]:
     """Its steps are run, unless they are stubbed; what fails is tried again, at once. `step.send_event` and its like
@@ -56,11 +61,13 @@ def run_function(
         comes in time; for `wait_for_signal` a ReceivedSignal or None, for `fetch` a FetchResponse.
     now: when the run starts. Sleeps and time-outs take no time, but end in the order of their moments.
     retries: default: the function's own.
+    middleware: instead of the client's and the function's own, to inject something else perhaps. What the run comes
+        to is told as `decode` makes it.
     logger: default: one that says nothing.
 
     Raises LookupError when a step that the service would do has no stub: one that invokes, fetches or infers.
     """
-    whole = _run(fn, event, events, steps or {}, now, retries, logger or _silent())
+    whole = _run(_with_middleware(fn, middleware), event, events, steps or {}, now, retries, logger or _silent())
     if not fn.is_async:
         return drive(whole)
     if _in_event_loop():
@@ -76,10 +83,21 @@ async def run_function_async(
     steps: Mapping[str, Any] | None = None,
     now: datetime | None = None,
     retries: int | None = None,
+    middleware: Sequence[Middleware] | None = None,
     logger: AnyLogger | None = None,
 ) -> FunctionRun[T]:
     """As `run_function`, in this event loop."""
-    return await drive_async(_run(fn, event, events, steps or {}, now, retries, logger or _silent()))
+    return await drive_async(
+        _run(_with_middleware(fn, middleware), event, events, steps or {}, now, retries, logger or _silent())
+    )
+
+
+def _with_middleware(fn: Function[T], middleware: Sequence[Middleware] | None) -> Function[T]:
+    if middleware is None:
+        return fn
+    own = checked(f'Function "{fn.id}"', middleware)
+    check_hooks(f'Function "{fn.id}"', own, "async" if fn.is_async else "plain")
+    return dataclasses.replace(fn, middleware=own)
 
 
 def _run(
@@ -94,7 +112,8 @@ def _run(
     retries = fn.retries if own_retries is None else own_retries
     now_ms = time.time_ns() // 1_000_000 if now is None else epoch_ms(now)
     triggering = [_event(fn, given, now_ms) for given in (events or [event or {}])]
-    run = RunInMemory(triggering, retries + 1, now_ms)
+    stack = Stack(fn.middleware)
+    run = RunInMemory(triggering, retries + 1, now_ms, stack)
     deps = _deps(run, logger)
 
     def call(attempt: int, step: str | None = None) -> Effects[Progress]:
@@ -103,7 +122,8 @@ def _run(
     while True:
         progress = yield from _until_it_succeeds(call, retries)
         if isinstance(progress, Done):
-            return FunctionRun(result=as_json(progress.output, "The output"), steps=run.steps, sent=run.sent)
+            output = stack.decode(as_json(progress.output, "The output"), "output")
+            return FunctionRun(result=output, steps=run.steps, sent=run.sent)
         if isinstance(progress, Failed):
             return FunctionRun(error=progress.error, steps=run.steps, sent=run.sent)
         waiting: list[Op] = []
@@ -137,7 +157,7 @@ def _run_step(op: Op, call: _CallFunction, retries: int) -> Effects[Ending]:
         progress = yield from call(attempt, op.get("id"))
         outcome: Op = {} if isinstance(progress, Done | Failed) else progress.ops[0]
         if outcome.get("op") == "StepRun":
-            return Ending(data=outcome.get("data"))
+            return Ending(data=outcome.get("data"), encoded=True)
         lost = {"name": "Error", "message": f'Step "{op.get("displayName")}" was not found again'}
         if outcome.get("op") != "StepError" or attempt >= retries:
             return Ending(error=outcome.get("error", lost))

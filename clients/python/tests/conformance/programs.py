@@ -20,6 +20,7 @@ from tidegate import (
     RetryAfterError,
     StepError,
     SyncContext,
+    reference_function,
 )
 from tidegate import SyncFailureContext as SyncFailure
 from tidegate.errors import RemoteError
@@ -196,9 +197,16 @@ def _call(statement: dict[str, Any], variables: Variables, step: Any) -> Any:
         case "invoke":
             reads("function", "data", "timeout")
             data, timeout = _resolve(statement.get("data"), variables), _length(statement.get("timeout"))
-            return step.invoke(step_id, function=statement["function"], data=data, timeout=timeout)
+            return step.invoke(step_id, function=_invoked(statement["function"]), data=data, timeout=timeout)
         case _:
             raise AssertionError(f"A program has a statement that is not known here: {kind}")
+
+
+def _invoked(given: Any) -> Any:
+    if isinstance(given, str):
+        return given
+    only(given, ("app", "id"))
+    return reference_function(app_id=given["app"], function_id=given["id"])
 
 
 def _options(statement: dict[str, Any], fields: tuple[str, ...], variables: Variables) -> dict[str, Any]:

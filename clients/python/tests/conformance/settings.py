@@ -24,6 +24,7 @@ from tidegate import (
     Tidegate,
     Timeouts,
 )
+from tidegate.encryption import Encryption
 
 from .cases import only
 from .programs import run_program, run_program_sync
@@ -59,8 +60,14 @@ def _python_name(field: str) -> str:
 
 
 def client_of(given: dict[str, Any]) -> Tidegate:
-    only(given, ("id", *_OPTIONS))
-    return Tidegate(given["id"], **{name: given[name] for name in _OPTIONS if name in given})
+    only(given, ("id", "encryption", *_OPTIONS))
+    middleware = [encryption_of(given["encryption"])] if "encryption" in given else []
+    return Tidegate(given["id"], middleware=middleware, **{name: given[name] for name in _OPTIONS if name in given})
+
+
+def encryption_of(given: dict[str, Any]) -> Encryption:
+    only(given, ("key", "fallback_keys", "event_field"))
+    return Encryption(**given)
 
 
 def set_environment(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,9 +79,23 @@ def set_environment(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
 
 
 def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> tidegate.Function[Any]:
-    known = ("id", "name", "retries", "triggers", "program", "on_failure", "cancel", "concurrency", "idempotency")
+    known = (
+        "id",
+        "name",
+        "description",
+        "group",
+        "retries",
+        "triggers",
+        "program",
+        "on_failure",
+        "cancel",
+        "concurrency",
+        "idempotency",
+    )
     only(given, (*known, *_FLOW))
-    options = {name: given[name] for name in ("id", "name", "retries", "idempotency") if name in given}
+    options = {
+        name: given[name] for name in ("id", "name", "description", "group", "retries", "idempotency") if name in given
+    }
     for wire_name, (name, kind) in _FLOW.items():
         if wire_name in given:
             options[name] = _setting(kind, given[wire_name])

@@ -12,6 +12,7 @@ from .cases import Case, only, read_topics
 from .settings import Flavour
 from .stages import Stages
 from .topics import pure
+from .topics.encryption import FIELDS, check_encryption
 from .topics.sends import check_sends
 from .topics.served import check_registration, check_replay, check_serving
 from .topics.validation import check_validation
@@ -53,6 +54,7 @@ ADAPTERS = {
     "replay": Adapter(
         check_replay, ("program", "call", "replies", "requests", "answer"), both=True, passes_over=("meaning",)
     ),
+    "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }
 
 TOPICS = read_topics()

@@ -13,6 +13,8 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import uvicorn
+from tornado.httpserver import HTTPServer
+from tornado.web import Application
 
 import tidegate.asgi
 from tidegate import Tidegate
@@ -54,6 +56,33 @@ def closing(app: Any, client: Tidegate) -> Any:
         await (own if scope["type"] == "lifespan" else app)(scope, receive, send)
 
     return either
+
+
+@contextmanager
+def tornado_host(app: Application) -> Iterator[str]:
+    """Its address."""
+    ready, listener = threading.Event(), socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def run() -> None:
+        server = HTTPServer(app)
+        server.add_socket(listener)
+        ends.append((asyncio.get_running_loop(), asyncio.Event()))
+        ready.set()
+        await ends[0][1].wait()
+        server.stop()
+        await server.close_all_connections()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    try:
+        assert ready.wait(10), "Tornado did not start"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        loop, end = ends[0]
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
 
 
 class _ThreadingServer(ThreadingMixIn, WSGIServer):

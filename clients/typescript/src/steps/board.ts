@@ -1,4 +1,5 @@
 /** The steps that a replay has found so far, and the memos to deliver to them. */
+import { AsyncResource } from 'node:async_hooks';
 import type { FoundStep, StepDescription } from './found.ts';
 import { hashStepId, numberRepeats } from './ids.ts';
 import { deliver, type Memo, type Memos } from './memo.ts';
@@ -11,8 +12,8 @@ export interface Board {
   get(hashedId: string): FoundStep | undefined;
   memoOf(hashedId: string): Memo | undefined;
   /** Delivers one memo: the earliest completed one whose step has been found; false: there is none.
-   *  This order, one at a time, gives `Promise.race` the same winner in every replay. */
-  deliverNext(): boolean;
+   *  This order, one at a time, gives `Promise.race` the same winner in every replay. Rejects if the memo cannot be decoded. */
+  deliverNext(): Promise<boolean>;
   /** Found but unfinished steps, in order. */
   pending(): FoundStep[];
   /** Whether a step of a race is unfinished. A step outside of race mode would then wait for it. */
@@ -21,8 +22,16 @@ export interface Board {
   replaying(): boolean;
 }
 
+/** Turns a memo from the service into what its step resolves to. */
+export type DecodeMemo = (step: FoundStep, memo: Memo) => Promise<Memo>;
+
 /** @param order hashed IDs of the finished steps, in order of completion */
-export function createBoard(memos: Memos, order: readonly string[], onFound: () => void): Board {
+export function createBoard(
+  memos: Memos,
+  order: readonly string[],
+  onFound: () => void,
+  decode: DecodeMemo | undefined,
+): Board {
   const found = new Map<string, FoundStep>();
   const nameOf = numberRepeats();
   /** Memos that are not in `order` come last. */
@@ -32,23 +41,27 @@ export function createBoard(memos: Memos, order: readonly string[], onFound: () 
     async find({ id, name = id, opts = {}, kind, run }) {
       refuseNesting(id);
       const race = isRacing();
+      const inContext = AsyncResource.bind(<T>(fn: () => T): T => fn());
       const displayName = nameOf(id);
       const hashedId = hashStepId(displayName);
       const promise = new Promise<unknown>((resolve, reject) => {
-        found.set(hashedId, { kind, hashedId, displayName, name, opts, run, race, delivered: false, resolve, reject });
+        const step = { kind, hashedId, displayName, name, opts, run, inContext, race, delivered: false };
+        found.set(hashedId, { ...step, resolve, reject });
       });
       onFound();
       return promise;
     },
     get: (hashedId) => found.get(hashedId),
     memoOf: (hashedId) => (Object.hasOwn(memos, hashedId) ? memos[hashedId] : undefined),
-    deliverNext() {
+    async deliverNext() {
       for (const hashedId of undelivered) {
         const step = found.get(hashedId);
         if (!step) continue;
+        const memo = memos[hashedId] ?? null;
+        const decoded = decode ? await decode(step, memo) : memo;
         undelivered.delete(hashedId);
         step.delivered = true;
-        deliver(step, memos[hashedId] ?? null);
+        deliver(step, decoded);
         return true;
       }
       return false;

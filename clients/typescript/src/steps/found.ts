@@ -12,9 +12,12 @@ export interface StepDescription {
   /** Name in the protocol: the event of a wait, the duration of a sleep. Default: the ID. */
   name?: string;
   opts?: Record<string, unknown>;
-  /** Only for steps that run in the app; receives the hashed ID. */
-  run?: (hashedId: string) => unknown;
+  /** Only for steps that run in the app. */
+  run?: RunOfStep;
 }
+
+/** The code of a step that runs in the app. */
+export type RunOfStep = (step: { hashedId: string; displayName: string }) => unknown;
 
 export interface FoundStep {
   kind: StepKind;
@@ -23,7 +26,9 @@ export interface FoundStep {
   displayName: string;
   name: string;
   opts: Record<string, unknown>;
-  run: ((hashedId: string) => unknown) | undefined;
+  run: RunOfStep | undefined;
+  /** Calls a function in the asynchronous context of the code that found the step: with its `AsyncLocalStorage`s. */
+  inContext<T>(fn: () => T): T;
   /** In a branch of a race. */
   race: boolean;
   delivered: boolean;

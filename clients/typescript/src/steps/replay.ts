@@ -9,7 +9,7 @@
  *             → none of these:                 the code awaits something else; continue when it reaches a step */
 import { setImmediate as macrotask, setTimeout as wait } from 'node:timers/promises';
 import type { ErrorOnTheWire } from '../wire-error.ts';
-import { type Board, createBoard } from './board.ts';
+import { type Board, createBoard, type DecodeMemo } from './board.ts';
 import { opOf, type StepDescription } from './found.ts';
 import type { Memos } from './memo.ts';
 import type { Op } from './op.ts';
@@ -25,6 +25,8 @@ export interface ReplayCall {
   requestedStep: string | undefined;
   /** Plans even a single new step instead of running it at once. */
   disableImmediateExecution: boolean;
+  /** Default: memos are as the steps' results were. */
+  decodeMemo?: DecodeMemo | undefined;
 }
 
 export type Progress =
@@ -44,7 +46,7 @@ const NOT_FOUND_AFTER_MS = 10_000;
 /** Never rejects. */
 export async function replay(call: ReplayCall, body: Body, notFoundAfterMs = NOT_FOUND_AFTER_MS): Promise<Progress> {
   const changed = createSignal();
-  const board = createBoard(call.memos, call.order, changed.fire);
+  const board = createBoard(call.memos, call.order, changed.fire, call.decodeMemo);
   let end: Progress | undefined;
   start(body, board).then((progress) => {
     end = progress;
@@ -71,7 +73,9 @@ async function advance(
     if (requested) return requested;
     const end = ended();
     if (end) return call.requestedStep ? stepNotFound(call.requestedStep, board) : end;
-    if (board.deliverNext()) continue;
+    const delivered = await deliver(board);
+    if (delivered === true) continue;
+    if (delivered) return delivered;
     const pending = board.pending();
     if (call.requestedStep && pending.length > 0) {
       if (await comesFirst(change, notFoundAfterMs)) continue;
@@ -90,6 +94,15 @@ async function advance(
 async function start(body: Body, { find, replaying }: Board): Promise<Progress> {
   try {
     return { kind: 'done', output: await outsideOfSteps(() => body(find, replaying)) };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** false: there is no memo to deliver. */
+async function deliver(board: Board): Promise<boolean | Progress> {
+  try {
+    return await board.deliverNext();
   } catch (error) {
     return { kind: 'failed', error };
   }

@@ -33,7 +33,7 @@ export interface StepOutcome {
 /** Never rejects: a result that JSON cannot represent fails the step. */
 export async function runStep(step: FoundStep): Promise<StepOutcome> {
   try {
-    const result = await running.run(step.displayName, async () => step.run?.(step.hashedId));
+    const result = await step.inContext(() => running.run(step.displayName, async () => step.run?.(step)));
     return { op: { ...opOf(step, 'StepRun'), data: asJson(result) } };
   } catch (thrown) {
     const op = { ...opOf(step, thrown instanceof NonRetriableError ? 'StepFailed' : 'StepError') };

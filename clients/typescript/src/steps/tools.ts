@@ -2,13 +2,15 @@
 import type { OneOrMany } from '../events.ts';
 import type { MessageToPublish } from '../publish.ts';
 import { isoDate, timeoutOf, timeString } from './duration.ts';
-import type { StepDescription } from './found.ts';
+import type { RunOfStep, StepDescription } from './found.ts';
 import { race } from './race.ts';
 import type { Find } from './replay.ts';
 import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
   find: Find;
+  /** How the code of a `step.run` runs. Default: it is called. */
+  runCode?(id: string, args: unknown[], fn: (...args: unknown[]) => unknown): RunOfStep;
   publish(message: MessageToPublish): Promise<void>;
   /** Resolves to the ID of the run that waited for it, or null. */
   sendSignal(signal: string, data: unknown): Promise<string | null>;
@@ -16,7 +18,7 @@ export interface ToolsDeps {
   sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
 }
 
-export function createStepTools({ find, sendEvents, sendSignal, publish }: ToolsDeps): StepTools {
+export function createStepTools({ find, runCode = called, sendEvents, sendSignal, publish }: ToolsDeps): StepTools {
   // A step that fails before it is awaited must not end the process.
   const found = (describe: () => StepDescription): Promise<never> => {
     const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
@@ -25,7 +27,8 @@ export function createStepTools({ find, sendEvents, sendSignal, publish }: Tools
   };
 
   return {
-    run: (id, fn) => found(() => ({ kind: 'run', id: checkId(id), run: () => fn() })),
+    run: (id: string, fn: (...args: never[]) => unknown, ...args: unknown[]) =>
+      found(() => ({ kind: 'run', id: checkId(id), run: runCode(id, args, fn as (...args: unknown[]) => unknown) })),
 
     sleep: (id, duration) =>
       found(() => {
@@ -45,7 +48,7 @@ export function createStepTools({ find, sendEvents, sendSignal, publish }: Tools
         id: checkId(id),
         name: 'sendEvent',
         opts: { type: 'step.sendEvent' },
-        run: (hashedId) => sendEvents(events, hashedId),
+        run: ({ hashedId }) => sendEvents(events, hashedId),
       })),
 
     waitForEvent: (id: string, { event, timeout, if: condition }: WaitOptions) =>
@@ -95,6 +98,10 @@ export function createStepTools({ find, sendEvents, sendSignal, publish }: Tools
     invoke: (id: string, invocation: AnyInvocation) =>
       found(() => ({ kind: 'invoke', id: checkId(id), opts: invocationOnTheWire(invocation) })),
   };
+}
+
+function called(_id: string, args: unknown[], fn: (...args: unknown[]) => unknown): RunOfStep {
+  return () => fn(...args);
 }
 
 function checkId(id: unknown): string {

@@ -94,8 +94,8 @@ export interface AnyInvocation extends InvokeOptions {
  *  Step IDs must be unique in a function; repeated IDs, as in a loop, are numbered.
  *  A step that failed permanently throws a StepError where it is awaited. */
 export interface StepTools<Events = LooseEvents> {
-  /** Runs once; retried on its own when it throws. Resolves to its return value as JSON. */
-  run<T>(id: string, fn: () => T): Promise<Jsonified<Awaited<T>>>;
+  /** Runs once, with these arguments; retried on its own when it throws. Resolves to its return value as JSON. */
+  run<T, Args extends unknown[]>(id: string, fn: (...args: Args) => T, ...args: Args): Promise<Jsonified<Awaited<T>>>;
 
   /** Milliseconds, or a string such as `30s`, `2h45m`, `1d`, `1w`. The run uses no resources meanwhile. */
   sleep(id: string, duration: Duration): Promise<void>;

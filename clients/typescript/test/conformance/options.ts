@@ -1,6 +1,7 @@
 /** Converts a case's client, functions and variables to this client's options. */
-import { type ClientOptions, type FlowControl, Tidegate } from 'tidegate';
+import { type ClientOptions, encryption, type FlowControl, type Middleware, Tidegate } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
+import type { EncryptionCase } from '../../../../test/conformance/encryption.ts';
 import type { TidegateFunction, Trigger } from '../../src/function-types.ts';
 import { type Program, runProgram } from './program.ts';
 
@@ -13,6 +14,7 @@ export interface ClientCase {
   signing_key_fallback?: string;
   env?: string;
   max_bytes?: number;
+  encryption?: EncryptionCase;
 }
 
 type FlowName = Exclude<keyof FlowControl, 'cancelOn'>;
@@ -20,6 +22,8 @@ type FlowName = Exclude<keyof FlowControl, 'cancelOn'>;
 export interface FunctionCase extends Partial<Record<FlowName, unknown>> {
   id: string;
   name?: string;
+  description?: string;
+  group?: string;
   retries?: number;
   triggers: Trigger[];
   program?: Program;
@@ -43,7 +47,18 @@ const FLOW = [
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function clientOf(given: ClientCase): Tidegate {
-  const { id, is_dev, base_url, event_key, signing_key, signing_key_fallback, env, max_bytes, ...rest } = given;
+  const {
+    id,
+    is_dev,
+    base_url,
+    event_key,
+    signing_key,
+    signing_key_fallback,
+    env,
+    max_bytes,
+    encryption: encrypts,
+    ...rest
+  } = given;
   only(rest, []);
   const options: ClientOptions = {
     id,
@@ -55,18 +70,41 @@ export function clientOf(given: ClientCase): Tidegate {
     env,
     maxBytes: max_bytes,
     logger: QUIET,
+    ...(encrypts && { middleware: [encryptionOf(encrypts)] }),
   };
   return new Tidegate(options);
 }
 
+export function encryptionOf({ key, fallback_keys, event_field, ...rest }: EncryptionCase): Middleware {
+  only(rest, []);
+  return encryption({
+    key,
+    ...(fallback_keys && { fallbackKeys: fallback_keys }),
+    ...(event_field !== undefined && { eventField: event_field }),
+  });
+}
+
 export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunction {
-  only(given, ['id', 'name', 'retries', 'triggers', 'program', 'on_failure', 'cancel', ...FLOW]);
-  const { id, name, retries, program = [], on_failure, cancel, triggers, ...flow } = given;
+  only(given, [
+    'id',
+    'name',
+    'description',
+    'group',
+    'retries',
+    'triggers',
+    'program',
+    'on_failure',
+    'cancel',
+    ...FLOW,
+  ]);
+  const { id, name, description, group, retries, program = [], on_failure, cancel, triggers, ...flow } = given;
   const [first] = triggers;
   return client.createFunction(
     {
       id,
       ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+      ...(group !== undefined && { group }),
       ...(retries !== undefined && { retries }),
       ...({ ...flow, ...(cancel !== undefined && { cancelOn: cancel }) } as FlowControl),
       triggers: first && triggers.length === 1 ? first : triggers,

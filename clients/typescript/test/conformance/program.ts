@@ -1,5 +1,5 @@
 /** Runs a function body that a case defines in JSON (programs in clients/conformance/README.md) with this client's step tools. */
-import { NonRetriableError, RetryAfterError, StepError } from 'tidegate';
+import { NonRetriableError, RetryAfterError, referenceFunction, StepError } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { FunctionContext } from '../../src/function-types.ts';
 
@@ -86,7 +86,7 @@ function toolOf(statement: Statement, variables: Variables, step: Step): Promise
       reads('invoke', 'function', 'data', 'timeout');
       const { invoke: id, function: fn, data, timeout } = statement;
       return step.invoke(id, {
-        function: fn,
+        function: typeof fn === 'string' ? fn : referenceFunction({ appId: fn.app, functionId: fn.id }),
         ...(data && { data: value(data) as object }),
         ...(timeout && { timeout }),
       });

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import copy_context
 
+from .._middleware.decode_event import Decode
 from .found import Awaiter, FoundStep, StepDescription
 from .ids import RepeatNumbers, hash_step_id
 from .memo import Memo, Memos, deliver
@@ -12,9 +13,10 @@ from .race import racing
 
 
 class Board:
-    def __init__(self, memos: Memos, order: Sequence[str]) -> None:
+    def __init__(self, memos: Memos, order: Sequence[str], decode: Decode) -> None:
         """`order` is the hashed IDs of the finished steps, in order of completion."""
         self.memos = memos
+        self._decode = decode
         self._found: dict[str, FoundStep] = {}
         self._numbers = RepeatNumbers()
         # Memos out of the order, if ever there are such, come last. A dict is an ordered set here.
@@ -26,6 +28,7 @@ class Board:
         hashed_id = hash_step_id(display_name)
         self._found[hashed_id] = FoundStep(
             kind=description.kind,
+            id=description.id,
             hashed_id=hashed_id,
             display_name=display_name,
             name=description.id if description.name is None else description.name,
@@ -42,13 +45,13 @@ class Board:
     def deliver_next(self) -> bool:
         """Delivers one memo: the first that was completed of those whose step has been found. False when there is none.
 
-        In this order, one at a time, a race has the same winner in every replay.
+        In this order, one at a time, a race has the same winner in every replay. Raises what decoding it raises.
         """
         for hashed_id in self._undelivered:
             step = self._found.get(hashed_id)
             if step:
                 del self._undelivered[hashed_id]
-                deliver(step, self.memo_of(step))
+                deliver(step, self.memo_of(step), self._decode)
                 return True
         return False
 

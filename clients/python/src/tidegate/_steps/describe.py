@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from .._events import EventOrEvents
+from .._events import Encode, data_as_dict
 from .._json import plain
 from .._moments import Duration, iso_date, time_string, timeout_string
-from .found import StepDescription
+from .found import FoundStep, StepDescription
 
 
-def run(id: str, fn: Callable[[], Any]) -> StepDescription:
-    return StepDescription(kind="run", id=_check_id(id), run=lambda _hashed_id: fn())
+def run(id: str, execute: Callable[[FoundStep], Any]) -> StepDescription:
+    return StepDescription(kind="run", id=_check_id(id), run=execute)
 
 
 def sleep(id: str, duration: Duration) -> StepDescription:
@@ -28,25 +28,25 @@ def _sleep(id: str, on_the_wire: str) -> StepDescription:
     return StepDescription(kind="sleep", id=_check_id(id), name=on_the_wire, opts={"duration": on_the_wire})
 
 
-def send_event(id: str, events: EventOrEvents, send: Callable[[EventOrEvents, str], Any]) -> StepDescription:
-    """`send` gets the step's hashed ID too, and gives what the step's memo is: `{"ids": […]}`."""
+def send_event(id: str, send: Callable[[FoundStep], Any]) -> StepDescription:
+    """`send` gives what the step's memo is: `{"ids": […]}`."""
     return StepDescription(
         kind="run",
         id=_check_id(id),
         name="sendEvent",
         opts={"type": "step.sendEvent"},
-        run=lambda hashed_id: send(events, hashed_id),
+        run=send,
     )
 
 
 def send_signal(id: str, send: Callable[[], Any]) -> StepDescription:
     opts = {"type": "step.sendSignal"}
-    return StepDescription(kind="run", id=_check_id(id), name="sendSignal", opts=opts, run=lambda _hashed_id: send())
+    return StepDescription(kind="run", id=_check_id(id), name="sendSignal", opts=opts, run=lambda _step: send())
 
 
 def publish(id: str, send: Callable[[], Any]) -> StepDescription:
     opts = {"type": "step.realtime.publish"}
-    return StepDescription(kind="run", id=_check_id(id), opts=opts, run=lambda _hashed_id: send())
+    return StepDescription(kind="run", id=_check_id(id), opts=opts, run=lambda _step: send())
 
 
 def wait_for_signal(
@@ -68,9 +68,10 @@ def invoke(
     user: Mapping[str, Any] | None,
     v: str | None,
     timeout: Duration | datetime | None,
+    encode: Encode,
 ) -> StepDescription:
     payload: dict[str, Any] = {
-        "data": {} if data is None else plain(data, "data"),
+        "data": {} if data is None else plain(encode(data_as_dict(data), "event"), "data"),
         **({"user": plain(user, "user")} if user else {}),
         **({"v": v} if v else {}),
     }

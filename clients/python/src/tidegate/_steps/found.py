@@ -49,8 +49,8 @@ class StepDescription:
     name: str | None = None
     """On the wire: the event of a wait, the length of a sleep. Default: the ID."""
     opts: dict[str, Any] = field(default_factory=dict[str, Any])
-    run: Callable[[str], Any] | None = None
-    """Only of steps that run in the app; gets the hashed ID."""
+    run: Callable[[FoundStep], Any] | None = None
+    """Only of steps that run in the app."""
 
 
 class Awaiter(Protocol):
@@ -68,12 +68,14 @@ class Awaiter(Protocol):
 @dataclass(kw_only=True)
 class FoundStep:
     kind: StepKind
+    id: str
+    """The ID in the code."""
     hashed_id: str
     display_name: str
     """The ID in the code, numbered when it repeats."""
     name: str
     opts: dict[str, Any]
-    run: Callable[[str], Any] | None
+    run: Callable[[FoundStep], Any] | None
     context: Context
     """Of the code that reached it: what runs the step sees the same context variables."""
     awaiter: Awaiter

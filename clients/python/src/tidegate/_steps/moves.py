@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from .._middleware.stack import Stack
 from .board import Board
 from .found import FoundStep, Op, op_of
 from .memo import Memos
@@ -31,6 +32,7 @@ class ReplayCall:
     """Hashed ID of the one planned step to run; None: find out what comes next."""
     disable_immediate_execution: bool
     """A single new step is planned too, not run at once."""
+    middleware: Stack
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,12 @@ def next_move(call: ReplayCall, board: Board, end: Progress | None) -> Move:
         return _requested(requested, board)
     if end:
         return step_not_found(call.requested_step, board) if call.requested_step else end
-    if board.deliver_next():
-        return "delivered"
+    try:
+        if board.deliver_next():
+            return "delivered"
+    except Exception as error:
+        # Not raised where the step is awaited: code that caught it would go on as if the step had failed.
+        return Failed(error)
     pending = board.pending()
     if not pending:
         return "nothing"

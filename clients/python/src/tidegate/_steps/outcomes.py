@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._json import as_json
+from .._middleware.stack import Stack
 from .._wire_error import describe_error, is_non_retriable, retry_after_seconds
 from ..errors import NonRetriableError
 from .found import FoundStep, Op, op_of
@@ -36,12 +37,12 @@ def refuse_nesting(id: str) -> None:
         )
 
 
-def run_step(step: FoundStep) -> Ops:
+def run_step(step: FoundStep, middleware: Stack) -> Ops:
     """In this thread. A result that cannot be written as JSON fails the step too."""
 
     def run() -> Any:
         running.set(step.display_name)
-        result = step.run(step.hashed_id) if step.run else None
+        result = step.run(step) if step.run else None
         if inspect.isawaitable(result):
             if inspect.iscoroutine(result):
                 result.close()
@@ -50,17 +51,17 @@ def run_step(step: FoundStep) -> Ops:
 
     try:
         # A copy: should the step not be the first to run in this context, nothing is left of the others.
-        return _succeeded(step, step.context.copy().run(run))
+        return _succeeded(step, step.context.copy().run(run), middleware)
     except Exception as error:
         return _failed(step, error)
 
 
-async def run_step_async(step: FoundStep) -> Ops:
+async def run_step_async(step: FoundStep, middleware: Stack) -> Ops:
     """In a task of its own, whose context is that of the code around the step."""
 
     async def run() -> Any:
         running.set(step.display_name)
-        result = step.run(step.hashed_id) if step.run else None
+        result = step.run(step) if step.run else None
         return await result if inspect.isawaitable(result) else result
 
     task = step.context.run(asyncio.ensure_future, run())
@@ -72,14 +73,14 @@ async def run_step_async(step: FoundStep) -> Ops:
         await asyncio.wait([task])
         raise
     try:
-        return _succeeded(step, task.result())
+        return _succeeded(step, task.result(), middleware)
     except (Exception, asyncio.CancelledError) as error:
         return _failed(step, error)
 
 
-def _succeeded(step: FoundStep, result: Any) -> Ops:
+def _succeeded(step: FoundStep, result: Any, middleware: Stack) -> Ops:
     op = op_of(step, "StepRun")
-    op["data"] = as_json(result, f'The result of step "{step.display_name}"')
+    op["data"] = as_json(middleware.encode(result, "step"), f'The result of step "{step.display_name}"')
     return Ops([op])
 
 

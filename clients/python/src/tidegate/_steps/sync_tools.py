@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
@@ -15,6 +14,7 @@ from . import describe
 from .invocable import Invocable, function_id_of
 from .race import refuse_empty
 from .replay_sync import SyncReplay
+from .wrapping import Wrapping
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,13 +29,14 @@ Branch = Callable[[], T]
 class SyncSteps:
     """As `Steps`: what a run remembers. Steps are called in the handler's own thread; side by side with `parallel`."""
 
-    def __init__(self, replay: SyncReplay, outside: Outside) -> None:
+    def __init__(self, replay: SyncReplay, outside: Outside, wrapped: Wrapping) -> None:
         self._replay = replay
         self._outside = outside
+        self._wrapped = wrapped
 
     def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs once; retried, by itself, when it raises. Returns what it returned, as JSON."""
-        result: T = self._replay.find(describe.run(id, partial(fn, *args, **kwargs)))
+        result: T = self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
         return result
 
     def sleep(self, id: str, duration: Duration) -> None:
@@ -48,7 +49,9 @@ class SyncSteps:
 
     def send_event(self, id: str, events: EventOrEvents) -> list[str]:
         """Sends events from a function, stored once each however often the step is tried. Returns their IDs."""
-        sent: dict[str, list[str]] = self._replay.find(describe.send_event(id, events, self._outside.send_event))
+        sent: dict[str, list[str]] = self._replay.find(
+            describe.send_event(id, self._wrapped.send(events, self._outside))
+        )
         return sent["ids"]
 
     def wait_for_event(
@@ -152,7 +155,7 @@ class SyncSteps:
 
         As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
         """
-        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout, self._wrapped.encode)
         return self._replay.find(step)
 
     @overload

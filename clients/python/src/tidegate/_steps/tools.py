@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
@@ -16,6 +15,7 @@ from .branches import race_branches, run_branches
 from .invocable import Invocable, function_id_of
 from .race import refuse_empty
 from .replay_async import AsyncReplay
+from .wrapping import AsyncWrapping
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,9 +37,10 @@ class Steps:
     awaited. For steps side by side: asyncio.gather, a TaskGroup, or `parallel`.
     """
 
-    def __init__(self, replay: AsyncReplay, outside: AsyncOutside) -> None:
+    def __init__(self, replay: AsyncReplay, outside: AsyncOutside, wrapped: AsyncWrapping) -> None:
         self._replay = replay
         self._outside = outside
+        self._wrapped = wrapped
 
     @overload
     async def run(self, id: str, fn: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
@@ -51,7 +52,7 @@ class Steps:
         A plain `fn` is called on the event loop: hand one that blocks to a thread, as in
         `step.run("resize", lambda: asyncio.to_thread(resize, image))`.
         """
-        return await self._replay.find(describe.run(id, partial(fn, *args, **kwargs)))
+        return await self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
 
     async def sleep(self, id: str, duration: Duration) -> None:
         """The run takes up no resources meanwhile."""
@@ -63,7 +64,9 @@ class Steps:
 
     async def send_event(self, id: str, events: EventOrEvents) -> list[str]:
         """Sends events from a function, stored once each however often the step is tried. Resolves to their IDs."""
-        sent: dict[str, list[str]] = await self._replay.find(describe.send_event(id, events, self._outside.send_event))
+        sent: dict[str, list[str]] = await self._replay.find(
+            describe.send_event(id, self._wrapped.send(events, self._outside))
+        )
         return sent["ids"]
 
     async def wait_for_event(
@@ -167,7 +170,7 @@ class Steps:
 
         As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
         """
-        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout, self._wrapped.encode)
         return await self._replay.find(step)
 
     @overload

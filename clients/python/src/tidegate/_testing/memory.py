@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from .._call import Call
+from .._middleware.decode_event import decoded_event
+from .._middleware.stack import Stack
 from .._moments import moment_ms
 from .._steps.found import Op
 from .._steps.memo import Memo
@@ -65,7 +67,8 @@ class FunctionRun(Generic[T]):
 
 
 class RunInMemory:
-    def __init__(self, events: Sequence[dict[str, Any]], max_attempts: int, now_ms: float) -> None:
+    def __init__(self, events: Sequence[dict[str, Any]], max_attempts: int, now_ms: float, middleware: Stack) -> None:
+        self._middleware = middleware
         self.steps: list[StepRecord] = []
         self.sent: list[dict[str, Any]] = []
         self._events = events
@@ -90,7 +93,8 @@ class RunInMemory:
 
     def finish(self, op: Op, ending: Ending) -> None:
         self._memos[op.get("id", "")] = ending.memo_of(op)
-        record = StepRecord(id=op.get("displayName", ""), kind=_kind_of(op), data=ending.data, error=ending.error)
+        data = self._middleware.decode(ending.data, "step") if ending.encoded else ending.data
+        record = StepRecord(id=op.get("displayName", ""), kind=_kind_of(op), data=data, error=ending.error)
         self.steps.append(record)
 
     def finish_first(self, waiting: Sequence[Op]) -> None:
@@ -99,11 +103,11 @@ class RunInMemory:
         self._now_ms = max(self._now_ms, self._end_of(first))
         self.finish(first, Ending())
 
-    def keep(self, events: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    def keep(self, events: Sequence[dict[str, Any]]) -> list[str]:
         """Keeps events instead of sending them."""
         before = len(self.sent)
-        self.sent += events
-        return {"ids": [f"test-event-{before + n}" for n in range(1, len(events) + 1)]}
+        self.sent += [decoded_event(event, self._middleware.decode) for event in events]
+        return [f"test-event-{before + n}" for n in range(1, len(events) + 1)]
 
     def _end_of(self, op: Op) -> float:
         hashed_id, opts = op.get("id", ""), op.get("opts", {})

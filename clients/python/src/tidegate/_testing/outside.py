@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from .._events import EventOrEvents, events_to_send
 from .._json import as_json
 from .memory import RunInMemory
 
@@ -13,8 +13,8 @@ class MemoryOutside:
     def __init__(self, run: RunInMemory) -> None:
         self._run = run
 
-    def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
-        return self._run.keep(events_to_send(events))
+    def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
+        return self._run.keep(events)
 
     def send_signal(self, signal: str, data: object) -> str | None:
         as_json(data, "The signal's data")
@@ -28,7 +28,7 @@ class AsyncMemoryOutside:
     def __init__(self, run: RunInMemory) -> None:
         self._plain = MemoryOutside(run)
 
-    async def send_event(self, events: EventOrEvents, hashed_id: str) -> Any:
+    async def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
         return self._plain.send_event(events, hashed_id)
 
     async def send_signal(self, signal: str, data: object) -> str | None:

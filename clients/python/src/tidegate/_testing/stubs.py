@@ -20,6 +20,8 @@ class Ending:
 
     data: Any = None
     error: WireError | None = None
+    encoded: bool = False
+    """The data are as a service would keep them, not as a stub gave them."""
 
     def memo_of(self, op: Op) -> Memo:
         """The protocol's memo for it."""

@@ -85,5 +85,16 @@ def _send(client: Tidegate, case: Case, clock: _Clock) -> list[str]:
         return drive(send_events(events, client.settings(), clock, seed=case.get("seed")))
 
 
+def send_events_of(client: Tidegate, events: Any, flavour: Flavour) -> list[str]:
+    async def send() -> list[str]:
+        async with client:
+            return await client.send(events)
+
+    if flavour == "async":
+        return asyncio.run(send())
+    with client:
+        return client.send_sync(events)
+
+
 def _is_about_time(case: Case) -> bool:
     return any(field in case for field in ("random", "now", "delays_ms"))

@@ -14,7 +14,7 @@ from ..stages import Stages
 from ..wire import PATH, app_of, ask_app, check_answer, check_requests
 
 _EVENT = {"name": "order/paid", "data": {"total": 3}, "id": "evt-1", "ts": 1_767_225_600_000}
-_CLIENT = {"id": "shop", "is_dev": True, "base_url": "{{service}}"}
+CLIENT = {"id": "shop", "is_dev": True, "base_url": "{{service}}"}
 
 
 def check_registration(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,13 +33,13 @@ def check_serving(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pyt
 def check_replay(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     fn = {"id": "fn", "triggers": [{"event": "order/paid"}], "program": case["program"]}
     replies = {"replies": case["replies"]} if "replies" in case else {}
-    app = {"client": _CLIENT, "environment": {}, "functions": [fn], **replies}
+    app = {"client": CLIENT, "environment": {}, "functions": [fn], **replies}
     with app_of(app, flavour, stages, monkeypatch) as (origin, service, names):
-        check_answer(ask_app(origin, _request_of(case["call"])), case["answer"], names)
+        check_answer(ask_app(origin, call_request(case["call"])), case["answer"], names)
         check_requests(service.requests, case.get("requests", []), names)
 
 
-def _request_of(call: dict[str, Any]) -> dict[str, Any]:
+def call_request(call: dict[str, Any]) -> dict[str, Any]:
     own = ("attempt", "max_attempts", "run_id", "disable_immediate_execution")
     only(call, ("event", "steps", "stack", "step_id", *own))
     event, steps = call.get("event", _EVENT), call.get("steps", {})

@@ -1,0 +1,31 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Hooks are how errors of the app are read: what they mean is not decided here.
+type Hooks struct {
+	Describe func(error) *WireError
+	// Classify says of an error of a step whether it is final, and else when to try again, if it says so.
+	Classify func(error) (final bool, retryAfterSeconds *int64)
+	// StepError is what a failed step returns in the code.
+	StepError func(stepID string, failure *WireError) error
+	// Values is nil when they travel as they are.
+	Values Values
+	// HandlerBegan is false when the body has ended before the function's own code; nil: it has no code but that.
+	HandlerBegan func() bool
+}
+
+// Values stands between the values of steps and the wire.
+type Values interface {
+	// RunStep runs the step's own code: it calls next, with this context or one made of it.
+	RunStep(ctx context.Context, id, name string, next func(context.Context) (any, error)) (any, error)
+	// EncodeResult is of a step that was run here.
+	EncodeResult(ctx context.Context, data json.RawMessage) (json.RawMessage, error)
+	// EncodeOpts is of a step that the service does.
+	EncodeOpts(ctx context.Context, kind Kind, opts map[string]any) (map[string]any, error)
+	// DecodeResult is of a step that has not failed.
+	DecodeResult(ctx context.Context, kind Kind, data json.RawMessage) (json.RawMessage, error)
+}

@@ -1,0 +1,1 @@
+"""What wraps calls, steps and sends of functions."""

@@ -1,0 +1,61 @@
+"""AES-256-GCM under a key that is derived from a text. The only user of `cryptography`, which is an extra."""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import hmac
+import os
+from base64 import b64decode, b64encode
+from typing import Any
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+except ImportError as error:
+    raise ImportError('Encryption needs the package cryptography: pip install "tidegate[encryption]"') from error
+
+from ..errors import ConfigError, NonRetriableError
+
+SCHEME = "tidegate/aes-256-gcm"
+_INFO = b"tidegate encryption v1"
+_MIN_CHARACTERS = 32
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+_KEY_ID_DIGITS = 16
+
+
+class EncryptionKey:
+    def __init__(self, option: str, text: object) -> None:
+        """`option` begins the message. Raises ConfigError, which does not tell the text."""
+        if not isinstance(text, str) or len(text) < _MIN_CHARACTERS:
+            raise ConfigError(f"{option} of Encryption() must be a text of at least {_MIN_CHARACTERS} characters")
+        derived = _hkdf(text.encode())
+        self.id = hashlib.sha256(derived).hexdigest()[:_KEY_ID_DIGITS]
+        self._cipher = AESGCM(derived)
+        self._associated = f"{SCHEME} {self.id}".encode()
+
+    def seal(self, json: str, nonce: bytes | None = None) -> dict[str, str]:
+        """`nonce` is 12 bytes, and never the same twice. Default: random."""
+        own = os.urandom(_NONCE_BYTES) if nonce is None else nonce
+        sealed = own + self._cipher.encrypt(own, json.encode(), self._associated)
+        return {"$encrypted": SCHEME, "key": self.id, "data": b64encode(sealed).decode()}
+
+    def open(self, encrypted: dict[str, Any]) -> bytes:
+        """Gives the JSON. Raises NonRetriableError when this key did not seal it, or it has changed since."""
+        try:
+            sealed = b64decode(encrypted["data"], validate=True)
+            if len(sealed) >= _NONCE_BYTES + _TAG_BYTES:
+                return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._associated)
+        except (binascii.Error, ValueError, InvalidTag):
+            pass
+        raise NonRetriableError(
+            f"A value that the key {self.id} encrypted cannot be decrypted: it has changed since. "
+            "If another text had this key, put that text into fallback_keys"
+        )
+
+
+def _hkdf(text: bytes) -> bytes:
+    """RFC 5869 with SHA-256 and no salt; one block is 32 bytes, as many as the key has."""
+    extracted = hmac.digest(b"\0" * 32, text, "sha256")
+    return hmac.digest(extracted, _INFO + b"\x01", "sha256")

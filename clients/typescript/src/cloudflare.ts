@@ -1,0 +1,30 @@
+/** Functions on Cloudflare with `nodejs_compat`. The SERVICE_* variables and secrets of the Worker are read from the bindings of each request.
+ *
+ *      export default { fetch: serve({ client, functions }) };  // a Worker
+ *      export const onRequest = serve({ client, functions });   // Pages: functions/api/service.ts */
+import { withBindings } from './environment.ts';
+import { createFetchHandler } from './fetch.ts';
+import type { ServeOptions } from './handler.ts';
+
+export type { ServeOptions };
+
+/** The part of a Pages function's context that this adapter uses. */
+export interface PagesContext {
+  readonly request: Request;
+  readonly env: object;
+}
+
+export interface CloudflareHandler {
+  (request: Request, env?: object, context?: unknown): Promise<Response>;
+  (context: PagesContext): Promise<Response>;
+}
+
+/** With the option `path`, other paths get a 404. */
+export function serve(options: ServeOptions): CloudflareHandler {
+  const handle = createFetchHandler(options, 'cloudflare');
+  return async (given: Request | PagesContext, env: object = {}): Promise<Response> => {
+    const { request, bindings } =
+      'env' in given ? { request: given.request, bindings: given.env } : { request: given, bindings: env };
+    return (await withBindings(bindings, () => handle(request))) ?? new Response(null, { status: 404 });
+  };
+}

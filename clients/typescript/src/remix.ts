@@ -1,0 +1,18 @@
+/** Functions in a Remix or React Router 7 app, as a resource route: in `app/routes/api.service.ts`,
+ *  `export const { loader, action } = serve({ client, functions })`. */
+import { fetchRoutes } from './fetch-routes.ts';
+import type { ServeOptions } from './handler.ts';
+
+export type { ServeOptions };
+
+/** The part of the framework's arguments that this adapter uses; the package does not depend on it. */
+export interface RouteArguments {
+  readonly request: Request;
+}
+
+export type RouteFunction = (args: RouteArguments) => Promise<Response>;
+
+export function serve(options: ServeOptions): { loader: RouteFunction; action: RouteFunction } {
+  const answer = fetchRoutes(options, 'remix');
+  return { loader: answer, action: answer };
+}

@@ -1,0 +1,18 @@
+/** Functions in a SvelteKit app: in `src/routes/api/service/+server.ts`,
+ *  `export const { GET, POST, PUT } = serve({ client, functions })`. */
+import { fetchRoutes } from './fetch-routes.ts';
+import type { ServeOptions } from './handler.ts';
+
+export type { ServeOptions };
+
+/** The part of SvelteKit's event that this adapter uses; the package does not depend on the framework. */
+export interface SvelteKitEvent {
+  readonly request: Request;
+}
+
+export type SvelteKitHandler = (event: SvelteKitEvent) => Promise<Response>;
+
+export function serve(options: ServeOptions): { GET: SvelteKitHandler; POST: SvelteKitHandler; PUT: SvelteKitHandler } {
+  const answer = fetchRoutes(options, 'sveltekit');
+  return { GET: answer, POST: answer, PUT: answer };
+}
