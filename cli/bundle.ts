@@ -1,0 +1,29 @@
+/** Bundles the command line into the package of the client: one file with everything it needs, for every Node that the client supports. */
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const ENTRY = join(import.meta.dirname, 'src/main.ts');
+/** The oldest Node of clients/typescript/package.json. */
+const TARGET = 'node20.3';
+
+/** @param folder of the built package; gets cli.js, and the licenses of what is in it */
+export async function bundleCli(folder: string): Promise<void> {
+  const bundle = await rolldown({ input: ENTRY, platform: 'node', transform: { target: TARGET } });
+  const file = join(folder, 'cli.js');
+  await bundle.write({ file, format: 'esm', codeSplitting: false });
+  await bundle.close();
+  chmodSync(file, 0o755);
+  writeFileSync(join(folder, 'cli-licenses.txt'), licenses());
+}
+
+/** Its dependencies have none of their own. */
+function licenses(): string {
+  const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8'));
+  const texts = Object.keys(dependencies).map((name) => {
+    const manifest = findPackageJSON(name, ENTRY) as string;
+    return `cli.js contains ${name}:\n\n${readFileSync(join(dirname(manifest), 'LICENSE'), 'utf8').trim()}\n`;
+  });
+  return texts.join('\n\n');
+}

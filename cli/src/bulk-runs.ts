@@ -1,0 +1,72 @@
+/** `runs cancel` and `runs retry` by filter: counted, asked, and followed to the end. */
+import type { Command } from 'commander';
+import type { Json } from './api-client.ts';
+import { confirm } from './confirm.ts';
+import type { Context } from './context.ts';
+import { usageError } from './exit-codes.ts';
+import { wholeNumber } from './input.ts';
+import { at } from './list-options.ts';
+import type { Output } from './output.ts';
+import { follow, showProgress } from './progress.ts';
+
+export interface BulkOptions {
+  all?: boolean;
+  rate?: number;
+  dryRun?: boolean;
+  yes?: boolean;
+  detach?: boolean;
+}
+
+export function withBulkOptions(command: Command): Command {
+  return command
+    .option('--all', 'without IDs and filters: all runs')
+    .option('--rate <runs>', 'by filter: re-runs per second; default: 50', wholeNumber(1, 1_000))
+    .option('--dry-run', 'by filter: only count')
+    .option('-y, --yes', 'by filter: do not ask')
+    .option('--detach', 'by filter: do not wait for the end');
+}
+
+/** @param filter the query of GET /v1/runs */
+export async function changeMany(
+  action: 'cancel' | 'retry',
+  filter: Record<string, string | undefined>,
+  options: BulkOptions,
+  context: Context,
+): Promise<void> {
+  const { all = false, rate, dryRun, yes, detach } = options;
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  if (!isFiltered && !all) throw usageError('Name the runs by ID, by filter, or with --all');
+  const api = context.api();
+  const output = context.output();
+  const body = { action, filter, all, ...(rate !== undefined && { rate }) };
+  const { data: counted } = await api.post('/v1/runs/bulk', { ...body, dry_run: true });
+  if (dryRun) return output.result(counted, () => printCount(output, counted));
+  if (!output.json) printCount(output, counted);
+  if (counted.count === 0) return output.result(counted, () => {});
+  const where = api.settings.environment ?? 'production';
+  await confirm(context, `${action === 'cancel' ? 'Cancel' : 'Re-run'} ${numberOf(counted)} runs in ${where}?`, yes);
+  // Runs that were queued since the count are left alone.
+  const { queued_before } = counted.filter;
+  const { data: begun } = await api.post('/v1/runs/bulk', { ...body, filter: { ...filter, queued_before } });
+  const read = async () => (await api.get(at`/v1/runs/bulk/${begun.id}`)).data;
+  const isOver = ({ status }: Json) => status !== 'running';
+  const ended = detach ? begun : await follow(read, isOver, context, (now) => showProgress(context, lineOf(now)));
+  output.result(ended, () => output.line(`${begun.id}  ${lineOf(ended)}`));
+}
+
+function printCount(output: Output, counted: Json): void {
+  const rows = counted.by_function.map((one: Json) => [one.function_id, one.count]);
+  output.table(['FUNCTION', 'RUNS'], rows, 'No runs meet the filter.');
+  if (counted.stopped_at) output.line(`Counted back to ${counted.stopped_at} only: all numbers are at least.`);
+}
+
+function numberOf({ count, stopped_at }: Json): string {
+  return stopped_at ? `at least ${count}` : String(count);
+}
+
+function lineOf({ action, status, matched, progress, waiting_because }: Json): string {
+  const done = action === 'cancel' ? 'cancelled' : 're-run';
+  const skipped = Object.entries(progress.skipped).map(([reason, count]) => `; ${count} skipped: ${reason}`);
+  const waits = waiting_because ? ` (waits: ${waiting_because})` : '';
+  return `${status}${waits}; ${progress.done} of ${matched.count} ${done}${skipped.join('')}`;
+}

@@ -1,0 +1,43 @@
+/** All commands, in the order of the help. */
+import { register as apps } from './commands/apps.ts';
+import { register as completion } from './commands/completion.ts';
+import { register as config } from './commands/config.ts';
+import { register as dev } from './commands/dev.ts';
+import { register as doctor } from './commands/doctor.ts';
+import { register as environments } from './commands/environments.ts';
+import { register as events } from './commands/events.ts';
+import { register as functions } from './commands/functions.ts';
+import { register as importFrom } from './commands/import.ts';
+import { register as invoke } from './commands/invoke.ts';
+import { register as keys } from './commands/keys.ts';
+import { register as listen } from './commands/listen.ts';
+import { register as replay } from './commands/replay.ts';
+import { register as runs } from './commands/runs.ts';
+import { register as send } from './commands/send.ts';
+import { register as shadow } from './commands/shadow.ts';
+import { register as tail } from './commands/tail.ts';
+import { register as transform } from './commands/transform.ts';
+import { register as webhooks } from './commands/webhooks.ts';
+import type { Register } from './context.ts';
+
+export const COMMANDS: readonly Register[] = [
+  dev,
+  send,
+  invoke,
+  tail,
+  listen,
+  events,
+  runs,
+  replay,
+  apps,
+  functions,
+  webhooks,
+  transform,
+  keys,
+  environments,
+  config,
+  importFrom,
+  shadow,
+  doctor,
+  completion,
+];

@@ -1,0 +1,68 @@
+/** Does what a plan says. */
+import type { ApiClient, Json } from '../api-client.ts';
+import { usageError } from '../exit-codes.ts';
+import { at } from '../list-options.ts';
+import type { Change } from './plan.ts';
+
+type Variables = Record<string, string | undefined>;
+
+const PATHS = { webhooks: '/v1/webhooks', event_keys: '/v1/event-keys', api_keys: '/v1/api-keys' } as const;
+const MESSAGE = 'tidegate apply';
+
+/** Creates come first, in the order of the kinds: a webhook needs its environment. */
+export function inOrder(changes: readonly Change[]): Change[] {
+  const rank = ({ action }: Change) => (action === 'delete' ? 1 : 0);
+  return [...changes].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Before anything is changed. @throws CliError that names the variables that are not set */
+export function checkVariables(changes: readonly Change[], variables: Variables): void {
+  const needed = changes.flatMap(({ fields }) =>
+    fields.filter(({ field }) => field === 'secrets').flatMap(({ after }) => after),
+  );
+  const missing = [...new Set(needed.map(({ env }: Json) => env as string))].filter((name) => !variables[name]);
+  if (missing.length === 0) return;
+  throw usageError(
+    `These variables with secrets of webhooks are not set: ${missing.join(', ')}`,
+    'Set them, and apply again',
+  );
+}
+
+/** @returns what the service answered: of a new key, with its secret */
+export async function applyChange(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
+  if (change.kind === 'environments') return applyEnvironment(api, change);
+  const path = PATHS[change.kind];
+  const { action, id = '' } = change;
+  if (action === 'delete') return (await api.delete(`${path}/${encodeURIComponent(id)}`)).data;
+  if (action === 'create') return (await api.post(path, bodyOf(change, variables))).data;
+  return (await api.patch(`${path}/${encodeURIComponent(id)}`, bodyOf(change, variables))).data;
+}
+
+async function applyEnvironment(api: ApiClient, { action, entry, fields }: Change): Promise<Json> {
+  const { name, event_max_bytes, retention_days, archived } = entry;
+  if (action === 'create') await api.post('/v1/environments', { name, kind: 'named' });
+  const isChanged = (name: string) =>
+    fields.some(({ field, after }) => field === name && (action === 'update' || after));
+  const limits = {
+    ...(isChanged('event_max_bytes') && { event_max_bytes }),
+    ...(isChanged('retention_days') && { retention_days }),
+  };
+  if (Object.keys(limits).length > 0) await api.patch(at`/v1/environments/${name}/limits`, limits);
+  if (isChanged('archived')) await api.post(at`/v1/environments/${name}/${archived ? 'archive' : 'unarchive'}`);
+}
+
+function bodyOf({ action, kind, entry, fields, version }: Change, variables: Variables): Record<string, Json> {
+  const changed = Object.fromEntries(fields.map(({ field, after }) => [field, after]));
+  const { name, environment } = entry;
+  const identity = action === 'create' ? { name, environment } : {};
+  if (kind !== 'webhooks') return { ...identity, ...changed };
+  const handling = { ...changed };
+  // null is no value of these; the default is.
+  const { provider = null } = entry;
+  for (const field of ['verify', 'deduplicate']) if (handling[field] === null) handling[field] = provider !== null;
+  if (handling.settings === null) handling.settings = {};
+  if (handling.transform === null) delete handling.transform;
+  if (handling.secrets) handling.secrets = handling.secrets.map(({ env }: Json) => variables[env]);
+  const condition = action === 'update' ? { if_version: version } : {};
+  return { ...identity, ...handling, ...condition, message: MESSAGE };
+}

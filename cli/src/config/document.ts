@@ -1,0 +1,120 @@
+/** The file that `export` writes and `apply` reads (docs/cli.md#configuration-in-git): what it may have, and its defaults. */
+import type { Json } from '../api-client.ts';
+import { usageError } from '../exit-codes.ts';
+
+export const KINDS = ['environments', 'webhooks', 'event_keys', 'api_keys'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const NAME_OF_KIND: Record<Kind, string> = {
+  environments: 'environment',
+  webhooks: 'webhook',
+  event_keys: 'event key',
+  api_keys: 'API key',
+};
+
+/** A thing with its fields; what it does not have is the default. */
+export type Entry = Record<string, Json>;
+
+/** A section that the file does not have is left alone. */
+export type Document = Partial<Record<Kind, Entry[]>>;
+
+export const VERSION = 1;
+
+/** Fields and their defaults, in the order in which `export` writes them. undefined: there is none, and a missing field stays as it is. */
+export const FIELDS: Record<Kind, Record<string, Json>> = {
+  environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
+  webhooks: {
+    name: undefined,
+    environment: 'production',
+    provider: null,
+    verify: undefined,
+    verification: null,
+    secrets: undefined,
+    settings: {},
+    filter: null,
+    methods: undefined,
+    deduplicate: undefined,
+    max_body_bytes: null,
+    event_names: null,
+    ip_addresses: null,
+    transform: undefined,
+  },
+  event_keys: { name: undefined, environment: 'production', max_bytes: null, event_names: null, ip_addresses: null },
+  api_keys: { name: undefined, access: undefined, environment: null },
+};
+
+/** Names are unique within an environment. */
+export function identityOf({ name, environment }: Entry): string {
+  return JSON.stringify([name, environment ?? null]);
+}
+
+export function describeEntry({ name, environment }: Entry): string {
+  return environment ? `${name} (${environment})` : String(name);
+}
+
+/** With the defaults. @throws CliError that names the place */
+export function checkDocument(given: unknown, file: string): Document {
+  if (!isObject(given)) throw usageError(`${file}: expected a document with ${KINDS.join(', ')}`);
+  const { version = VERSION, ...sections } = given;
+  if (version !== VERSION)
+    throw usageError(`${file}: version ${JSON.stringify(version)} is unknown; expected ${VERSION}`);
+  for (const name of Object.keys(sections)) {
+    if (!(KINDS as readonly string[]).includes(name)) {
+      throw usageError(`${file}: ${name} is unknown; expected some of version, ${KINDS.join(', ')}`);
+    }
+  }
+  const document: Document = {};
+  for (const kind of KINDS) {
+    const entries = sections[kind];
+    if (entries === undefined) continue;
+    if (entries !== null && !Array.isArray(entries)) throw usageError(`${file}: ${kind}: expected a list`);
+    document[kind] = (entries ?? []).map((entry: unknown, i: number) =>
+      checkEntry(kind, entry, `${file}: ${kind}[${i}]`),
+    );
+    rejectTwins(document[kind] as Entry[], `${file}: ${kind}`);
+  }
+  return document;
+}
+
+function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
+  if (!isObject(entry)) throw usageError(`${where}: expected fields such as name`);
+  if (typeof entry.name !== 'string' || entry.name.trim() === '') throw usageError(`${where}: name is missing`);
+  const known = FIELDS[kind];
+  for (const field of Object.keys(entry)) {
+    if (field in known) continue;
+    throw usageError(
+      `${where} (${entry.name}): ${field} is unknown; expected some of ${Object.keys(known).join(', ')}`,
+    );
+  }
+  if (kind === 'api_keys' && !['read', 'write', 'admin'].includes(entry.access)) {
+    throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
+  }
+  if (kind === 'webhooks') checkSecrets(entry, where);
+  const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(defaults), ...entry };
+}
+
+/** A secret does not belong in git. */
+function checkSecrets({ name, secrets }: Entry, where: string): void {
+  if (secrets === undefined) return;
+  const isReference = (one: unknown) => {
+    return isObject(one) && Object.keys(one).length === 1 && typeof one.env === 'string' && /^\w+$/.test(one.env);
+  };
+  if (Array.isArray(secrets) && secrets.every(isReference)) return;
+  throw usageError(
+    `${where} (${name}): secrets are written by reference, and their texts are read from the environment by apply`,
+    'For example: secrets: [{ env: STRIPE_WEBHOOK_SECRET }]',
+  );
+}
+
+function rejectTwins(entries: readonly Entry[], where: string): void {
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    if (seen.has(identityOf(entry))) throw usageError(`${where}: two have the name ${describeEntry(entry)}`);
+    seen.add(identityOf(entry));
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, Json> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

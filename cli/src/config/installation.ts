@@ -1,0 +1,131 @@
+/** What the service has, in the form of the document. */
+import type { ApiClient, Json } from '../api-client.ts';
+import { CliError, EXIT } from '../exit-codes.ts';
+import { at } from '../list-options.ts';
+import { type Document, describeEntry, type Entry, identityOf, KINDS, type Kind, NAME_OF_KIND } from './document.ts';
+import { slugOf } from './files.ts';
+
+const POST = ['POST'];
+
+export interface Present {
+  entry: Entry;
+  /** Of the API; of an environment, its name. */
+  id: string;
+  /** Of a webhook. */
+  version?: number;
+  /** What a webhook does, whether it is chosen or the default. */
+  effective?: Entry;
+}
+
+export type Installation = Record<Kind, Map<string, Present>>;
+
+/** @param kinds to read; API keys need admin access */
+export async function readInstallation(api: ApiClient, kinds: readonly Kind[]): Promise<Installation> {
+  const lists = await Promise.all(KINDS.map((kind) => (kinds.includes(kind) ? READERS[kind](api) : [])));
+  const entries = KINDS.map((kind, i) => [kind, byIdentity(kind, lists[i] as Present[])]);
+  return Object.fromEntries(entries) as Installation;
+}
+
+export function toDocument(installation: Installation, kinds: readonly Kind[]): Document {
+  const sections = kinds.map((kind) => [kind, [...installation[kind].values()].map(({ entry }) => entry)]);
+  return Object.fromEntries(sections);
+}
+
+function byIdentity(kind: Kind, present: readonly Present[]): Map<string, Present> {
+  const found = new Map<string, Present>();
+  for (const one of present) {
+    const identity = identityOf(one.entry);
+    const other = found.get(identity);
+    if (other) {
+      const message = `The service has two of the ${NAME_OF_KIND[kind]} ${describeEntry(one.entry)}: ${other.id} and ${one.id}`;
+      throw new CliError(message, {
+        exitCode: EXIT.usage,
+        hint: 'They are matched by name: rename or delete one of them',
+      });
+    }
+    found.set(identity, one);
+  }
+  return found;
+}
+
+const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
+  async environments(api) {
+    const all: Json[] = await api.all('/v1/environments');
+    // Branches come and go with their apps.
+    return all
+      .filter(({ kind, deleting_at }) => kind !== 'branch' && deleting_at === null)
+      .map(({ name, event_max_bytes, retention_days, archived_at }) => {
+        return { id: name, entry: { name, event_max_bytes, retention_days, archived: archived_at !== null } };
+      });
+  },
+  async webhooks(api) {
+    const all: Json[] = await api.all('/v1/webhooks');
+    const methodsOf = await defaultMethods(api, all);
+    return all.map(({ id, version, ...webhook }) => {
+      const { verify, deduplicate, methods } = webhook;
+      return { id, version, effective: { verify, deduplicate, methods }, entry: webhookEntry(webhook, methodsOf) };
+    });
+  },
+  async event_keys(api) {
+    const all: Json[] = await api.all('/v1/event-keys');
+    return all.map(({ id, name, environment, max_bytes, event_names, ip_addresses }) => {
+      return { id, entry: { name, environment, max_bytes, event_names, ip_addresses } };
+    });
+  },
+  async api_keys(api) {
+    const all: Json[] = await api.all('/v1/api-keys');
+    return all.map(({ id, name, access, environment }) => ({ id, entry: { name, access, environment } }));
+  },
+};
+
+function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly string[]>): Entry {
+  const { name, environment, provider, verify, verification, settings, filter, methods, deduplicate } = webhook;
+  const { max_body_bytes, event_names, ip_addresses, transform, secrets } = webhook;
+  const isVerifiedBy = provider !== null;
+  return {
+    ...{
+      name,
+      environment,
+      provider,
+      verification,
+      settings,
+      filter,
+      max_body_bytes,
+      event_names,
+      ip_addresses,
+      transform,
+    },
+    ...(verify !== isVerifiedBy && { verify }),
+    ...(deduplicate !== isVerifiedBy && { deduplicate }),
+    ...(!isSameSet(methods, methodsOf.get(provider) ?? POST) && { methods }),
+    ...(secrets.length > 0 && { secrets: referencesTo(webhook) }),
+  };
+}
+
+/** By the name of the webhook: the service does not know where its secrets come from. */
+function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
+  const parts = [
+    ...(environment === 'production' ? [] : [environment]),
+    name,
+    /webhook/i.test(name) ? '' : 'webhook',
+    'secret',
+  ];
+  const variable = slugOf(parts.join('-')).replaceAll('-', '_').toUpperCase();
+  return secrets.map((_: Json, i: number) => ({ env: i === 0 ? variable : `${variable}_${i + 1}` }));
+}
+
+/** Of the providers that webhooks have: the service shows the methods that it accepts, not whether somebody chose them. */
+async function defaultMethods(
+  api: ApiClient,
+  webhooks: readonly Json[],
+): Promise<Map<string | null, readonly string[]>> {
+  const providers = [...new Set(webhooks.map(({ provider }) => provider as string | null))].filter(
+    (one) => one !== null,
+  );
+  const found = providers.map(async (id) => [id, (await api.get(at`/v1/providers/${id}`)).data.methods] as const);
+  return new Map<string | null, readonly string[]>(await Promise.all(found));
+}
+
+export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}

@@ -1,0 +1,119 @@
+/** What `apply` would do: the differences between the document and the service. */
+import type { Json } from '../api-client.ts';
+import { type Document, type Entry, identityOf, isObject, KINDS, type Kind } from './document.ts';
+import { type Installation, isSameSet, type Present } from './installation.ts';
+
+const PRODUCTION = 'production';
+
+export interface FieldChange {
+  field: string;
+  before: Json;
+  after: Json;
+}
+
+export interface Change {
+  action: 'create' | 'update' | 'delete';
+  kind: Kind;
+  /** As it shall be; of a deletion, as it is. */
+  entry: Entry;
+  /** Of the API; undefined: it does not exist yet. */
+  id: string | undefined;
+  version?: number | undefined;
+  fields: FieldChange[];
+  /** Why it cannot be done; undefined: it can. */
+  blockedBy?: string;
+}
+
+export interface Plan {
+  changes: Change[];
+  /** What the service has and the document does not. */
+  unmanaged: { kind: Kind; entry: Entry; id: string }[];
+}
+
+export interface PlanOptions {
+  /** Delete what the document does not have. */
+  prune: boolean;
+  /** Set the secrets of webhooks again, although nobody can see whether they differ. */
+  setSecrets: boolean;
+}
+
+export function planOf(document: Document, installation: Installation, options: PlanOptions): Plan {
+  const plan: Plan = { changes: [], unmanaged: [] };
+  for (const kind of KINDS) {
+    const wanted = document[kind];
+    if (!wanted) continue;
+    const named = new Set(wanted.map(identityOf));
+    for (const entry of wanted) {
+      const present = installation[kind].get(identityOf(entry));
+      const fields = present ? changedFields(kind, present, entry, options) : initialFields(entry);
+      if (present && fields.length === 0) continue;
+      const change: Change = {
+        action: present ? 'update' : 'create',
+        kind,
+        entry,
+        id: present?.id,
+        version: present?.version,
+        fields,
+      };
+      const blockedBy = present && blockOf(kind, fields);
+      plan.changes.push(blockedBy === undefined ? change : { ...change, blockedBy });
+    }
+    for (const [identity, { entry, id }] of installation[kind]) {
+      // Production always exists.
+      if (!named.has(identity) && !(kind === 'environments' && entry.name === PRODUCTION))
+        plan.unmanaged.push({ kind, entry, id });
+    }
+  }
+  if (options.prune) {
+    const deletions = plan.unmanaged
+      // Environments have events and runs: they are archived by hand.
+      .filter(({ kind }) => kind !== 'environments')
+      .map(({ kind, entry, id }): Change => ({ action: 'delete', kind, entry, id, fields: [] }));
+    plan.changes.push(...deletions);
+    plan.unmanaged = plan.unmanaged.filter(({ kind }) => kind === 'environments');
+  }
+  return plan;
+}
+
+function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets }: PlanOptions): FieldChange[] {
+  const { entry: before, effective = {} } = present;
+  const names = new Set([...Object.keys(after), ...Object.keys(effective)]);
+  const changes = [...names].flatMap((field): FieldChange[] => {
+    if (field === 'secrets') return [];
+    // What the document names is compared with what the webhook does; what it does not name must be the default.
+    const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
+    const is = after[field];
+    if (field === 'methods' && was && is && isSameSet(was, is)) return [];
+    return covers(was, is) ? [] : [{ field, before: was ?? null, after: is ?? null }];
+  });
+  if (kind !== 'webhooks' || !after.secrets?.length) return changes;
+  const isOther = changes.some(({ field }) => field === 'provider');
+  if (!setSecrets && !isOther && before.secrets?.length) return changes;
+  return [...changes, { field: 'secrets', before: before.secrets ?? null, after: after.secrets }];
+}
+
+function initialFields(entry: Entry): FieldChange[] {
+  return Object.entries(entry)
+    .filter(([field, value]) => !['name', 'environment'].includes(field) && !isEmpty(value))
+    .map(([field, after]) => ({ field, before: null, after }));
+}
+
+function blockOf(kind: Kind, fields: readonly FieldChange[]): string | undefined {
+  const [first] = fields;
+  if (kind === 'api_keys' && first)
+    return `the ${first.field} of an API key cannot be changed: delete the key, or choose another name`;
+  return undefined;
+}
+
+/** Whether the service has what is wanted; it may add defaults to objects. */
+function covers(has: Json, wanted: Json): boolean {
+  if (isEmpty(has) && isEmpty(wanted)) return true;
+  if (!isObject(has) || !isObject(wanted)) return JSON.stringify(has) === JSON.stringify(wanted);
+  const names = Object.keys(wanted);
+  if (names.length === 0) return Object.keys(has).length === 0;
+  return names.every((name) => covers(has[name], wanted[name]));
+}
+
+function isEmpty(value: Json): boolean {
+  return value === undefined || value === null || (isObject(value) && Object.keys(value).length === 0);
+}

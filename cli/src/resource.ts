@@ -1,0 +1,62 @@
+/** Commands that most resources of the API have. */
+import type { Command } from 'commander';
+import type { Json, Query } from './api-client.ts';
+import { confirm } from './confirm.ts';
+import type { Context } from './context.ts';
+import type { Output } from './output.ts';
+import type { Row } from './table.ts';
+
+export interface ListedResource<Options> {
+  description: string;
+  path: string;
+  query?: (options: Options) => Query;
+  headings: string[];
+  row: (item: Json, output: Output) => Row;
+  /** What --json shows of an item; default: all of it. */
+  shown?: (item: Json) => Json;
+}
+
+/** `list`: all entries. */
+export function addList<Options>(parent: Command, context: Context, resource: ListedResource<Options>): Command {
+  const { description, path, query, headings, row, shown = (item) => item } = resource;
+  return parent
+    .command('list')
+    .alias('ls')
+    .description(description)
+    .action(async (options: Options) => {
+      const found = (await context.api().all(path, query?.(options))).map(shown);
+      const output = context.output();
+      output.result(found, () => {
+        output.table(
+          headings,
+          found.map((item) => row(item, output)),
+        );
+      });
+    });
+}
+
+export interface ResourceAction {
+  name: string;
+  description: string;
+  argument?: string;
+  method?: 'POST' | 'DELETE';
+  path: (id: string) => string;
+  /** Asked before, unless --yes is given. */
+  question?: (id: string) => string;
+  /** What to print for people when it is done. */
+  done: (id: string, data: Json) => string;
+}
+
+/** An action on one entry, without a body. */
+export function addAction(parent: Command, context: Context, action: ResourceAction): Command {
+  const { name, description, argument = 'id', method = 'POST', path, question, done } = action;
+  const command = parent.command(name).description(description).argument(`<${argument}>`);
+  if (question) command.option('-y, --yes', 'do not ask');
+  return command.action(async (id: string, { yes }: { yes?: boolean }) => {
+    if (question) await confirm(context, question(id), yes);
+    const api = context.api();
+    const { data } = await (method === 'POST' ? api.post(path(id)) : api.delete(path(id)));
+    const output = context.output();
+    output.result(data ?? null, () => output.line(done(id, data)));
+  });
+}

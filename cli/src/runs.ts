@@ -1,0 +1,79 @@
+/** Runs as people read them. */
+import type { Json } from './api-client.ts';
+import { CliError } from './exit-codes.ts';
+import { type Output, printable } from './output.ts';
+
+export function printRuns(output: Output, runs: Json[]): void {
+  const rows = runs.map((run) => [
+    run.run_id,
+    run.function_id,
+    output.status(run.status),
+    run.queued_at,
+    tookOf(run),
+    run.error ? `${run.error.name}: ${run.error.message}` : '',
+  ]);
+  output.table(['RUN', 'FUNCTION', 'STATUS', 'QUEUED', 'TOOK', 'ERROR'], rows, 'No runs.');
+}
+
+export function printRun(output: Output, run: Json): void {
+  output.fields({
+    run: run.run_id,
+    function: run.function_id,
+    event: run.event_id,
+    status: run.status,
+    queued: run.queued_at,
+    started: run.run_started_at,
+    ended: run.ended_at,
+    took: tookOf(run),
+    'next attempt': run.next_try_at,
+    'waits for': run.waiting,
+    'cancelled by': run.cancel_reason,
+    're-run of': run.retry_of,
+    replay: run.replay_id,
+    error: run.error && (run.error.stack ?? `${run.error.name}: ${run.error.message}`),
+    output: run.status === 'Failed' ? undefined : run.output,
+  });
+  output.line();
+  const rows = run.history.map((entry: Json) => [
+    nameOf(entry),
+    output.status(entry.status),
+    tookOf(entry),
+    noteOf(entry),
+  ]);
+  output.table(['ATTEMPT OR STEP', 'STATUS', 'TOOK', 'NOTE'], rows, 'Nothing happened yet.');
+}
+
+/** An entry of the history on one line. */
+export function entryLine(output: Output, entry: Json): string {
+  const { text, paint } = output.status(entry.status) as { text: string; paint: (text: string) => string };
+  const rest = [nameOf(entry), tookOf(entry), noteOf(entry)].filter(Boolean).join('  ');
+  return `${paint(text.padEnd(9))}  ${printable(rest)}`;
+}
+
+/** @throws CliError unless the run completed */
+export function endWith(run: Json, output: Output): void {
+  if (run.status === 'Completed') {
+    output.item(run, () => output.line(printable(JSON.stringify(run.output, null, 2))));
+    return;
+  }
+  if (output.json) output.item(run, () => {});
+  const reason = run.error ? `: ${run.error.name}: ${run.error.message}` : '';
+  throw new CliError(`The run ${run.run_id} ended as ${run.status}${reason}`);
+}
+
+function nameOf({ kind, name, op, attempt }: Json): string {
+  return kind === 'attempt' ? `attempt ${attempt + 1}` : `${name ?? ''} (${op})`;
+}
+
+function noteOf({ error, until, waits_for, timed_out }: Json): string {
+  if (error) return `${error.name}: ${error.message}`;
+  const parts = [waits_for && `waits for ${waits_for}`, until && `until ${until}`, timed_out && 'timed out'];
+  return parts.filter(Boolean).join(' ');
+}
+
+function tookOf({ run_started_at, started_at = run_started_at, ended_at }: Json): string {
+  if (!started_at || !ended_at) return '';
+  const ms = Date.parse(ended_at) - Date.parse(started_at);
+  if (ms < 1_000) return `${ms} ms`;
+  return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}

@@ -1,0 +1,99 @@
+/** The other server of `tidegate shadow`: its events and runs, read with the REST API of the protocol (docs/rest.md). */
+import type { ApiClient, Json, Reply } from '../api-client.ts';
+import { at } from '../list-options.ts';
+
+/** What every server of the protocol gives at once. */
+const PAGE = 50;
+/** Of one look; a look at more than these leaves out the oldest. */
+const EVENTS_MAX = 10_000;
+/** An event may be listed a little after others that came later. */
+const OVERLAP_MS = 30_000;
+/** Events of the server itself. */
+const INTERNAL = /^inngest\//;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+export interface OtherEvent {
+  internalId: string;
+  name: string;
+  /** As JSON text, to be sent here: its deduplication ID is the internal ID there. */
+  text: string;
+}
+
+export class OtherServer {
+  readonly #api: ApiClient;
+  /** Internal IDs with the times of their receipt. */
+  readonly #seen = new Map<string, number>();
+  #sinceMs: number;
+  /** By the IDs that the server gave them, of servers that number functions. */
+  #functionIds = new Map<string, string>();
+
+  constructor(api: ApiClient, sinceMs: number) {
+    this.#api = api;
+    this.#sinceMs = sinceMs;
+  }
+
+  /** Those that came since the last look, oldest first. */
+  async newEvents(): Promise<{ events: OtherEvent[]; isTruncated: boolean }> {
+    const query = { received_after: new Date(this.#sinceMs).toISOString(), limit: PAGE };
+    const listed: Json[] = [];
+    let cursor: string | undefined;
+    do {
+      const reply = await this.#api.get('/v1/events', { ...query, cursor });
+      const page = listOf(reply);
+      listed.push(...page);
+      // Not every server of the protocol has a cursor in its answer: the last ID is one too.
+      cursor = reply.metadata?.cursor ?? (page.length === PAGE ? page.at(-1).internal_id : undefined);
+    } while (cursor && listed.length < EVENTS_MAX);
+    const found = listed.filter(({ internal_id, name }) => !this.#seen.has(internal_id) && !INTERNAL.test(name));
+    const events: OtherEvent[] = [];
+    for (const event of found.reverse()) events.push(await this.#whole(event));
+    this.#remember(found);
+    return { events, isTruncated: cursor !== undefined };
+  }
+
+  /** IDs of the functions that ran on the event. @param apps whose functions may have other IDs there */
+  async functionsOf(internalId: string, apps: readonly string[]): Promise<Set<string>> {
+    const ids = listOf(await this.#api.get(at`/v1/events/${internalId}/runs`)).map(
+      ({ function_id }) => function_id as string,
+    );
+    if (ids.some((id) => UUID.test(id) && !this.#functionIds.has(id))) await this.#readFunctions(apps);
+    return new Set(ids.map((id) => this.#functionIds.get(id) ?? id));
+  }
+
+  async #whole(listed: Json): Promise<OtherEvent> {
+    const { internal_id, name } = listed;
+    // A large event is listed without its data.
+    const { data, ts, user, v } =
+      listed.data === undefined ? (await this.#api.get(at`/v1/events/${internal_id}`)).data : listed;
+    const text = JSON.stringify({
+      name,
+      data,
+      id: internal_id,
+      ...(ts && { ts }),
+      ...(user && { user }),
+      ...(v && { v }),
+    });
+    return { internalId: internal_id, name, text };
+  }
+
+  #remember(events: readonly Json[]): void {
+    for (const { internal_id, received_at } of events) this.#seen.set(internal_id, Date.parse(received_at));
+    const last = Math.max(...this.#seen.values());
+    this.#sinceMs = Math.max(this.#sinceMs, last - OVERLAP_MS);
+    for (const [id, receivedMs] of this.#seen) if (receivedMs < this.#sinceMs) this.#seen.delete(id);
+  }
+
+  async #readFunctions(apps: readonly string[]): Promise<void> {
+    for (const app of apps) {
+      for (const fn of listOf(await this.#api.get(at`/v1/apps/${app}/functions`))) {
+        const slug = fn.slug ?? fn.Slug;
+        if (slug) this.#functionIds.set(fn.id ?? fn.ID, slug);
+      }
+    }
+  }
+}
+
+/** Some servers of the protocol answer with the list alone. */
+function listOf({ body, data }: Reply): Json[] {
+  return Array.isArray(body) ? body : (data ?? []);
+}

@@ -1,0 +1,54 @@
+/** The options of `webhooks create` and `webhooks update`. */
+import type { Command } from 'commander';
+import type { Stdin } from './context.ts';
+import { usageError } from './exit-codes.ts';
+import { readFileOf, readSecret } from './input.ts';
+
+export interface WebhookOptions {
+  provider?: string;
+  transform?: string;
+  filter?: string;
+  method?: string[];
+  setting?: string[];
+  secretStdin?: boolean;
+  verify?: boolean;
+  message?: string;
+}
+
+export function withWebhookOptions(command: Command): Command {
+  return command
+    .option('--provider <id>', 'such as stripe or github; "none" removes it')
+    .option('--transform <file>', 'JavaScript file with the function transform(evt, headers, queryParams, raw)')
+    .option('--filter <cel>', 'requests that do not meet it make no event; "none" removes it')
+    .option('--method <methods...>', 'HTTP methods to accept')
+    .option('--setting <name=value...>', 'settings of the provider')
+    .option('--secret-stdin', "read the provider's secret from stdin")
+    .option('--no-verify', 'take requests without verification')
+    .option('--message <text>', 'for the list of versions');
+}
+
+/** The fields that the options set. @throws CliError */
+export async function bodyOf(options: WebhookOptions, stdin: Stdin): Promise<Record<string, unknown>> {
+  const { provider, transform, filter, method, setting, secretStdin, verify, message } = options;
+  return {
+    ...(provider !== undefined && { provider: orNull(provider) }),
+    ...(transform !== undefined && { transform: await readFileOf(transform) }),
+    ...(filter !== undefined && { filter: orNull(filter) }),
+    ...(method && { methods: method.flatMap((one) => one.toUpperCase().split(',')) }),
+    ...(setting && { settings: Object.fromEntries(setting.map(pair)) }),
+    ...(secretStdin && { secrets: [await readSecret("the provider's secret", stdin)] }),
+    // Without the option, commander says true.
+    ...(verify === false && { verify }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+function orNull(text: string): string | null {
+  return text === 'none' ? null : text;
+}
+
+function pair(text: string): [string, string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw usageError(`--setting ${text}: expected name=value`);
+  return [name, value];
+}
