@@ -1,4 +1,4 @@
-/** A transform, its request and its outcome (docs/webhooks.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
+/** A transform, its request and its outcome (docs/transforms.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
 
 export interface Transform {
   /** ID of the webhook; unsaved code has an ID that starts with `test:`. */
@@ -19,9 +19,9 @@ export interface TransformRequest {
 }
 
 export interface TransformOutcome {
-  /** The return value as JSON: an object that is not validated as an event yet, or null. */
-  event: Record<string, unknown> | null;
-  /** The JSON text of event and logs: nested deeper than the event alone. */
+  /** The return value as JSON, not validated yet: null, an object or a list. */
+  returned: Record<string, unknown> | unknown[] | null;
+  /** The JSON text of return value and logs: nested deeper than the return value alone. */
   text: string;
   logs: { level: string; text: string }[];
   /** Duration of the call, without creating the isolate. */

@@ -6,7 +6,8 @@
  *  3. `scheduler/pool.ts` queues it fairly among webhooks and sends batches to its child process (`scheduler/sandbox-process.ts`).
  *  4. `protocol.ts`: the only thing that both sides share.
  *  5. `sandbox/child.ts` hands each batch to a thread (`sandbox/thread.ts`), which calls the webhook's isolate (`sandbox/isolate.ts`).
- *     Inside the isolate, `sandbox/bootstrap.ts` calls the user's function and reports the result as JSON text.
+ *     Inside the isolate, `sandbox/bootstrap.ts` calls the user's function and reports the result as JSON text. `sandbox/web-api/` has what
+ *     the function may use beside the language, such as `crypto`.
  *  6. The result returns to the dispatcher. `scheduler/result.ts` validates it and turns it into an outcome or a ServiceError. When the process
  *     exits first, the dispatcher decides which requests to retry, alone, and which transform gets a strike. */
 import { createHash } from 'node:crypto';
@@ -94,8 +95,10 @@ export function createTransforms({
   }
 
   return {
-    run: (transform, { body = {}, bodyText = JSON.stringify(body), headers, query, raw }) =>
-      submit(transform, `[${bodyText},${JSON.stringify([headers, query, raw]).slice(1)}`),
+    run(transform, { body = {}, bodyText = JSON.stringify(body), headers, query, raw }) {
+      const others = JSON.stringify([headers, query, raw]);
+      return submit(transform, bodyText === raw ? others : `[${bodyText},${others.slice(1)}`);
+    },
 
     async check(code) {
       const version = createHash('sha256').update(code).digest('base64url');

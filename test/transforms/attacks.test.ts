@@ -47,7 +47,7 @@ describe('A transform that', function () {
           expect(JSON.stringify([result.message, result.facts]).length).to.be.below(FAILURE_CHARS);
         } else expect((result as TransformOutcome).logs.length).to.be.at.most(101);
       }
-      const { event } = await transforms.run(harmless, { ...REQUEST, body: { file } });
+      const { returned: event } = await transforms.run(harmless, { ...REQUEST, body: { file } });
       expect(event).to.deep.equal({ name: 'fine', n: 1, seen: 'undefined', file });
     });
   }
@@ -58,9 +58,9 @@ function meets(wanted: Expected, result: unknown): boolean {
   if ('error' in wanted) {
     return result instanceof ServiceError && result.code === wanted.error && result.message.includes(wanted.message);
   }
-  if (!(result instanceof Object && 'event' in result)) return false;
-  if ('event_text' in wanted) return JSON.stringify(result.event) === wanted.event_text;
-  return JSON.stringify(sorted(result.event)) === JSON.stringify(sorted(wanted.event));
+  if (!(result instanceof Object && 'returned' in result)) return false;
+  if ('event_text' in wanted) return JSON.stringify(result.returned) === wanted.event_text;
+  return JSON.stringify(sorted(result.returned)) === JSON.stringify(sorted(wanted.event));
 }
 
 function sorted(value: unknown): unknown {

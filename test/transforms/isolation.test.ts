@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { errorOf, REQUEST, returning, shared, webhook } from './support.ts';
+import { errorOf, fieldsOf, REQUEST, returning, shared, webhook } from './support.ts';
 
 describe('The isolate of a transform', function () {
   this.timeout(10_000);
   const transforms = shared();
 
   const resultOf = async (expression: string) =>
-    (await transforms.run(returning(`return { value: ${expression} }`))).event?.value;
+    fieldsOf(await transforms.run(returning(`return { value: ${expression} }`))).value;
 
   for (const name of ['process', 'require', 'module', 'Buffer', 'fetch', 'setTimeout', 'performance', 'WebAssembly']) {
     it(`has no ${name}`, async () => {
@@ -55,7 +55,7 @@ describe('The isolate of a transform', function () {
 
   it('protects other requests from code that replaces built-ins', async () => {
     const vandal = webhook(`
-      JSON.stringify = () => '{"event":{"forged":true},"logs":7}';
+      JSON.stringify = () => '{"returned":{"forged":true},"logs":7}';
       JSON.parse = () => { throw new Error('gone') };
       Object.prototype.toJSON = () => ({ forged: true });
       Array.prototype[Symbol.iterator] = Array.prototype.push = String.prototype.slice = Reflect.apply = undefined;
@@ -63,7 +63,7 @@ describe('The isolate of a transform', function () {
       Promise = Error = String = undefined;
       async function transform(evt) { console.log('a'.repeat(20000)); return Object.create(null, { evt: { value: evt.n, enumerable: true } }); }
     `);
-    const { event, logs } = await transforms.run(vandal, { ...REQUEST, body: { n: 7 } });
+    const { returned: event, logs } = await transforms.run(vandal, { ...REQUEST, body: { n: 7 } });
     expect(event).to.deep.equal({ evt: 7 });
     expect(logs).to.have.length(2);
     expect(await resultOf('JSON.stringify([1])')).to.equal('[1]');

@@ -22,7 +22,7 @@ describe('A transform that does not end', function () {
       const error = await errorOf(transforms.run(returning(body)));
       expect(error.code).to.equal('transform_failed');
       expect(error.message).to.contain('ran longer than 250 ms');
-      expect((await transforms.run(harmless)).event).to.include({ name: 'fine' });
+      expect((await transforms.run(harmless)).returned).to.include({ name: 'fine' });
     });
   }
 
@@ -54,7 +54,7 @@ describe('A transform that does not end', function () {
     );
     outcomes.forEach((outcome, n) => {
       if (n === 5) expect(outcome.status).to.equal('rejected');
-      else expect((outcome as PromiseFulfilledResult<{ event: unknown }>).value.event).to.deep.equal({ n });
+      else expect((outcome as PromiseFulfilledResult<{ returned: unknown }>).value.returned).to.deep.equal({ n });
     });
   });
 });
@@ -75,7 +75,7 @@ describe('A transform that uses too much memory', function () {
       const fine = await Promise.all(
         Array.from({ length: 50 }, (_, n) => transforms.run(harmless, { ...REQUEST, body: { n } })),
       );
-      expect(fine.map(({ event }) => event)).to.deep.equal(
+      expect(fine.map(({ returned: event }) => event)).to.deep.equal(
         Array.from({ length: 50 }, (_, n) => ({ name: 'fine', data: { n } })),
       );
       for (const error of await exploded) {
@@ -100,7 +100,7 @@ describe('A transform that uses too much memory', function () {
       await transforms.run(sometimes, REQUEST);
       const heavy = errorOf(transforms.run(sometimes, { ...REQUEST, body: { heavy: true } }));
       const light = await Promise.all(Array.from({ length: 10 }, () => transforms.run(sometimes, REQUEST)));
-      expect(light.map(({ event }) => event)).to.deep.equal(Array(10).fill({ n: 1 }));
+      expect(light.map(({ returned: event }) => event)).to.deep.equal(Array(10).fill({ n: 1 }));
       expect((await heavy).code).to.equal('transform_failed');
     });
   });
@@ -145,7 +145,7 @@ describe('Quarantine of a transform', function () {
     for (let i = 0; i < 3; i += 1) await errorOf(transforms.run(bad));
     expect((await errorOf(transforms.run(bad))).code).to.equal('transform_quarantined');
     const good = edited(bad, 'const transform = () => ({ name: "fixed" })');
-    expect((await transforms.run(good)).event).to.deep.equal({ name: 'fixed' });
+    expect((await transforms.run(good)).returned).to.deep.equal({ name: 'fixed' });
   });
 
   it('ends after a minute', async () => {
@@ -155,7 +155,7 @@ describe('Quarantine of a transform', function () {
       for (let i = 0; i < 3; i += 1) await errorOf(transforms.run(bad, REQUEST));
       expect((await errorOf(transforms.run(bad, REQUEST))).code).to.equal('transform_quarantined');
       laterMs = 61_000;
-      expect((await transforms.run(bad, { ...REQUEST, body: { fine: true } })).event).to.deep.equal({});
+      expect((await transforms.run(bad, { ...REQUEST, body: { fine: true } })).returned).to.deep.equal({});
     });
   });
 
@@ -181,7 +181,7 @@ describe('A full queue of transforms', function () {
         ),
       );
       const other = await transforms.run(harmless, REQUEST);
-      expect(other.event).to.include({ name: 'fine' });
+      expect(other.returned).to.include({ name: 'fine' });
       const outcomes = Object.groupBy(await Promise.all(flood), (outcome) => outcome);
       expect(outcomes['overloaded 1']).to.have.length(21);
       expect(outcomes.ok).to.have.length(9);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { DEFAULT_LIMITS, memoryBounds } from '../../src/transforms/protocol.ts';
 import { until } from '../support/until.ts';
-import { REQUEST, returning, transformChildren, webhook, withTransforms } from './support.ts';
+import { fieldsOf, REQUEST, returning, transformChildren, webhook, withTransforms } from './support.ts';
 
 const MB = 1_048_576;
 const BOUNDS = memoryBounds({ ...DEFAULT_LIMITS, threads: 2, timeoutMs: 5_000 });
@@ -38,7 +38,7 @@ describe('Memory of a transform process', function () {
       try {
         const webhooks = Array.from({ length: 60 }, () => holding(45));
         const all = await Promise.all(webhooks.map((one) => transforms.run(one, REQUEST)));
-        for (const { event } of all) expect(event).to.deep.equal({ n: 45 });
+        for (const { returned: event } of all) expect(event).to.deep.equal({ n: 45 });
       } finally {
         clearInterval(watch);
       }
@@ -72,7 +72,7 @@ describe('Memory of a transform process', function () {
         const sent = await Promise.all(
           Array.from({ length: 8 }, (_, n) => transforms.run(quick, { ...REQUEST, body: { n } })),
         );
-        expect(sent.map(({ event }) => event?.n)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
+        expect(sent.map((outcome) => fieldsOf(outcome).n)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7]);
         expect(round).to.be.below(5_000);
       }
       expect(lines.filter(({ msg }) => msg.includes('process exited'))).to.deep.equal([]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
-import { errorOf, REQUEST, returning, start, transformChildren, webhook, withTransforms } from './support.ts';
+import { errorOf, fieldsOf, REQUEST, returning, start, transformChildren, webhook, withTransforms } from './support.ts';
 
 const fine = () => webhook('const transform = (evt) => ({ name: "fine", n: evt.n })');
 /** Runs long enough that the test can kill the process. */
@@ -21,7 +21,7 @@ describe('A transform process that is killed from outside', function () {
           const outcome = transforms.run(webhooks[n % 4] as (typeof webhooks)[0], { ...REQUEST, body: { n } });
           outcomes.push(
             outcome.then(
-              ({ event }) => String(event?.name),
+              (outcome) => String(fieldsOf(outcome).name),
               (error) => `${error.code} ${error.retryAfterSeconds}`,
             ),
           );
@@ -54,7 +54,7 @@ describe('A transform process that is killed from outside', function () {
       for (const pid of transformChildren()) process.kill(pid, 'SIGKILL');
       const error = await rejected;
       expect([error.code, error.status, error.retryAfterSeconds]).to.deep.equal(['overloaded', 503, 1]);
-      expect((await transforms.run(victim, REQUEST)).event).to.deep.equal({ name: 'victim' });
+      expect((await transforms.run(victim, REQUEST)).returned).to.deep.equal({ name: 'victim' });
       expect(lines.filter(({ msg }) => STRIKE_LINES.test(msg))).to.deep.equal([]);
     });
   });
@@ -74,7 +74,7 @@ describe('A transform process that crashes', function () {
         describe: 'the request runs alone',
       });
       for (const pid of transformChildren()) if (pid !== main) process.kill(pid, 'SIGTRAP');
-      expect((await outcome).event).to.deep.equal({ name: 'long' });
+      expect((await outcome).returned).to.deep.equal({ name: 'long' });
       expect(lines.filter(({ msg }) => STRIKE_LINES.test(msg))).to.deep.equal([]);
     });
   });
@@ -87,7 +87,7 @@ describe('A transform process that crashes', function () {
       const exploded = errorOf(transforms.run(bomb, REQUEST));
       const outcomes = beside.flatMap((one) => [1, 2, 3].map((n) => transforms.run(one, { ...REQUEST, body: { n } })));
       expect((await exploded).message).to.match(/used too much memory|ran longer/);
-      for (const { event } of await Promise.all(outcomes)) expect(event?.name).to.equal('fine');
+      for (const outcome of await Promise.all(outcomes)) expect(fieldsOf(outcome).name).to.equal('fine');
       const strikes = lines.filter(({ msg }) => STRIKE_LINES.test(msg)).map(({ webhook }) => webhook);
       expect(strikes).to.deep.equal([bomb.id]);
     });

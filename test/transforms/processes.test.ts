@@ -57,7 +57,7 @@ describe('Transform processes', function () {
       await transforms.run(fine(), REQUEST);
       const children = transformChildren();
       for (const pid of children) process.kill(pid, 'SIGTERM');
-      expect((await transforms.run(fine(), REQUEST)).event).to.deep.equal({ name: 'fine' });
+      expect((await transforms.run(fine(), REQUEST)).returned).to.deep.equal({ name: 'fine' });
       expect(transformChildren()).to.deep.equal(children);
     });
   });
@@ -69,7 +69,7 @@ describe('Transform processes', function () {
       const all = Promise.all(webhooks.flatMap((webhook) => [1, 2, 3].map(() => transforms.run(webhook, REQUEST))));
       await transforms.run(fine(), REQUEST);
       for (const pid of transformChildren()) process.kill(pid, 'SIGKILL');
-      for (const { event } of await all) expect(event).to.deep.equal({ name: 'slow' });
+      for (const { returned: event } of await all) expect(event).to.deep.equal({ name: 'slow' });
     });
   });
 
@@ -80,7 +80,7 @@ describe('Transform processes', function () {
       await transforms.run(moody, REQUEST);
       expect(transformChildren()).to.have.length(2);
       await until(() => transformChildren().length === 1, { describe: 'the process for suspects has exited' });
-      expect((await transforms.run(moody, REQUEST)).event).to.deep.equal({});
+      expect((await transforms.run(moody, REQUEST)).returned).to.deep.equal({});
     });
   });
 

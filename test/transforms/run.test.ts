@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { edited, errorOf, REQUEST, returning, shared, webhook, withTransforms } from './support.ts';
+import { edited, errorOf, fieldsOf, REQUEST, returning, shared, webhook, withTransforms } from './support.ts';
 
 describe('Transforms', function () {
   this.timeout(10_000);
   const transforms = shared();
 
   it('get the body, the headers, the query and the raw body', async () => {
-    const { event } = await transforms.run(
+    const { returned: event } = await transforms.run(
       returning('return { name: "seen", data: { evt, headers, queryParams, raw } }'),
       {
         body: { a: [1, { b: null }] },
@@ -27,7 +27,7 @@ describe('Transforms', function () {
   });
 
   it('get an empty object when there is no body', async () => {
-    const { event } = await transforms.run(
+    const { returned: event } = await transforms.run(
       webhook('function transform(evt = {}, headers = {}, queryParams = {}) { return { evt, headers, queryParams } }'),
       { ...REQUEST, body: undefined },
     );
@@ -37,7 +37,7 @@ describe('Transforms', function () {
   it('get a body that is null, a string or an array unchanged', async () => {
     const echo = returning('return { evt }');
     for (const body of [null, 'text', [1, 2]]) {
-      expect((await transforms.run(echo, { ...REQUEST, body })).event).to.deep.equal({ evt: body });
+      expect((await transforms.run(echo, { ...REQUEST, body })).returned).to.deep.equal({ evt: body });
     }
   });
 
@@ -49,33 +49,33 @@ describe('Transforms', function () {
     'var transform = function () { return Promise.resolve({ name: "made" }) }',
   ]) {
     it(`can be written as ${code.slice(0, code.indexOf('{'))}…`, async () => {
-      expect((await transforms.run(webhook(code))).event).to.deep.equal({ name: 'made' });
+      expect((await transforms.run(webhook(code))).returned).to.deep.equal({ name: 'made' });
     });
   }
 
   it('can return null to ignore the request', async () => {
-    expect((await transforms.run(returning('return null'))).event).to.equal(null);
+    expect((await transforms.run(returning('return null'))).returned).to.equal(null);
   });
 
   it('return an event as JSON', async () => {
     const made = 'return { data: { at: new Date(0), none: undefined, not: NaN, ["__proto__"]: 1 } }';
-    const { event, durationMs } = await transforms.run(returning(made));
+    const { returned: event, durationMs } = await transforms.run(returning(made));
     expect(JSON.stringify(event)).to.equal('{"data":{"at":"1970-01-01T00:00:00.000Z","not":null,"__proto__":1}}');
     expect(durationMs).to.be.greaterThan(0);
   });
 
   it('run their new code as soon as they are edited', async () => {
     const first = returning('return { name: "first" }');
-    expect((await transforms.run(first)).event).to.deep.equal({ name: 'first' });
+    expect((await transforms.run(first)).returned).to.deep.equal({ name: 'first' });
     const second = edited(first, 'const transform = () => ({ name: "second" })');
-    expect((await transforms.run(second)).event).to.deep.equal({ name: 'second' });
+    expect((await transforms.run(second)).returned).to.deep.equal({ name: 'second' });
   });
 
   it('start from their first line for each request: variables do not survive', async () => {
     const counting = webhook('let uses = 0; const transform = () => ({ uses: ++uses })');
     const seen: unknown[] = [];
     await withTransforms({ threads: 1, limits: { usesPerIsolate: 3 } }, async (transforms) => {
-      for (let i = 0; i < 5; i += 1) seen.push((await transforms.run(counting, REQUEST)).event?.uses);
+      for (let i = 0; i < 5; i += 1) seen.push(fieldsOf(await transforms.run(counting, REQUEST)).uses);
     });
     expect(seen).to.deep.equal([1, 1, 1, 1, 1]);
   });

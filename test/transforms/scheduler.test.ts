@@ -13,7 +13,7 @@ function request(id: string): QueuedRequest {
   return made;
 }
 
-const NOTHING = { event: null, text: '', logs: [], durationMs: 0 };
+const NOTHING = { returned: null, text: '', logs: [], durationMs: 0 };
 const batch = (...webhooks: string[]) => ({ requests: webhooks.map(request), slow: false });
 
 const ids = (list: (QueuedRequest | undefined)[]) => list.map((request) => request?.transform.id);
@@ -175,10 +175,10 @@ describe('InFlightRequests', () => {
     const inFlight = new InFlightRequests(2);
     const number = inFlight.add({ ...batch('a', 'a', 'a'), slow: true }, 0);
     inFlight.add(batch('b', 'b'), 0);
-    expect(inFlight.load).to.deep.equal({ requests: 5, slowBatches: 1 });
+    expect(inFlight.load).to.deep.equal({ requests: 5, batches: 2, slowBatches: 1 });
     expect(ids(inFlight.remove(number, 1)?.requests as QueuedRequest[])).to.deep.equal(['a', 'a', 'a']);
     expect(inFlight.remove(number, 1)).to.equal(undefined);
-    expect(inFlight.load).to.deep.equal({ requests: 2, slowBatches: 0 });
+    expect(inFlight.load).to.deep.equal({ requests: 2, batches: 1, slowBatches: 0 });
   });
 });
 

@@ -4,6 +4,7 @@ import { ServiceError } from '../../src/errors.ts';
 import {
   createTransforms,
   type Transform,
+  type TransformOutcome,
   type TransformRequest,
   type Transforms,
   type TransformsOptions,
@@ -68,6 +69,11 @@ export async function withTransforms<T>(
   } finally {
     await transforms.close();
   }
+}
+
+/** The fields of what a transform returned. */
+export function fieldsOf({ returned }: Pick<TransformOutcome, 'returned'>): Record<string, unknown> {
+  return returned as Record<string, unknown>;
 }
 
 /** The ServiceError that `promise` is rejected with. */

@@ -43,6 +43,19 @@ describe('request log of a webhook', () => {
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
+  it('the request log takes any time as a limit, however early or late', async () => {
+    const webhook = await make();
+    await logged(webhook, await deliver(webhook.url, '{"name": "log/time"}'));
+    for (const [query, count] of [
+      ['received_before=0020-02-29T00:00:00Z', 0],
+      ['received_after=0020-02-29T00:00:00Z', 1],
+      ['received_before=999999999999999', 1],
+    ] as const) {
+      const { status, body } = await call('GET', `/v1/webhooks/${webhook.id}/requests?${query}`);
+      expect([status, body.data?.length], query).to.deep.equal([200, count]);
+    }
+  });
+
   it('the request log has an accepted request with headers, query, body, console and event', async () => {
     const webhook = await make();
     const answer = await deliver(`${webhook.url}?a=1&a=2`, '{"name": "log/one"}', { 'x-kind': 'k' });
@@ -187,7 +200,7 @@ describe('request log of a webhook', () => {
       await logged(webhook, failed);
       expect((await rerun(webhook, failed, {})).body.code).to.equal('transform_failed');
       const mended = 'const transform = (evt) => { console.warn("mended"); return { name: "rerun/dry", data: evt } }';
-      await call('PUT', `/v1/webhooks/${webhook.id}`, { transform: mended });
+      await call('PATCH', `/v1/webhooks/${webhook.id}`, { transform: mended });
       const { status, body } = await rerun(webhook, failed, {});
       expect(status).to.equal(200);
       expect(body.data).to.deep.include({

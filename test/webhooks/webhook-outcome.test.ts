@@ -21,6 +21,8 @@ function input(changes: Partial<DecisionInput> = {}): DecisionInput {
     resolution: { env: 'production' },
     receivedAt: NOW,
     eventMaxFutureMs: 60_000,
+    defaultId: () => undefined,
+    verified: undefined,
     ...changes,
     returned,
   };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { request } from '../support/http.ts';
+import { deliver as deliverTo, type LoggedWebhook, makeWebhook } from '../support/logged-webhooks.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -13,11 +14,6 @@ const DRAFT = `function transform(evt) {
   return { name: evt.n === 2 ? 'replay/renamed' : 'replay/x', data: { n: evt.n } };
 }`;
 
-interface Webhook {
-  id: string;
-  url: string;
-}
-
 describe('replays of webhook requests', () => {
   let service: Service;
   before(async () => {
@@ -27,33 +23,18 @@ describe('replays of webhook requests', () => {
 
   const call = (method: string, path: string, body?: object) => service.request(method, path, body);
 
-  async function make(fields: object = {}): Promise<Webhook> {
-    const { status, body } = await call('POST', '/v1/webhooks', { name: 'log', transform: ECHO, ...fields });
-    expect(status, JSON.stringify(body)).to.equal(201);
-    return body.data;
-  }
+  const make = (fields: object = {}) => makeWebhook(service, { transform: ECHO, ...fields });
+  const deliver = (webhook: LoggedWebhook, bodies: object[]) => deliverTo(service, webhook, bodies);
 
-  /** Resolves when they are in the log.
-   *  @returns their IDs */
-  async function deliver({ id, url }: Webhook, bodies: object[]): Promise<string[]> {
-    const ids: string[] = [];
-    for (const body of bodies) {
-      const { headers } = await request('POST', url, { body: JSON.stringify(body) });
-      ids.push(headers.get('x-request-id') as string);
-    }
-    await service.waitFor(`/v1/webhooks/${id}/requests/${ids.at(-1)}`, ({ status }) => status === 200);
-    return ids;
-  }
-
-  const replays = (webhook: Webhook, rest = '') => `/v1/webhooks/${webhook.id}/replays${rest}`;
-  const replay = async (webhook: Webhook, body: object) => {
+  const replays = (webhook: LoggedWebhook, rest = '') => `/v1/webhooks/${webhook.id}/replays${rest}`;
+  const replay = async (webhook: LoggedWebhook, body: object) => {
     const answer = await call('POST', replays(webhook), body);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     return answer.body.data;
   };
-  const ended = async (webhook: Webhook, id: string) =>
+  const ended = async (webhook: LoggedWebhook, id: string) =>
     (await service.waitFor(replays(webhook, `/${id}`), ({ body }) => body.data.ended_at !== null)).body.data;
-  const results = async (webhook: Webhook, id: string, status: string) =>
+  const results = async (webhook: LoggedWebhook, id: string, status: string) =>
     (await call('GET', replays(webhook, `/${id}/results?status=${status}`))).body.data;
   const eventsNamed = async (name: string) => (await call('GET', `/v1/events?name=${name}&limit=100`)).body.data;
 
@@ -88,7 +69,7 @@ describe('replays of webhook requests', () => {
   it('a dry run without a draft compares the present transform with the log', async () => {
     const webhook = await make();
     await deliver(webhook, [{ n: 1 }, { n: 2, throws: true }]);
-    await call('PUT', `/v1/webhooks/${webhook.id}`, {
+    await call('PATCH', `/v1/webhooks/${webhook.id}`, {
       transform: "const transform = () => ({ name: 'replay/x', data: {} });",
     });
     const { dry_run } = await replay(webhook, {});
@@ -178,7 +159,9 @@ describe('replays of webhook requests', () => {
     expect(cancelled.state).to.equal('cancelled');
     expect(cancelled.ended_at).to.be.a('string');
     expect((await call('POST', `${path}/resume`)).body.data.state).to.equal('cancelled');
-    expect((await call('GET', replays(webhook))).body.data.map(({ id }: Webhook) => id)).to.deep.equal([started.id]);
+    expect((await call('GET', replays(webhook))).body.data.map(({ id }: LoggedWebhook) => id)).to.deep.equal([
+      started.id,
+    ]);
   });
 
   it('a replay of a deleted webhook is cancelled', async () => {
@@ -217,7 +200,7 @@ describe('replays of webhook requests', () => {
     const [first, second, third] = await deliver(webhook, [{ n: 1 }, { n: 2, none: true }, { n: 3, throws: true }]);
     const path = `/v1/webhooks/${webhook.id}/requests`;
     const idsOf = async (query: string) =>
-      (await call('GET', `${path}?${query}`)).body.data.map(({ id }: Webhook) => id);
+      (await call('GET', `${path}?${query}`)).body.data.map(({ id }: LoggedWebhook) => id);
     expect(await idsOf('outcome=ignored')).to.deep.equal([second]);
     expect(await idsOf('outcome=rejected')).to.deep.equal([third]);
     const all = (await call('GET', path)).body.data;

@@ -12,6 +12,8 @@ interface Stats {
   last_request_at: string | null;
   requests: number;
   rejected: number;
+  filtered: number;
+  unverified: number;
 }
 
 describe('webhook stats', () => {
@@ -21,8 +23,8 @@ describe('webhook stats', () => {
   });
   after(() => service.stop());
 
-  const make = async () =>
-    (await service.post('/v1/webhooks', { name: 'stats', transform: TRANSFORM })).body.data as {
+  const make = async (fields: object = {}) =>
+    (await service.post('/v1/webhooks', { name: 'stats', transform: TRANSFORM, ...fields })).body.data as {
       id: string;
       url: string;
     };
@@ -44,6 +46,8 @@ describe('webhook stats', () => {
       last_request_at: null,
       requests: 0,
       rejected: 0,
+      filtered: 0,
+      unverified: 0,
     });
   });
 
@@ -53,6 +57,16 @@ describe('webhook stats', () => {
     const { rejected, last_request_at } = await statsOf(id, ({ requests }) => requests === 3);
     expect(rejected).to.equal(1);
     expect(Date.parse(last_request_at ?? '')).to.be.closeTo(Date.now(), 10_000);
+  });
+
+  it('GET /v1/webhooks/stats counts requests that the filter dropped, and those that failed verification', async () => {
+    const { id, url } = await make({ filter: 'body.kind == "kept"' });
+    await deliver(url, {}, { kind: 'kept' }, { kind: 'other' });
+    expect(await statsOf(id, ({ requests }) => requests === 3)).to.include({ rejected: 0, filtered: 2, unverified: 0 });
+    const forged = await make({ provider: 'stripe', secrets: ['whsec_stats'] });
+    await deliver(forged.url, {}, {});
+    const counts = await statsOf(forged.id, ({ requests }) => requests === 2);
+    expect(counts).to.include({ rejected: 2, filtered: 0, unverified: 2 });
   });
 
   it('GET /v1/webhooks/stats counts what the request log keeps', async () => {

@@ -25,7 +25,7 @@ describe('webhooks', () => {
     return body.data;
   }
 
-  const put = (path: string, body: object) => service.request('PUT', path, body);
+  const patch = (path: string, body: object) => service.request('PATCH', path, body);
   const remove = (path: string) => service.request('DELETE', path);
   const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) =>
     request('POST', url, { body, headers });
@@ -43,17 +43,17 @@ describe('webhooks', () => {
       expect((await service.get(`/v1/webhooks/${made.id}`)).body.data).to.deep.equal(made);
       expect((await service.get('/v1/webhooks')).body.data).to.deep.include(made);
 
-      const changed = await put(`/v1/webhooks/${made.id}`, { name: 'Hub' });
+      const changed = await patch(`/v1/webhooks/${made.id}`, { name: 'Hub' });
       expect(changed.body.data).to.include({ id: made.id, url: made.url, name: 'Hub', transform: ECHO });
 
       expect((await remove(`/v1/webhooks/${made.id}`)).status).to.equal(204);
       expect((await service.get(`/v1/webhooks/${made.id}`)).status).to.equal(404);
     });
 
-    it('PUT /v1/webhooks/:id uses the new transform from the next request on', async () => {
+    it('PATCH /v1/webhooks/:id uses the new transform from the next request on', async () => {
       const { id, url } = await make('const transform = () => ({ name: "v/1", data: {} })');
       expect((await eventOf(await deliver(url, '{}'))).name).to.equal('v/1');
-      await put(`/v1/webhooks/${id}`, { transform: 'const transform = () => ({ name: "v/2", data: {} })' });
+      await patch(`/v1/webhooks/${id}`, { transform: 'const transform = () => ({ name: "v/2", data: {} })' });
       await until(async () => (await eventOf(await deliver(url, '{}'))).name === 'v/2', {
         describe: 'the new transform is used',
       });
@@ -76,7 +76,7 @@ describe('webhooks', () => {
       const none = await service.post('/v1/webhooks', { name: 'x', transform: 'const other = 1;' });
       expect([none.status, none.body.code]).to.deep.equal([400, 'transform_invalid']);
       const { id } = await make(ECHO);
-      expect((await put(`/v1/webhooks/${id}`, { transform: '}' })).status).to.equal(400);
+      expect((await patch(`/v1/webhooks/${id}`, { transform: '}' })).status).to.equal(400);
       expect((await service.get(`/v1/webhooks/${id}`)).body.data.transform).to.equal(ECHO);
     });
 
@@ -178,7 +178,7 @@ describe('webhooks', () => {
         ['{ name: "x", data: 7 }', '"data"'],
         ['{ name: "inngest/x", data: {} }', '"name"'],
         ['undefined', 'undefined'],
-        ['[]', 'array'],
+        ['[[]]', 'array'],
         ['"text"', 'string'],
       ]) {
         const { url } = await make(`const transform = () => (${returned});`);

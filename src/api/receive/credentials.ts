@@ -7,7 +7,8 @@ import { PRODUCTION } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
 import { describe } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
-import type { WebhookDirectory, WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
+import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 
 export type Credential = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 

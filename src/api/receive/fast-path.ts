@@ -5,12 +5,14 @@ import { newId } from '../../model/ids.ts';
 import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from '../http/router.ts';
 import { HSTS, setSecurityHeaders } from '../http/security-headers.ts';
+import { withProtection } from './custom-response.ts';
 import type { Received } from './resolve-environment.ts';
 
 /** Every other path under /e/ is the router's: in capitals, with a slash at its end, or with escaped characters. */
 const PATH = /^\/e\/([\w-]+)(?:\?|$)/;
 /** As the router would set it; metrics, traces and the log name it. */
 const ROUTE = '/e/:key';
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 export interface FastPathDeps {
   publicUrl: string | undefined;
@@ -43,8 +45,9 @@ async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<vo
     // Rejects queries of too many fields before anything reads them.
     if (ctx.req.url?.includes('?')) void ctx.query;
     deps.admit?.(ctx);
-    const { ids } = await deps.receive(ctx, key);
-    respond(ctx, deps.publicUrl, JSON.stringify({ ids, status: 200 }));
+    const { ids, response } = await deps.receive(ctx, key);
+    if (response) respond(ctx, deps.publicUrl, response.body, response.status, withProtection(response.headers));
+    else respond(ctx, deps.publicUrl, JSON.stringify({ ids, status: 200 }));
   } catch (thrown) {
     ctx.set('x-request-id', ctx.state.requestId);
     setSecurityHeaders(ctx, deps.publicUrl);
@@ -54,15 +57,17 @@ async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<vo
 }
 
 /** Written at once: Koa's setters cost as much as the rest of the response. */
-function respond(ctx: Context, publicUrl: string | undefined, json: string): void {
+function respond(
+  ctx: Context,
+  publicUrl: string | undefined,
+  body: string,
+  status = 200,
+  own: Record<string, string> = JSON_TYPE,
+): void {
   const { res } = ctx;
   ctx.respond = false;
   if (res.headersSent || res.writableEnded) return;
   const headers = [
-    'content-type',
-    'application/json; charset=utf-8',
-    'content-length',
-    String(Buffer.byteLength(json)),
     'x-request-id',
     ctx.state.requestId,
     'x-content-type-options',
@@ -70,7 +75,10 @@ function respond(ctx: Context, publicUrl: string | undefined, json: string): voi
     'cache-control',
     'no-store',
   ];
+  // HTTP forbids a length with them.
+  if (status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
   if (isSecure(ctx, publicUrl)) headers.push('strict-transport-security', HSTS);
-  res.writeHead(200, headers);
-  res.end(json);
+  for (const name in own) headers.push(name, own[name] as string);
+  res.writeHead(status, headers);
+  res.end(body);
 }

@@ -1,20 +1,33 @@
-/** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): runs the transform, decides the outcome
- *  (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
-import type { IncomingHttpHeaders } from 'node:http';
+/** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): answers handshakes, verifies, filters, runs the
+ *  transform, decides the outcome (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
+import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
-import { newId } from '../../model/ids.ts';
+import type { Event } from '../../model/events/event.ts';
+import { derivedId, newId } from '../../model/ids.ts';
+import { defaultId } from '../../providers/default-id.ts';
+import { answerHandshake } from '../../providers/handshakes.ts';
+import type { ProviderRequest } from '../../providers/provider-request.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldEvents } from '../../store/webhooks/held-events.ts';
-import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
-import type { Transform, Transforms } from '../../transforms/transforms.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../http/environment-selection.ts';
 import { parseFields } from '../http/urlencoded.ts';
+import type { Draft } from './draft.ts';
+import { passesFilter } from './filter-webhook.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
-import { type Decision, decide, type WebhookResult } from './webhook-outcome.ts';
-import { toTransformRequest } from './webhook-request.ts';
+import {
+  errorOf,
+  type LoggedVerification,
+  providerRequestOf,
+  type VerifyWebhookDeps,
+  verifyWebhook,
+} from './verify-webhook.ts';
+import { type Decision, decide, rejected, type WebhookResult } from './webhook-outcome.ts';
+import { toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
-export interface ProcessWebhookDeps {
+export interface ProcessWebhookDeps extends VerifyWebhookDeps {
   eventMaxFutureMs: number;
   environments: Environments;
   transforms: Transforms;
@@ -23,54 +36,108 @@ export interface ProcessWebhookDeps {
   telemetry: Telemetry;
 }
 
-export interface WebhookRequest {
-  requestId: string;
-  /** Unix milliseconds. */
-  receivedAt: number;
-  headers: IncomingHttpHeaders;
-  /** The query string. */
-  search: string;
-  body: Buffer;
-}
-
 export interface ProcessOptions {
   /** Decides and does not commit. */
   dryRun?: boolean;
-  /** Runs instead of the webhook's own. */
-  draft?: Transform | undefined;
+  /** Runs instead of the webhook's own transform and filter. */
+  draft?: Draft | undefined;
   /** Internal ID of the event: processing the request again under the same one changes nothing. Default: a new one. */
   eventId?: string | undefined;
+  /** The request is from the log, with this verification: one that was not verified then must be now, whatever its age. */
+  logged?: { verification: LoggedVerification | undefined } | undefined;
 }
 
-/** @throws ServiceError environment_archived, too_many_fields, transform_failed, transform_quarantined, overloaded, unavailable */
+/** Never throws: an error is the outcome `rejected`. */
 export async function processWebhook(
   webhook: WebhookInUse,
   request: WebhookRequest,
   deps: ProcessWebhookDeps,
-  { dryRun = false, draft, eventId }: ProcessOptions = {},
+  options: ProcessOptions = {},
 ): Promise<WebhookResult> {
-  const { decided, console } = await runAndDecide(webhook, draft, request, deps);
-  const ids = dryRun ? [] : await commit(decided, webhook, { ...request, eventId }, deps);
-  return { decided, ids, console };
+  let verification: LoggedVerification | undefined;
+  try {
+    const provided = providerRequestOf(webhook, request, deps);
+    const greeting = await handshakeOf(webhook, provided, undefined, options, deps);
+    if (greeting) return { decided: greeting, ids: [], console: [], verification };
+    rejectHandshakeMethod(webhook, request.method);
+    verification = await verifyWebhook(webhook, provided, options.logged, deps);
+    const handshake = await handshakeOf(webhook, provided, verification ?? { result: 'skipped' }, options, deps);
+    if (handshake) return { decided: handshake, ids: [], console: [], verification };
+    const { decided, console } = await runAndDecide(webhook, request, provided, verification, options, deps);
+    const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
+    return { decided, ids, console, verification };
+  } catch (error) {
+    return { ...rejected(error), ...(verification && { verification }) };
+  }
+}
+
+/** @param verification of the request; undefined: it has not been verified yet
+ *  @throws ServiceError verification_failed, verification_unavailable */
+async function handshakeOf(
+  { preset, openSecrets, liveSecrets, settings = {} }: WebhookInUse,
+  request: ProviderRequest,
+  verification: LoggedVerification | undefined,
+  { dryRun }: ProcessOptions,
+  { fetchDocument }: VerifyWebhookDeps,
+): Promise<Decision | undefined> {
+  if (!preset || preset.handshakes.length === 0) return undefined;
+  // The provider may not know the newest secret yet.
+  const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
+  const answer = await answerHandshake(preset, request, {
+    verified: verification !== undefined,
+    secrets: matched > 0 ? openSecrets.slice(matched) : openSecrets,
+    settings,
+    fetchDocument: dryRun ? async () => '' : fetchDocument,
+  });
+  if (!answer) return undefined;
+  if ('result' in answer) throw errorOf(answer);
+  return { outcome: 'handshake', answer };
+}
+
+/** Methods of handshakes are accepted, and make no events.
+ *  @throws ServiceError method_not_allowed */
+function rejectHandshakeMethod({ eventMethods, acceptedMethods }: WebhookInUse, method: string): void {
+  const isHandshakes = (methods: readonly string[]) => methods.includes(method);
+  if (isHandshakes(eventMethods) || !isHandshakes(acceptedMethods)) return;
+  throw new ServiceError('method_not_allowed', {
+    detail: `got ${method}, which is for the provider's handshake, and the request is none`,
+  });
 }
 
 async function runAndDecide(
   webhook: WebhookInUse,
-  draft: Transform | undefined,
-  { headers, search, body, receivedAt }: WebhookRequest,
+  { method, headers, search, body, receivedAt }: WebhookRequest,
+  provided: ProviderRequest,
+  verification: LoggedVerification | undefined,
+  { draft }: ProcessOptions,
   { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
-) {
+): Promise<Pick<WebhookResult, 'console'> & { decided: Decision }> {
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
-  const { id, version, transform: code, allowList } = webhook;
+  const { id, version, transform: code, allowList, preset, deduplicate = true } = webhook;
   const transformRequest = await toTransformRequest(body, headers, search);
-  const { event: returned, text, logs } = await transforms.run(draft ?? { id, version, code }, transformRequest);
-  const decided = decide({ returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs });
+  const filter = draft?.filter ?? webhook;
+  if (filter.filterExpression && !(await passesFilter(filter, { ...transformRequest, method, headers, receivedAt }))) {
+    return { decided: { outcome: 'filtered', events: [], reason: 'filter_not_met' }, console: [] };
+  }
+  const transform = draft?.transform ?? { id, version: String(version), code };
+  const { returned, text, logs } = await transforms.run(transform, transformRequest);
+  const decided = decide({
+    returned,
+    text,
+    allowList,
+    selection,
+    resolution,
+    receivedAt,
+    eventMaxFutureMs,
+    defaultId: () => (preset && deduplicate ? defaultId(preset, provided, id) : undefined),
+    verified: verification && verification.result === 'verified',
+  });
   return { decided, console: logs };
 }
 
-/** @returns internal ID of the event; empty when there is none
- *  @throws ServiceError unavailable when Redis did not store the event */
+/** @returns internal IDs of the events
+ *  @throws ServiceError unavailable when Redis did not store them */
 async function commit(
   decided: Decision,
   webhook: WebhookInUse,
@@ -79,23 +146,36 @@ async function commit(
 ): Promise<string[]> {
   switch (decided.outcome) {
     case 'accepted': {
-      const { event, env } = decided;
+      const { events, env } = decided;
       const request = { env, source: `webhook:${webhook.id}` as const, requestId, receivedAt };
-      return eventId === undefined
-        ? acceptor.accept([event], request)
-        : [await acceptor.acceptWithId(event, eventId, request)];
+      if (eventId === undefined) return acceptor.accept(events, request);
+      return Promise.all(
+        events.map((event, index) => acceptor.acceptWithId(event, idAt(eventId, index), request, index)),
+      );
     }
     case 'held': {
       const { reason, selection } = decided;
-      const internalId = eventId ?? newId(receivedAt);
-      const event = { ...decided.event, ts: decided.event.ts ?? receivedAt };
-      const held = { internalId, webhookId: webhook.id, selection, reason, event, receivedAt, requestId };
-      await acceptor.writeDurably(() => heldEvents.hold(held));
-      telemetry.publishHeldEvent(internalId);
-      return [internalId];
+      const held = decided.events.map((event: Event, index) => ({
+        internalId: eventId === undefined ? newId(receivedAt) : idAt(eventId, index),
+        webhookId: webhook.id,
+        selection,
+        reason,
+        event: { ...event, ts: event.ts ?? receivedAt },
+        receivedAt,
+        requestId,
+      }));
+      await acceptor.writeDurably(() => Promise.all(held.map((one) => heldEvents.hold(one))));
+      for (const { internalId } of held) telemetry.publishHeldEvent(internalId);
+      return held.map(({ internalId }) => internalId);
     }
     case 'filtered':
     case 'ignored':
+    case 'handshake':
       return [];
   }
+}
+
+/** The first event of a request has the given ID. */
+function idAt(eventId: string, index: number): string {
+  return index === 0 ? eventId : derivedId(eventId, 'webhook-event', String(index));
 }

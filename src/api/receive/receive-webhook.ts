@@ -2,8 +2,8 @@
  *  outcome, so that it can be re-run. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
-import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
+import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
@@ -12,7 +12,9 @@ import { rejectAddress } from './credentials.ts';
 import { type ProcessWebhookDeps, processWebhook } from './process-webhook.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
+import { withoutSecrets } from './stored-credentials.ts';
 import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
+import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
@@ -20,6 +22,7 @@ export interface ReceiveWebhookDeps extends ProcessWebhookDeps {
   eventLimits: EventLimits;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
+  webhookWatcher: WebhookWatcher;
 }
 
 export async function receiveWebhook(
@@ -28,7 +31,7 @@ export async function receiveWebhook(
   receivedAt: number,
   deps: ReceiveWebhookDeps,
 ): Promise<Received> {
-  const { backpressure, telemetry, requestLogWriter } = deps;
+  const { backpressure, telemetry, requestLogWriter, webhookWatcher } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const { requestId } = ctx.state;
@@ -36,37 +39,63 @@ export async function receiveWebhook(
   if (backpressure.full) {
     // Rejected unread and not logged: the log of all providers' retries would fill the memory that is short.
     rejectAddress(webhook.allowList, ip);
+    webhookWatcher.record(webhook.id, { id: requestId, receivedAt, outcome: 'rejected' });
     backpressure.admit();
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
   const result = await readAndProcess().catch(rejected);
-  telemetry.recordWebhookAnswer(result.decided.outcome);
+  telemetry.recordWebhookAnswer(result.decided.outcome, result.verification?.result);
+  const summary = {
+    id: requestId,
+    receivedAt,
+    method: ctx.method,
+    ip,
+    durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
+    bodyBytes: body?.length,
+    version: typeof webhook.version === 'number' ? webhook.version : undefined,
+    ...logFieldsOf(result),
+  };
+  webhookWatcher.record(webhook.id, summary);
   requestLogWriter.add(webhook.id, {
-    summary: {
-      id: requestId,
-      receivedAt,
-      method: ctx.method,
-      ip,
-      durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
-      bodyBytes: body?.length,
-      ...logFieldsOf(result),
-    },
-    headers,
-    search,
+    summary,
+    ...withoutSecrets(webhook, result.verification, { headers, search }),
     body,
   });
+  if (isMethodError(result)) ctx.set('allow', webhook.acceptedMethods.join(', '));
   return responseOf(result);
 
   async function readAndProcess(): Promise<WebhookResult> {
     // The body comes first: the log has it also of requests that are then rejected.
-    const limit = deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env);
+    const limit = limitOf(webhook, deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env));
     body = await readBody(ctx.req, limit.bytes, limit.remedy);
     telemetry.recordReceived(body.length);
     rejectAddress(webhook.allowList, ip);
+    rejectMethod(webhook, ctx.method);
     rejectPaused(webhook);
-    return processWebhook(webhook, { requestId, receivedAt, headers, search, body }, deps);
+    return processWebhook(webhook, { requestId, receivedAt, method: ctx.method, headers, search, body }, deps);
   }
+}
+
+function limitOf({ id, maxBodyBytes }: WebhookInUse, limit: EventLimit): EventLimit {
+  if (maxBodyBytes === undefined || maxBodyBytes >= limit.bytes) return limit;
+  return { bytes: maxBodyBytes, remedy: `raise "max_body_bytes" of the webhook with PATCH /v1/webhooks/${id}` };
+}
+
+/** @throws ServiceError method_not_allowed */
+function rejectMethod({ acceptedMethods }: WebhookInUse, method: string): void {
+  if ((acceptedMethods as readonly string[]).includes(method)) return;
+  throw new ServiceError('method_not_allowed', {
+    detail: `got ${method}; this webhook accepts ${acceptedMethods.join(', ')}`,
+  });
+}
+
+function isMethodError({ decided }: WebhookResult): boolean {
+  return (
+    decided.outcome === 'rejected' &&
+    decided.error instanceof ServiceError &&
+    decided.error.code === 'method_not_allowed'
+  );
 }
 
 /** Providers retry after a 503, so a short pause loses nothing.

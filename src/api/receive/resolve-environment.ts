@@ -14,6 +14,16 @@ export interface Received {
   ids: string[];
   /** The environment that accepted them; undefined: the request made no event, or a held one. */
   env: string | undefined;
+  /** Instead of the usual one. */
+  response?: CustomResponse | undefined;
+}
+
+/** An answer that a provider wants: of a handshake, or of a transform. */
+export interface CustomResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string;
 }
 
 /** @param owner name of the environment that the key belongs to, or BRANCHES

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
+import { withProtection } from './custom-response.ts';
 import { type ReceiveEventsDeps, receiveEvents } from './receive-events.ts';
 import { type ReceiveWebhookDeps, receiveWebhook } from './receive-webhook.ts';
 import type { Received } from './resolve-environment.ts';
@@ -17,14 +18,38 @@ export function receiveRoutes(deps: ReceiveDeps): Router {
   const router = new Router({ prefix: '/e' });
   if (deps.dev) router.use(allowCrossOrigin);
   router.post('/:key', async (ctx) => {
-    const { ids } = await receive(ctx, ctx.params.key, deps);
-    ctx.body = { ids, status: 200 };
+    respond(ctx, await receive(ctx, ctx.params.key, deps));
   });
-  router.on('all', '/:key', (ctx) => {
+  router.on('all', '/:key', async (ctx) => {
+    if (await isWebhook(ctx.params.key, deps)) {
+      // Some providers, such as Intercom, look whether the URL is there before they take it.
+      if (ctx.method === 'HEAD') return respond(ctx, { ids: [], env: undefined });
+      return respond(ctx, await receive(ctx, ctx.params.key, deps));
+    }
     ctx.set('allow', 'POST');
     throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; send events with POST` });
   });
   return router;
+}
+
+/** Only webhooks may accept other methods. */
+async function isWebhook(key: string, { credentials }: ReceiveDeps): Promise<boolean> {
+  try {
+    return (await credentials.of(key, Date.now())).kind === 'webhook';
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'key_unknown') return false;
+    throw error;
+  }
+}
+
+function respond(ctx: Context, { ids, response }: Received): void {
+  if (!response) {
+    ctx.body = { ids, status: 200 };
+    return;
+  }
+  ctx.status = response.status;
+  ctx.set(withProtection(response.headers));
+  ctx.body = response.body;
 }
 
 export async function receive(ctx: Context, key: string, deps: ReceiveDeps): Promise<Received> {

@@ -3,21 +3,35 @@
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
-import { rejectFarFuture, requireData, validateEvents } from '../../model/events/sent-event.ts';
+import type { HandshakeAnswer } from '../../providers/handshakes.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
-import type { Received, Resolution } from './resolve-environment.ts';
+import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
+import { resultOfTransform } from './transform-result.ts';
 
 /** What Tidegate does with a request that it does not reject. */
 export type Decision =
-  | { outcome: 'accepted'; event: Event; env: string }
-  /** The event goes to the holding page. */
-  | { outcome: 'held'; event: Event; reason: HeldReason; selection: string | undefined }
-  /** The webhook's list of event names rejects the event. */
-  | { outcome: 'filtered'; event: Event }
-  /** The transform returned null. */
-  | { outcome: 'ignored' };
+  | { outcome: 'accepted'; events: readonly Event[]; env: string; response?: CustomResponse | undefined }
+  /** The events go to the holding page. */
+  | {
+      outcome: 'held';
+      events: readonly Event[];
+      reason: HeldReason;
+      selection: string | undefined;
+      response?: CustomResponse | undefined;
+    }
+  /** The webhook's filter dropped the request, or its list of event names all events. */
+  | {
+      outcome: 'filtered';
+      events: readonly Event[];
+      reason: 'filter_not_met' | 'event_refused';
+      response?: CustomResponse | undefined;
+    }
+  /** The transform returned no event. */
+  | { outcome: 'ignored'; response?: CustomResponse | undefined }
+  /** The provider proved the URL. */
+  | { outcome: 'handshake'; answer: HandshakeAnswer };
 
 export type WebhookOutcome = Decision | { outcome: 'rejected'; error: unknown };
 
@@ -25,10 +39,12 @@ type ConsoleLines = LogSummary['console'];
 
 export interface WebhookResult {
   decided: WebhookOutcome;
-  /** Internal ID of the event, once it is committed. */
+  /** Internal IDs of the events, once they are committed. */
   ids: string[];
   /** What the transform logged. */
   console: ConsoleLines;
+  /** undefined: the webhook verifies nothing, or the request did not come so far. */
+  verification?: LogSummary['verification'];
 }
 
 export interface DecisionInput {
@@ -41,67 +57,96 @@ export interface DecisionInput {
   /** Unix milliseconds. */
   receivedAt: number;
   eventMaxFutureMs: number;
+  /** The deduplication ID of an event that has none. */
+  defaultId: () => string | undefined;
+  /** undefined: the webhook has no provider. */
+  verified: boolean | undefined;
 }
 
 /** @throws ServiceError transform_failed when the transform returned an invalid event */
 export function decide(input: DecisionInput): Decision {
   const { returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs } = input;
-  if (returned === null) return { outcome: 'ignored' };
-  const event = eventOfTransform(returned, text, receivedAt, eventMaxFutureMs);
-  if (!allowList.allowsName(event.name)) return { outcome: 'filtered', event };
-  if ('held' in resolution) return { outcome: 'held', event, reason: resolution.held, selection };
-  return { outcome: 'accepted', event, env: resolution.env };
+  const { events: made, response } = resultOfTransform(returned, text, receivedAt, eventMaxFutureMs);
+  const answer = response && { response };
+  if (made.length === 0) return { outcome: 'ignored', ...answer };
+  // A list of event names that changes between two retries of the provider must not change their IDs.
+  const completed = complete(made, input);
+  const events = completed.filter(({ name }) => allowList.allowsName(name));
+  if (events.length === 0) return { outcome: 'filtered', events: completed, reason: 'event_refused', ...answer };
+  if ('held' in resolution) return { outcome: 'held', events, reason: resolution.held, selection, ...answer };
+  return { outcome: 'accepted', events, env: resolution.env, ...answer };
 }
 
-/** @throws ServiceError transform_failed when the transform returned an invalid event */
-export function eventOfTransform(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event {
-  try {
-    const events = validateEvents(returned, text);
-    requireData(returned);
-    rejectFarFuture(events, nowMs, maxFutureMs);
-    return events[0] as Event;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    // The message about a reserved name is for senders; its detail names the field.
-    const explained = typeof error.facts?.detail === 'string' ? `: ${error.facts.detail}` : error.message;
-    const detail = explained.replace(/^.*?: event 0,? ?/, '');
-    throw new ServiceError('transform_failed', {
-      detail: `it returned an invalid event: ${detail}`,
-      cause: error,
-    });
-  }
+/** With the deduplication ID of the request, and whether it was verified. Before the list of names drops some: the ID of an event does not depend on it. */
+function complete(events: readonly Event[], { defaultId, verified }: DecisionInput): Event[] {
+  const base = events.some(({ id }) => id === undefined) ? defaultId() : undefined;
+  return events.map((event, index) => ({
+    ...event,
+    ...(base !== undefined && event.id === undefined && { id: events.length === 1 ? base : `${base}#${index}` }),
+    ...(verified !== undefined && { verified }),
+  }));
 }
 
 /** A request that failed at any stage. The error of a transform has its log lines. */
 export function rejected(error: unknown): WebhookResult {
   const logs = error instanceof ServiceError ? (error.facts?.logs as ConsoleLines | undefined) : undefined;
-  return { decided: { outcome: 'rejected', error }, ids: [], console: logs ?? [] };
+  return {
+    decided: { outcome: 'rejected', error },
+    ids: [],
+    console: logs ?? [],
+    verification: failedVerification(error),
+  };
 }
 
 /** The response to the provider.
  *  @throws the error of a rejected request */
 export function responseOf({ decided, ids }: WebhookResult): Received {
   if (decided.outcome === 'rejected') throw decided.error;
-  return { ids, env: decided.outcome === 'accepted' ? decided.env : undefined };
+  if (decided.outcome === 'handshake') return { ids, env: undefined, response: decided.answer };
+  return {
+    ids,
+    env: decided.outcome === 'accepted' ? decided.env : undefined,
+    ...(decided.response && { response: decided.response }),
+  };
 }
 
-type ResultFields = Pick<LogSummary, 'outcome' | 'status' | 'reason' | 'message' | 'eventName' | 'ids' | 'console'>;
+type ResultFields = Pick<
+  LogSummary,
+  'outcome' | 'status' | 'reason' | 'message' | 'eventName' | 'ids' | 'console' | 'verification'
+>;
 
 /** The part of the log entry that tells the result. */
-export function logFieldsOf({ decided, ids, console }: WebhookResult): ResultFields {
+export function logFieldsOf({ decided, ids, console, verification }: WebhookResult): ResultFields {
   const { outcome } = decided;
+  const common = { ids, console, ...(verification && { verification }) };
   switch (outcome) {
     case 'accepted':
-      return { outcome, status: 200, eventName: decided.event.name, ids, console };
+      return { outcome, status: statusOf(decided), eventName: firstName(decided), ...common };
     case 'held':
-      return { outcome, status: 200, reason: decided.reason, eventName: decided.event.name, ids, console };
+      return { outcome, status: statusOf(decided), reason: decided.reason, eventName: firstName(decided), ...common };
     case 'filtered':
-      return { outcome, status: 200, reason: 'event_refused', eventName: decided.event.name, ids, console };
+      return { outcome, status: statusOf(decided), reason: decided.reason, eventName: firstName(decided), ...common };
     case 'ignored':
-      return { outcome, status: 200, ids, console };
+      return { outcome, status: statusOf(decided), ...common };
+    case 'handshake':
+      return { outcome, status: decided.answer.status, message: decided.answer.note, ...common };
     case 'rejected':
-      return { outcome, ...errorFields(decided.error), ids, console };
+      return { outcome, ...errorFields(decided.error), ...common };
   }
+}
+
+function statusOf({ response }: { response?: CustomResponse | undefined }): number {
+  return response?.status ?? 200;
+}
+
+function firstName({ events }: { events: readonly Event[] }): string | undefined {
+  return events[0]?.name;
+}
+
+/** The verification of a request that failed it, for the log. */
+function failedVerification(error: unknown): LogSummary['verification'] {
+  if (!(error instanceof ServiceError) || !error.code.startsWith('verification_')) return undefined;
+  return { result: 'failed', reason: String(error.facts?.reason) };
 }
 
 function errorFields(thrown: unknown): Pick<LogSummary, 'status' | 'reason' | 'message'> {

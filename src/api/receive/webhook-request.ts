@@ -1,4 +1,4 @@
-/** Turns a provider's request into the input of a transform (docs/webhooks.md#what-a-transform-gets). */
+/** Turns a provider's request into the input of a transform (docs/transforms.md#what-a-transform-gets). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
@@ -15,6 +15,17 @@ const CONTENT_TYPE_MAX_LENGTH = 1_024;
 const PART_HEADER = 'content-disposition';
 /** The limit for all parts together, 200 bytes for each of the most parts. Parsing 512 KB of headers blocks the main thread for 60 ms. */
 const PART_HEADERS_MAX_BYTES = 200 * MAX_FIELDS;
+
+export interface WebhookRequest {
+  requestId: string;
+  /** Unix milliseconds. */
+  receivedAt: number;
+  method: string;
+  headers: IncomingHttpHeaders;
+  /** The query string. */
+  search: string;
+  body: Buffer;
+}
 
 /** @param search the query string, with or without its question mark
  *  @throws ServiceError too_many_fields */

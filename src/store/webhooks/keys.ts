@@ -4,10 +4,12 @@ import type { KeyDeclaration } from '../redis/key-declaration.ts';
 export const webhookKeys = (prefix: string) => ({
   webhooks: `${prefix}:webhooks`,
   webhookKeys: `${prefix}:webhook-keys`,
+  webhookVersions: (webhookId: string) => `${prefix}:webhook-versions:${webhookId}`,
   heldEvents: `${prefix}:held-events`,
   heldEvent: (id: string) => `${prefix}:held-event:${id}`,
   heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
   removedWebhooks: `${prefix}:removed-webhooks`,
+  webhookWatch: `${prefix}:webhook-watch`,
   webhookReplays: `${prefix}:webhook-replays`,
   activeWebhookReplays: `${prefix}:active-webhook-replays`,
   webhookReplay: (id: string) => `${prefix}:webhook-replay:${id}`,
@@ -18,10 +20,16 @@ export const webhookKeys = (prefix: string) => ({
 export const webhookLogKeys = (prefix: string) => ({
   webhookLog: (webhookId: string) => `${prefix}:webhook-log:${webhookId}`,
   webhookRejections: (webhookId: string) => `${prefix}:webhook-rejections:${webhookId}`,
+  webhookFiltered: (webhookId: string) => `${prefix}:webhook-filtered:${webhookId}`,
+  webhookUnverified: (webhookId: string) => `${prefix}:webhook-unverified:${webhookId}`,
   webhookLogSizes: (webhookId: string) => `${prefix}:webhook-log-sizes:${webhookId}`,
   webhookRequest: (webhookId: string, requestId: string) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
   unarchivedRequests: (webhookId: string) => `${prefix}:unarchived-requests:${webhookId}`,
   dueWebhookLogs: `${prefix}:due-webhook-logs`,
+  webhookIssue: (issueId: string) => `${prefix}:webhook-issue:${issueId}`,
+  webhookIssues: (state: string) => `${prefix}:webhook-issues:${state}`,
+  untoldWebhookIssues: `${prefix}:untold-webhook-issues`,
+  webhookTraffic: (webhookId: string) => `${prefix}:webhook-traffic:${webhookId}`,
   webhookLogsListed: `${prefix}:webhook-logs-listed`,
 });
 
@@ -42,6 +50,14 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     size: '1 field per key',
     description: 'Key of a webhook URL → webhook ID.',
   },
+  webhookVersions: {
+    pattern: 'webhook-versions:<webhook ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-versions.ts',
+    ttl: 'none',
+    size: '100 versions and 2 MiB; deleted with the webhook',
+    description: 'Version → who saved it when (JSON); `<version>:snapshot` → what the webhook was (JSON).',
+  },
   webhookLog: {
     pattern: 'webhook-log:<webhook ID>',
     type: 'zset',
@@ -57,6 +73,22 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     ttl: '7 days, renewed',
     size: 'a part of the log',
     description: 'IDs of the logged requests that were rejected; every score is 0.',
+  },
+  webhookFiltered: {
+    pattern: 'webhook-filtered:<webhook ID>',
+    type: 'zset',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'a part of the log',
+    description: 'IDs of the logged requests that the filter or the list of event names dropped; every score is 0.',
+  },
+  webhookUnverified: {
+    pattern: 'webhook-unverified:<webhook ID>',
+    type: 'zset',
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'a part of the log',
+    description: 'IDs of the logged requests that failed verification; every score is 0.',
   },
   webhookLogSizes: {
     pattern: 'webhook-log-sizes:<webhook ID>',
@@ -107,6 +139,49 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     size: '1 field per deleted webhook that the archive has not been told of',
     description: 'Webhook ID → time of its deletion (ms). Only with an archive.',
   },
+  webhookIssue: {
+    pattern: 'webhook-issue:<issue ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-issues.ts',
+    ttl: '90 days, renewed by each failure',
+    size: '18 fields, 20 reasons',
+    description:
+      'An issue of a webhook: kind, state, counts, the last failure as JSON. `tell:<event>:<times reopened>`: what to tell of it, as JSON, until it is told.',
+  },
+  webhookIssues: {
+    pattern: 'webhook-issues:<state>',
+    type: 'zset',
+    owner: 'webhooks/webhook-issues.ts',
+    ttl: '90 days, renewed and trimmed',
+    size: '4 entries per webhook, in all states together',
+    description: 'IDs of the issues of webhooks that have this state, by their last failure (ms).',
+  },
+  untoldWebhookIssues: {
+    pattern: 'untold-webhook-issues',
+    type: 'zset',
+    owner: 'webhooks/webhook-issues.ts',
+    ttl: '90 days, renewed',
+    size: '1 entry for each event to send, for seconds',
+    description: '`<issue ID> <event> <times reopened>` by the time (ms) since when it is to be told.',
+  },
+  webhookTraffic: {
+    pattern: 'webhook-traffic:<webhook ID>',
+    type: 'hash',
+    owner: 'webhooks/webhook-traffic.ts',
+    ttl: '16 days, renewed',
+    size: '1 field for each of 192 hours, and 1',
+    description:
+      'Hour since 1970 → number of requests, accepted, rejected, filtered, and unverified ones, and the longest time (ms) without a request that ended in it, as a JSON list. `last`: receipt (ms) of the last request.',
+  },
+  webhookWatch: {
+    pattern: 'webhook-watch',
+    type: 'hash',
+    owner: 'webhooks/webhook-watch.ts',
+    ttl: '30 days, renewed',
+    size: '2 fields',
+    description:
+      '`since`: since when (ms) the service has taken requests of webhooks without a longer break; `seen`: when it was last seen to.',
+  },
   webhookReplays: {
     pattern: 'webhook-replays',
     type: 'zset',
@@ -128,9 +203,9 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     type: 'hash',
     owner: 'webhooks/webhook-replays.ts',
     ttl: '30 days, renewed; 7 days after its end',
-    size: '15 fields, 64 KiB for a draft',
+    size: '16 fields, 64 KiB for a draft',
     description:
-      'A replay of webhook requests: what to replay (`spec`, JSON), the draft of a transform, state, position, counts.',
+      'A replay of webhook requests: what to replay (`spec`, JSON), the drafts of a transform and a filter, state, position, counts.',
   },
   webhookReplayResults: {
     pattern: 'webhook-replay-results:<replay ID>:<status>',

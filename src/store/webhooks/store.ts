@@ -1,25 +1,39 @@
 /** Webhooks, the log of their requests, and the events that wait for an environment. */
+import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
+import { WebhookIssues } from './webhook-issues.ts';
 import { WebhookLog } from './webhook-log.ts';
 import { WebhookReplays } from './webhook-replays.ts';
+import { WebhookTraffic } from './webhook-traffic.ts';
+import { WebhookVersions } from './webhook-versions.ts';
+import { WebhookWatch } from './webhook-watch.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface WebhookStore {
   webhooks: Webhooks;
+  webhookVersions: WebhookVersions;
   webhookLog: WebhookLog;
   heldEvents: HeldEvents;
   unarchivedRequests: UnarchivedRequests;
   webhookReplays: WebhookReplays;
+  webhookIssues: WebhookIssues;
+  webhookTraffic: WebhookTraffic;
+  webhookWatch: WebhookWatch;
 }
 
 export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
+  const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   return {
-    webhooks: new Webhooks(redis, keys, cacheInvalidation),
+    webhooks: new Webhooks(redis, keys, sealer, cacheInvalidation),
+    webhookVersions: new WebhookVersions(redis, keys),
     webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
     webhookReplays: new WebhookReplays(redis, keys),
+    webhookIssues: new WebhookIssues(redis, keys),
+    webhookTraffic: new WebhookTraffic(redis, keys),
+    webhookWatch: new WebhookWatch(redis, keys),
     heldEvents: new HeldEvents(redis, keys, config.retentionMs),
   };
 }

@@ -4,7 +4,7 @@ import { encodeTime } from 'ulid';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type LogSummary, TTL_MS } from './webhook-log.ts';
+import { type LogStats, type LogSummary, TTL_MS } from './webhook-log.ts';
 
 const LIST_EVERY_MS = 600_000;
 const TIME_CHARS = 10;
@@ -131,6 +131,8 @@ export class UnarchivedRequests {
       keys.webhookLog(webhookId),
       keys.webhookLogSizes(webhookId),
       keys.webhookRejections(webhookId),
+      keys.webhookFiltered(webhookId),
+      keys.webhookUnverified(webhookId),
       keys.unarchivedRequests(webhookId),
       keys.dueWebhookLogs,
       JSON.stringify(args),
@@ -143,20 +145,25 @@ export class UnarchivedRequests {
     return (await this.#redis.hget(this.#keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
   }
 
-  /** Number of requests that are not archived, and of those that were rejected, in the order of the IDs. */
-  async counts(webhookIds: readonly string[]): Promise<{ requests: number; rejected: number }[]> {
+  /** Of the requests that are not archived, in the order of the IDs. */
+  async counts(webhookIds: readonly string[]): Promise<Omit<LogStats, 'lastAt'>[]> {
     if (webhookIds.length === 0) return [];
-    const redis = this.#redis;
     const commands = webhookIds.map((id) => ['zcard', this.#keys.of(id).unarchivedRequests(id)]);
-    const counts = await inPipelines<number>(redis, commands);
-    return Promise.all(
-      webhookIds.map(async (id, i) => {
-        const requests = counts[i] as number;
-        if (requests === 0) return { requests, rejected: 0 };
-        const { unarchivedRequests, webhookRejections } = this.#keys.of(id);
-        return { requests, rejected: await redis.zintercard(2, unarchivedRequests(id), webhookRejections(id)) };
-      }),
-    );
+    const counts = await inPipelines<number>(this.#redis, commands);
+    return Promise.all(webhookIds.map((id, i) => this.#countsOf(id, counts[i] as number)));
+  }
+
+  async #countsOf(id: string, requests: number): Promise<Omit<LogStats, 'lastAt'>> {
+    if (requests === 0) return { requests, rejected: 0, filtered: 0, unverified: 0 };
+    const { unarchivedRequests, webhookRejections, webhookFiltered, webhookUnverified } = this.#keys.of(id);
+    const countIn = (index: (webhookId: string) => string) =>
+      this.#redis.zintercard(2, unarchivedRequests(id), index(id));
+    const [rejected, filtered, unverified] = await Promise.all([
+      countIn(webhookRejections),
+      countIn(webhookFiltered),
+      countIn(webhookUnverified),
+    ]);
+    return { requests, rejected, filtered, unverified };
   }
 
   /** Notes that a webhook was deleted, until the archive knows. */

@@ -1,20 +1,19 @@
 /** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
-import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
-import { hasKey, keysOf, type Webhook, type Webhooks } from './webhooks.ts';
-
-export type WebhookInUse = Webhook & { allowList: AccessListMatcher };
+import { hasKey, keysOf } from './webhook.ts';
+import type { WebhookInUse } from './webhook-in-use.ts';
+import type { Webhooks } from './webhooks.ts';
 
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
 
-  /** @param onGone called with each webhook that was deleted, or whose transform was changed, since the last read */
+  /** @param onGone called with each webhook that was deleted, or has another version, since the last read */
   constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
-    let versions = new Map<string, string>();
+    let versions = new Map<string, number | string>();
     this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
-      const all = (await webhooks.all()).map(inUse);
+      const all = (await webhooks.all()).map((webhook) => webhooks.inUse(webhook));
       const before = versions;
       versions = new Map(all.map(({ id, version }) => [id, version]));
       for (const [id, version] of before) if (versions.get(id) !== version) onGone(id);
@@ -38,8 +37,4 @@ export class WebhookDirectory {
     await this.#byDigest.current();
     return this.find(key, digest, nowMs);
   }
-}
-
-export function inUse(webhook: Webhook): WebhookInUse {
-  return { ...webhook, allowList: matcherOf(webhook) };
 }

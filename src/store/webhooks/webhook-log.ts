@@ -5,6 +5,7 @@ import { decodeTime, encodeTime } from 'ulid';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { webhookLogKeys } from './keys.ts';
 
 export const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
@@ -17,10 +18,13 @@ const READ_AT_ONCE = 200;
 const TIME_CHARS = 10;
 const EMPTY = Buffer.alloc(0);
 
-/** accepted: an event was created; ignored: the transform returned null; filtered: by the list of event names; held: the event waits for an
- *  environment; rejected: the provider got an error. */
-export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
+/** accepted: an event was created; ignored: the transform returned no event; filtered: by the filter or the list of event names; held: the event waits for an
+ *  environment; handshake: the provider proved the URL; rejected: the provider got an error. */
+export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected'] as const;
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
+
+export const VERIFICATION_RESULTS = ['verified', 'failed', 'skipped'] as const;
+export type VerificationResult = (typeof VERIFICATION_RESULTS)[number];
 
 export interface LogSummary {
   /** Request ID: a ULID, also in the response's `x-request-id`. */
@@ -43,6 +47,10 @@ export interface LogSummary {
   bodyBytes?: number | undefined;
   /** The logged request that this one repeats. */
   rerunOf?: string | undefined;
+  /** Version of the webhook that handled it; absent: from before versions. */
+  version?: number | undefined;
+  /** Absent: the webhook had no provider, or the request did not come so far. `skipped`: `verify` was false. */
+  verification?: { result: VerificationResult; reason?: string | undefined; secretId?: string | undefined } | undefined;
 }
 
 export interface LoggedRequest {
@@ -60,12 +68,17 @@ export interface LogStats {
   lastAt: number | undefined;
   requests: number;
   rejected: number;
+  /** By the filter, or by the list of event names. */
+  filtered: number;
+  /** Those that failed verification; they were rejected. */
+  unverified: number;
 }
 
 /** Which requests of a log. */
 export interface LogFilter {
   /** Absent: all. */
   outcomes?: readonly LogOutcome[] | undefined;
+  verification?: VerificationResult | undefined;
   /** Receipt, Unix milliseconds, inclusive. */
   after?: number | undefined;
   /** Exclusive. */
@@ -123,18 +136,15 @@ export class WebhookLog {
       requestPrefix: keys.webhookRequest(webhookId, ''),
       ...(this.#isArchived && { webhookId, nowMs: Date.now() }),
     };
-    const log = [keys.webhookLog(webhookId), keys.webhookLogSizes(webhookId), keys.webhookRejections(webhookId)];
+    const log = [keys.webhookLog(webhookId), keys.webhookLogSizes(webhookId), ...indexes(keys, webhookId)];
     if (this.#isArchived) log.push(keys.unarchivedRequests(webhookId), keys.dueWebhookLogs);
     await this.#redis.logRequests(log.length, ...log, JSON.stringify(args), ...requests.flatMap(toArguments));
   }
 
   /** Newest first. */
   async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
-    const { limit, cursor, outcomes } = query;
-    const { webhookLog, webhookRejections } = this.#keys.of(webhookId);
-    const isRejected = outcomes?.length === 1 && outcomes[0] === 'rejected';
-    const log = isRejected ? webhookRejections(webhookId) : webhookLog(webhookId);
-    const isFiltered = outcomes !== undefined && !isRejected;
+    const { limit, cursor } = query;
+    const { log, isFiltered } = this.#indexFor(webhookId, query);
     const atOnce = isFiltered ? READ_AT_ONCE : limit;
     const { from, to } = rangeOf(query, nowMs);
     const requests: LogSummary[] = [];
@@ -143,7 +153,7 @@ export class WebhookLog {
       const upper = last === undefined || (to !== undefined && to <= last) ? before(to) : `(${last}`;
       const ids = await this.#redis.zrevrangebylex(log, upper, `[${from}`, 'LIMIT', 0, atOnce);
       for (const summary of await this.#summaries(webhookId, ids)) {
-        if (isFiltered && !outcomes.includes(summary.outcome)) continue;
+        if (isFiltered && !fits(summary, query)) continue;
         requests.push(summary);
         if (isFiltered && requests.length === limit) return { requests, next: summary.id };
       }
@@ -154,17 +164,28 @@ export class WebhookLog {
     return { requests, next: last, stoppedEarly: 'time' };
   }
 
+  /** The shortest list that has all requests of the query, and whether it may have others. */
+  #indexFor(webhookId: string, { outcomes, verification }: LogFilter): { log: string; isFiltered: boolean } {
+    const { webhookLog, webhookRejections, webhookFiltered, webhookUnverified } = this.#keys.of(webhookId);
+    const [outcome] = outcomes?.length === 1 ? outcomes : [];
+    if (verification === 'failed') return { log: webhookUnverified(webhookId), isFiltered: outcomes !== undefined };
+    const isFiltered = verification !== undefined;
+    if (outcome === 'rejected') return { log: webhookRejections(webhookId), isFiltered };
+    if (outcome === 'filtered') return { log: webhookFiltered(webhookId), isFiltered };
+    return { log: webhookLog(webhookId), isFiltered: isFiltered || outcomes !== undefined };
+  }
+
   /** Oldest first; only those that have an outcome of the filter if it names some. At most `limit` are looked at.
    *  @param query its cursor is the ID before the first one
    *  @returns also the last ID that was looked at; undefined: there are no more */
   async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
-    const { limit, cursor, outcomes } = query;
+    const { limit, cursor } = query;
     const { from, to } = rangeOf(query, nowMs);
     const lower = cursor === undefined || cursor < from ? `[${from}` : `(${cursor}`;
     const log = this.#keys.of(webhookId).webhookLog(webhookId);
     const ids = await this.#redis.zrangebylex(log, lower, before(to), 'LIMIT', 0, limit);
     const summaries = await this.#summaries(webhookId, ids);
-    const requests = summaries.filter(({ outcome }) => !outcomes || outcomes.includes(outcome));
+    const requests = summaries.filter((summary) => fits(summary, query));
     return { requests, next: ids.length === limit ? ids.at(-1) : undefined };
   }
 
@@ -181,18 +202,19 @@ export class WebhookLog {
     if (webhookIds.length === 0) return { stats: [] };
     const since = `[${oldestId(nowMs)}`;
     const commands = webhookIds.flatMap((id) => {
-      const { webhookLog, webhookRejections } = this.#keys.of(id);
+      const keys = this.#keys.of(id);
+      const log = keys.webhookLog(id);
       return [
-        ['zrevrangebylex', webhookLog(id), '+', since, 'LIMIT', 0, 1],
-        ['zlexcount', webhookLog(id), since, '+'],
-        ['zlexcount', webhookRejections(id), since, '+'],
+        ['zrevrangebylex', log, '+', since, 'LIMIT', 0, 1],
+        ...[log, ...indexes(keys, id)].map((index) => ['zlexcount', index, since, '+']),
       ];
     });
     const found = (await inPipelines<unknown>(this.#redis, commands)).values();
     const stats = webhookIds.map(() => {
       const [newest] = found.next().value as string[];
       const lastAt = newest === undefined ? undefined : decodeTime(newest);
-      return { lastAt, requests: found.next().value as number, rejected: found.next().value as number };
+      const next = () => found.next().value as number;
+      return { lastAt, requests: next(), rejected: next(), filtered: next(), unverified: next() };
     });
     return { stats };
   }
@@ -209,16 +231,31 @@ export class WebhookLog {
   async remove(webhookId: string): Promise<void> {
     const ids = await this.#redis.zrange(this.#keys.of(webhookId).webhookLog(webhookId), '0', '-1');
     const keys = ids.map((id) => this.#keys.of(webhookId).webhookRequest(webhookId, id));
-    const { webhookLog, webhookLogSizes, webhookRejections, unarchivedRequests } = this.#keys.of(webhookId);
-    const all = [webhookLog, webhookLogSizes, webhookRejections, ...(this.#isArchived ? [unarchivedRequests] : [])];
-    await this.#redis.del(...all.map((keyOf) => keyOf(webhookId)), ...keys);
+    const partition = this.#keys.of(webhookId);
+    const { webhookLog, webhookLogSizes, unarchivedRequests } = partition;
+    const all = [webhookLog, webhookLogSizes, ...(this.#isArchived ? [unarchivedRequests] : [])];
+    await this.#redis.del(...all.map((keyOf) => keyOf(webhookId)), ...indexes(partition, webhookId), ...keys);
   }
+}
+
+type Indexes = Pick<ReturnType<typeof webhookLogKeys>, 'webhookRejections' | 'webhookFiltered' | 'webhookUnverified'>;
+
+/** Parts of the log by result, in the order of the scripts. */
+function indexes(keys: Indexes, webhookId: string): string[] {
+  return [keys.webhookRejections(webhookId), keys.webhookFiltered(webhookId), keys.webhookUnverified(webhookId)];
+}
+
+function fits(summary: LogSummary, { outcomes, verification }: LogFilter): boolean {
+  if (outcomes && !outcomes.includes(summary.outcome)) return false;
+  return verification === undefined || summary.verification?.result === verification;
 }
 
 function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest): (string | number | Buffer)[] {
   const summaryText = JSON.stringify(summary);
   const request = JSON.stringify({ headers, search });
-  return [summary.id, summaryText.length + request.length + body.length, summary.outcome, summaryText, request, body];
+  const { id, outcome, verification } = summary;
+  const bytes = summaryText.length + request.length + body.length;
+  return [id, bytes, outcome, verification?.result ?? '', summaryText, request, body];
 }
 
 /** IDs in the time range of a filter that are young enough, as what they begin with. */

@@ -29,6 +29,8 @@ export interface ReplaySpec {
   from: number | undefined;
   to: number;
   outcomes: LogOutcome[] | undefined;
+  /** Error codes and other reasons; absent: all. */
+  reasons?: string[] | undefined;
   /** In their order; undefined: all of the time range. */
   requestIds: string[] | undefined;
   hasDraft: boolean;
@@ -39,9 +41,17 @@ export interface ReplaySpec {
   createdAt: number;
 }
 
+/** Code that replaces a webhook's. */
+export interface DraftCode {
+  /** Absent: the webhook's. */
+  transform?: string | undefined;
+  /** null: none; absent: the webhook's. */
+  filter?: string | null | undefined;
+}
+
 export interface WebhookReplay extends ReplaySpec {
-  /** Code of a transform that replaces the webhook's; gone when the replay has ended. */
-  draft: string | undefined;
+  /** What replaces the webhook's; gone when the replay has ended. */
+  draft: DraftCode | undefined;
   state: ReplayState;
   /** ID of the last request that has a result; '': none has. */
   position: string;
@@ -72,7 +82,7 @@ export class WebhookReplays {
   }
 
   /** @throws ServiceError quota_exceeded */
-  async add(spec: ReplaySpec, draft: string | undefined): Promise<WebhookReplay> {
+  async add(spec: ReplaySpec, draft: DraftCode | undefined): Promise<WebhookReplay> {
     const { id, createdAt } = spec;
     const active = new Set(await this.active());
     if (active.size >= REPLAYS_MAX) {
@@ -85,7 +95,7 @@ export class WebhookReplays {
     const surplus = ended.slice(0, Math.max(0, ended.length - (KEPT_MAX - REPLAYS_MAX)));
     const key = this.#keys.webhookReplay(id);
     const fields = { spec: JSON.stringify(spec), state: 'running', position: '', parent: newId(createdAt) };
-    const writing = this.#redis.multi().hset(key, { ...fields, ...(draft !== undefined && { draft }) });
+    const writing = this.#redis.multi().hset(key, { ...fields, ...draftFields(draft) });
     writing.pexpire(key, ACTIVE_TTL_MS);
     writing.zadd(this.#keys.webhookReplays, createdAt, id).zadd(this.#keys.activeWebhookReplays, createdAt, id);
     writing.pexpire(this.#keys.webhookReplays, INDEX_TTL_MS);
@@ -162,7 +172,10 @@ export class WebhookReplays {
   /** Removes what an ended or lost replay need not have. */
   async tidy(id: string): Promise<void> {
     const key = this.#keys.webhookReplay(id);
-    const writing = this.#redis.multi().hdel(key, 'draft', 'waiting').zrem(this.#keys.activeWebhookReplays, id);
+    const writing = this.#redis
+      .multi()
+      .hdel(key, 'draft', 'draftFilter', 'waiting')
+      .zrem(this.#keys.activeWebhookReplays, id);
     for (const one of this.#keysOf(id)) writing.pexpire(one, ENDED_TTL_MS);
     replies(await writing.exec());
     if ((await this.#redis.exists(key)) === 1) await this.#redis.hsetnx(key, 'endedAt', Date.now());
@@ -176,11 +189,11 @@ export class WebhookReplays {
 
 function fromFields(fields: Record<string, string>): WebhookReplay | undefined {
   if (fields.spec === undefined) return undefined;
-  const { spec, draft, state, position = '', parent = '', waiting, endedAt } = fields;
+  const { spec, state, position = '', parent = '', waiting, endedAt } = fields;
   const countOf = (status: ReplayStatus) => Number(fields[status] ?? 0);
   return {
     ...(JSON.parse(spec) as ReplaySpec),
-    draft,
+    draft: draftFrom(fields),
     state: state as ReplayState,
     position,
     parent,
@@ -188,4 +201,17 @@ function fromFields(fields: Record<string, string>): WebhookReplay | undefined {
     counts: { done: countOf('done'), failed: countOf('failed'), skipped: countOf('skipped') },
     endedAt: endedAt === undefined ? undefined : Number(endedAt),
   };
+}
+
+/** An empty filter says that there is none. */
+function draftFields({ transform, filter }: DraftCode = {}): Record<string, string> {
+  return {
+    ...(transform !== undefined && { draft: transform }),
+    ...(filter !== undefined && { draftFilter: filter ?? '' }),
+  };
+}
+
+function draftFrom({ draft: transform, draftFilter }: Record<string, string>): DraftCode | undefined {
+  if (transform === undefined && draftFilter === undefined) return undefined;
+  return { transform, filter: draftFilter === undefined ? undefined : draftFilter || null };
 }

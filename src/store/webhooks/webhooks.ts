@@ -1,51 +1,112 @@
-/** Webhooks: name, secret keys of the URL, transform, allow lists. */
-import type { AccessLists } from '../../model/auth/allow-lists.ts';
+/** Webhooks as they are stored, and their keys. Each write is refused if another process has written meanwhile: of two saves at the same time none is
+ *  lost, and a version number never stands for two contents. */
+import { ServiceError } from '../../errors.ts';
+import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } from './webhook.ts';
+import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
+import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } from './webhook-versions.ts';
 
-export interface Webhook extends AccessLists {
-  id: string;
-  /** The path segment that addresses it; a secret. */
-  key: string;
-  /** Keys from before the URL was changed, each accepted until its end. */
-  formerKeys?: FormerKey[] | undefined;
-  /** Name of the environment it belongs to, or BRANCHES. */
-  env: string;
-  name: string;
-  /** JavaScript that defines the function `transform` (docs/webhooks.md#what-a-transform-gets). */
-  transform: string;
-  /** Changes with the transform. */
-  version: string;
-  /** Unix milliseconds. */
-  pausedAt?: number | undefined;
-  createdAt: number;
-  updatedAt: number;
-}
-
-export interface FormerKey {
-  key: string;
-  /** Unix milliseconds. */
-  until: number;
-}
+/** Of as many saves at the same time, each is written. */
+const TRIES_MAX = 100;
 
 export class Webhooks {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #sealer: Sealer;
   readonly cacheInvalidation: CacheInvalidation;
+  readonly #bounds: VersionBounds;
 
-  constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
+  constructor(
+    redis: ScriptedRedis,
+    keys: Keyspace,
+    sealer: Sealer,
+    cacheInvalidation: CacheInvalidation,
+    bounds: VersionBounds = VERSION_BOUNDS,
+  ) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#sealer = sealer;
     this.cacheInvalidation = cacheInvalidation;
+    this.#bounds = bounds;
   }
 
-  async save(webhook: Webhook): Promise<void> {
-    const writing = this.#redis.multi();
-    writing.hset(this.#keys.webhooks, webhook.id, JSON.stringify(webhook));
-    for (const key of keysOf(webhook)) writing.hset(this.#keys.webhookKeys, key, webhook.id);
-    replies(await writing.exec());
+  /** With what a request needs, compiled. */
+  inUse(webhook: Webhook): WebhookInUse {
+    return inUse(webhook, this.#sealer);
+  }
+
+  seal(webhookId: string, secretId: string, secret: string): string {
+    return this.#sealer.seal(secret, sealLocation(webhookId, secretId));
+  }
+
+  /** undefined: SECRET_KEY has changed. */
+  open(webhookId: string, secrets: readonly StoredSecret[]): string[] | undefined {
+    try {
+      return secrets.map(({ id, sealed }) => this.#sealer.open(sealed, sealLocation(webhookId, id)));
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  async create(webhook: Webhook, origin: VersionOrigin = {}): Promise<void> {
+    const changed = changedFields({}, webhook);
+    await this.#write(undefined, webhook, toArguments(webhook, { ...origin, createdAt: webhook.createdAt, changed }));
+  }
+
+  /** Changes a webhook atomically, with a new version if what is versioned changes: of two changes at the same time, none is lost.
+   *  @param change may be called several times; what it throws ends it
+   *  @throws ServiceError not_found; version_conflict when others do not stop changing it */
+  async change(id: string, change: (before: Webhook) => Webhook, origin: VersionOrigin = {}): Promise<Webhook> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const text = await this.#redis.hget(this.#keys.webhooks, id);
+      if (text === null) throw noWebhook(id);
+      const before = JSON.parse(text) as Webhook;
+      const edited = change(before);
+      const changed = changedFields(before, edited);
+      if (changed.length === 0) {
+        const after = { ...edited, version: before.version };
+        if (await this.#write({ text, webhook: before }, after)) return after;
+        continue;
+      }
+      const after = { ...edited, version: versionOf(before) + 1 };
+      const saved = { ...origin, createdAt: Date.now(), changed };
+      const versions = [...toArguments(before), ...toArguments(after, saved)];
+      if (await this.#write({ text, webhook: before }, after, versions)) return after;
+    }
+    throw new ServiceError('version_conflict', { detail: 'others keep changing it; try again' });
+  }
+
+  /** @returns whether it was as it had been read */
+  async #write(
+    before: { text: string; webhook: Webhook } | undefined,
+    webhook: Webhook,
+    versions: readonly string[] = [],
+  ): Promise<boolean> {
+    const kept = new Set<string>(keysOf(webhook));
+    const gone = before ? keysOf(before.webhook).filter((key) => !kept.has(key)) : [];
+    const { maxVersions, maxBytes } = this.#bounds;
+    const { id } = webhook;
+    const written = await this.#redis.saveWebhook(
+      this.#keys.webhooks,
+      this.#keys.webhookKeys,
+      this.#keys.webhookVersions(id),
+      id,
+      before?.text ?? '',
+      JSON.stringify(webhook),
+      JSON.stringify([...kept]),
+      JSON.stringify(gone),
+      maxVersions,
+      maxBytes,
+      ...versions,
+    );
+    if (written !== 1) return false;
     await this.cacheInvalidation.announce();
+    return true;
   }
 
   async read(id: string): Promise<Webhook | undefined> {
@@ -58,40 +119,40 @@ export class Webhooks {
     return id === null ? undefined : this.read(id);
   }
 
+  /** Those of the IDs that webhooks have. */
+  async areThere(ids: readonly string[]): Promise<Set<string>> {
+    const commands = ids.map((id) => ['hexists', this.#keys.webhooks, id]);
+    const found = await inPipelines<number>(this.#redis, commands);
+    return new Set(ids.filter((_, i) => found[i] === 1));
+  }
+
   /** In the order of creation. */
   async all(): Promise<Webhook[]> {
     const texts = await this.#redis.hvals(this.#keys.webhooks);
     return texts.map((text) => JSON.parse(text) as Webhook).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Sets another key. The current key and former ones are accepted until `keepUntil` at the latest. */
-  async rotate(webhook: Webhook, key: string, keepUntil: number, nowMs: number): Promise<Webhook> {
-    const former = [...(webhook.formerKeys ?? []), { key: webhook.key, until: keepUntil }]
-      .map((old) => ({ ...old, until: Math.min(old.until, keepUntil) }))
-      .filter(({ until }) => until > nowMs);
-    const rotated = { ...webhook, key, formerKeys: former, updatedAt: nowMs };
-    await this.save(rotated);
-    const kept = new Set(keysOf(rotated));
-    const gone = keysOf(webhook).filter((old) => !kept.has(old));
-    if (gone.length > 0) await this.#redis.hdel(this.#keys.webhookKeys, ...gone);
-    return rotated;
+  /** Sets another key. The current key and former ones are accepted until `keepUntil` at the latest.
+   *  @throws ServiceError not_found; version_conflict */
+  rotate(id: string, key: string, keepUntil: number, nowMs: number): Promise<Webhook> {
+    return this.change(id, (webhook) => {
+      const formerKeys = [...(webhook.formerKeys ?? []), { key: webhook.key, until: keepUntil }]
+        .map((old) => ({ ...old, until: Math.min(old.until, keepUntil) }))
+        .filter(({ until }) => until > nowMs);
+      return { ...webhook, key, formerKeys, updatedAt: nowMs };
+    });
   }
 
   async remove(webhook: Webhook): Promise<void> {
     // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
     const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
     writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
+    writing.del(this.#keys.webhookVersions(webhook.id));
     replies(await writing.exec());
     await this.cacheInvalidation.announce();
   }
 }
 
-/** Whether the webhook accepts the key now. */
-export function hasKey(webhook: Webhook, key: string, nowMs: number): boolean {
-  if (webhook.key === key) return true;
-  return webhook.formerKeys?.some((former) => former.key === key && former.until > nowMs) ?? false;
-}
-
-export function keysOf({ key, formerKeys = [] }: Webhook): [string, ...string[]] {
-  return [key, ...formerKeys.map((former) => former.key)];
+function noWebhook(id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `there is no webhook with the ID "${id}"` });
 }

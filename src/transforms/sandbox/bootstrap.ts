@@ -1,4 +1,5 @@
 import type { Limits } from '../protocol.ts';
+import type { HostCall } from './web-api/host-calls.ts';
 
 export type UserTransform = (evt: unknown, headers: unknown, queryParams: unknown, raw: unknown) => unknown;
 
@@ -35,11 +36,17 @@ export function bootstrapLimits({ logLines, logChars, outputChars }: Limits): Bo
  *  its arguments and the language. It runs before the user's code and captures the built-ins it needs; later it calls no method that
  *  the user's code could have replaced. It returns the JSON of an `IsolateReport`.
  *  Each request runs the user's code from its first line, so that no variable survives from one request to the next.
- *  @param harden null for code that changes built-ins on purpose: its isolate serves one request */
-export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => boolean) | null) {
+ *  @param harden null for code that changes built-ins on purpose: its isolate serves one request
+ *  @param addWebApi null for code that uses nothing of it
+ *  @param host undefined without it; no other function may get hold of it */
+export function bootstrapCode(
+  limits: BootstrapLimits,
+  harden: ((hidden: object[]) => () => boolean) | null,
+  addWebApi: ((host: HostCall) => object[]) | null,
+  host: HostCall,
+) {
   const { parse, stringify } = JSON;
   const { apply, construct } = Reflect;
-  const { isArray } = Array;
   const { slice, indexOf } = String.prototype;
   const scope = globalThis;
   const text = String;
@@ -63,7 +70,8 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     debug: (...parts: unknown[]) => capture('debug', parts),
   };
 
-  const restore = harden?.() ?? (() => true);
+  const hidden = addWebApi?.(host) ?? [];
+  const restore = harden?.(hidden) ?? (() => true);
 
   return {
     bind(code: UserCode) {
@@ -74,7 +82,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
     check(): string {
       try {
         define();
-        return report('"event":null');
+        return report('"returned":null');
       } catch (error) {
         return failure(error);
       }
@@ -90,7 +98,10 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
       full = false;
       try {
         const transform = define();
-        const result = transform(args[0], args[1], args[2], args[3]);
+        // Without a body of its own, the body is the raw text, which then came once.
+        const at = args.length === 4 ? 1 : 0;
+        const body = at === 1 ? args[0] : parse(args[2]);
+        const result = transform(body, args[at], args[at + 1], args[at + 2]);
         if (!isThenable(result)) return success(result);
         pending = settle(result);
         return undefined;
@@ -124,21 +135,21 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
   }
 
   function success(result: unknown): string {
-    if (result === null) return report('"event":null');
-    if (typeof result !== 'object' || isArray(result)) return invalidResult(kindOf(result));
+    if (result === null) return report('"returned":null');
+    if (typeof result !== 'object') return invalidResult(kindOf(result));
     let json: string | undefined;
     try {
       json = stringify(result);
     } catch (error) {
       return invalidResult(`an object that is not JSON (${show(error)})`);
     }
-    if (json?.[0] !== '{') return invalidResult('an object that is not an object in JSON');
+    if (json?.[0] !== '{' && json?.[0] !== '[') return invalidResult('an object that is not an object in JSON');
     if (json.length > limits.outputChars) return invalidResult(`${json.length} characters of JSON`, limits.outputChars);
-    return report(`"event":${json}`);
+    return report(`"returned":${json}`);
   }
 
   function invalidResult(got: string, limit?: number) {
-    const expected = limit ? `at most ${limit} are allowed` : 'expected an event object or null';
+    const expected = limit ? `at most ${limit} are allowed` : 'expected an event, a list of events or null';
     const message = `it returned ${truncate(got, limits.messageChars)}; ${expected}`;
     return report(`"error":{"message":${stringify(message)},"stack":""}`);
   }
@@ -208,7 +219,7 @@ export function bootstrapCode(limits: BootstrapLimits, harden: (() => () => bool
 
   function kindOf(value: unknown) {
     if (value === undefined) return 'undefined';
-    return isArray(value) ? 'an array' : `a ${typeof value}`;
+    return `a ${typeof value}`;
   }
 
   function isThenable(value: unknown): value is PromiseLike<unknown> {

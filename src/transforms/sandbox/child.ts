@@ -1,6 +1,7 @@
 /** The child process, which the parent may kill at any time. It has an empty environment, no handles but the channel to its parent,
  *  no files but its own code (Node.js's permission model), and drops root's privileges. It receives nothing but code and requests.
  *  Life cycle: start the threads, drop privileges, send `ready`, execute commands in order, exit with the channel. */
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BroadcastChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -35,7 +36,7 @@ if (!process.connected) endBySignal('SIGKILL');
 
 const evictions = new BroadcastChannel(EVICTIONS);
 const threads = new Piscina<Task | null, TransformResult[]>({
-  filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
+  filename: fileURLToPath(new URL(`./thread${extname(import.meta.filename)}`, import.meta.url)),
   name: 'runBatch',
   minThreads: limits.threads,
   maxThreads: limits.threads,

@@ -1,7 +1,8 @@
 /** Freezes the built-ins, so that no request of a transform can change them for the next one. The isolate receives this function as
  *  source text, like the bootstrap, and runs it before the user's code. Returns a function that restores the global object, which
- *  stays extensible because code may assign to undeclared names. */
-export function harden(): () => boolean {
+ *  stays extensible because code may assign to undeclared names.
+ *  @param hidden built-ins that the global object does not lead to */
+export function harden(hidden: object[]): () => boolean {
   const { ownKeys, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, apply } =
     Reflect;
   const { freeze, isExtensible } = Object;
@@ -66,7 +67,7 @@ export function harden(): () => boolean {
       [].values().map((x) => x),
       Iterator.from({ next: () => ({ done: true, value: 0 }) }),
     );
-    roots.push(segments, segments[Symbol.iterator](), new Uint8Array());
+    roots.push(segments, segments[Symbol.iterator](), new Uint8Array(), ...hidden);
     roots.forEach(add);
     for (let object = todo.pop(); object; object = todo.pop()) {
       add(getPrototypeOf(object));

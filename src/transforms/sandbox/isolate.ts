@@ -2,8 +2,9 @@ import ivm from 'isolated-vm';
 import type { Limits, StopCause } from '../protocol.ts';
 import { BOOTSTRAP_FILE, type Bootstrap, bootstrapCode, bootstrapLimits, SPOILED, type UserCode } from './bootstrap.ts';
 import { harden } from './harden.ts';
+import { createHostCalls, type HostCalls } from './web-api/host-calls.ts';
+import { webApiSource } from './web-api/web-api.ts';
 
-const SOURCE = `return (${bootstrapCode})($0, $1 ? ${harden} : null);`;
 const FILE = { filename: 'transform.js' };
 /** On lines of their own, so that error columns match the user's code. */
 const PREFIX = '(function () {\n';
@@ -12,6 +13,8 @@ const SUFFIX = '\n;return typeof transform === "function" ? transform : undefine
  *  code is untrusted. */
 const CHANGES_PROTOTYPES =
   /\bprototype\s{0,9}(\.\s{0,9}[\w$]{1,99}|\[[^\]]{0,99}\])\s{0,9}=[^=]|\bassign\s{0,9}\(\s{0,9}[\w$.]{1,99}\.prototype\b|defineProperty|__proto__/;
+const BOOTSTRAP = `(${bootstrapCode})`;
+const HARDEN = `${harden}`;
 const STOPPED_BY_TIMEOUT = 'Script execution timed out.';
 const SYNTAX_ERROR = /^(.*) \[(transform\.js:\d+:\d+)\]$/s;
 const MESSAGE_CHARS = 1_000;
@@ -58,15 +61,18 @@ export function createIsolate(code: string, limits: Limits): Isolate {
     script.release();
     const reusable = !CHANGES_PROTOTYPES.test(code);
     const context = isolate.createContextSync();
-    const bootstrap: ivm.Reference<Bootstrap> = context.evalClosureSync(SOURCE, [bootstrapLimits(limits), reusable], {
-      arguments: { copy: true },
-      result: { reference: true },
-      filename: BOOTSTRAP_FILE,
-    });
+    const webApi = webApiSource(code);
+    const hostCalls = webApi === 'null' ? undefined : createHostCalls(() => stopInCall(isolate));
+    const source = `return ${BOOTSTRAP}($0, ${reusable ? HARDEN : 'null'}, ${webApi}, $1);`;
+    const bootstrap: ivm.Reference<Bootstrap> = context.evalClosureSync(
+      source,
+      [bootstrapLimits(limits), hostCalls && new ivm.Callback(hostCalls.call)],
+      { arguments: { copy: true }, result: { reference: true }, filename: BOOTSTRAP_FILE },
+    );
     const wrapped = compile(isolate, PREFIX + code + SUFFIX, -1);
     const userCode: ivm.Reference<UserCode> = wrapped.runSync(context, { reference: true });
     bootstrap.getSync('bind', { reference: true }).applySync(undefined, [userCode.derefInto()]);
-    return withBootstrap(isolate, bootstrap, code, reusable ? limits.usesPerIsolate : 1);
+    return withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses: reusable ? limits.usesPerIsolate : 1 });
   } catch (error) {
     const reason = stopOf(isolate, error) ?? error;
     if (!isolate.isDisposed) isolate.dispose();
@@ -82,12 +88,16 @@ function compile(isolate: ivm.Isolate, code: string, lineOffset = 0) {
   }
 }
 
-function withBootstrap(
-  isolate: ivm.Isolate,
-  bootstrap: ivm.Reference<Bootstrap>,
-  code: string,
-  maxUses: number,
-): Isolate {
+interface Parts {
+  isolate: ivm.Isolate;
+  bootstrap: ivm.Reference<Bootstrap>;
+  /** undefined: the code uses nothing of the host */
+  hostCalls: HostCalls | undefined;
+  code: string;
+  maxUses: number;
+}
+
+function withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses }: Parts): Isolate {
   const call = bootstrap.getSync('call', { reference: true });
   const collect = bootstrap.getSync('collect', { reference: true });
   const wait = bootstrap.getSync('wait', { reference: true });
@@ -102,6 +112,7 @@ function withBootstrap(
   }
 
   function callSync(args: string, deadline: number) {
+    if (hostCalls) hostCalls.deadline = deadline;
     return translateErrors(() => {
       const text = call.applySync(undefined, [args], { timeout: remaining(deadline) });
       if (text === SPOILED) return undefined;
@@ -132,6 +143,7 @@ function withBootstrap(
     call: callSync,
     check: (deadline) => {
       const check = bootstrap.getSync('check', { reference: true });
+      if (hostCalls) hostCalls.deadline = deadline;
       return translateErrors(() => check.applySync(undefined, [], { timeout: remaining(deadline) }));
     },
     bytes() {
@@ -145,11 +157,19 @@ function withBootstrap(
   };
 }
 
+/** Isolates that a call of the host ended because their time was over. */
+const overdue = new WeakSet<ivm.Isolate>();
+
+function stopInCall(isolate: ivm.Isolate) {
+  overdue.add(isolate);
+  isolate.dispose();
+}
+
 /** isolated-vm distinguishes a timeout from an error of the code only by the message. A transform that throws this exact message
  *  while it is defined counts as stopped: it fails either way. */
 function stopOf(isolate: ivm.Isolate, error: unknown): Stopped | undefined {
   if (error instanceof Stopped) return error;
-  if (isolate.isDisposed) return new Stopped('memory');
+  if (isolate.isDisposed) return new Stopped(overdue.has(isolate) ? 'time' : 'memory');
   return error instanceof Error && error.message === STOPPED_BY_TIMEOUT ? new Stopped('time') : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { StopCause, TransformResult } from '../protocol.ts';
 import { type CircuitBreakerRules, CircuitBreakers } from './circuit-breaker.ts';
-import { DurationEstimate } from './duration-estimate.ts';
+import { BATCH_MAX, DurationEstimate } from './duration-estimate.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
 import { Pool } from './pool.ts';
@@ -73,6 +73,8 @@ export function createDispatcher({
   /** Slow transforms always leave one thread to the others, and do not queue inside the child, where nothing can overtake them. */
   function nextInMain(queue: FairQueue, load: Load): Batch | undefined {
     if (load.requests >= limits.threads * SENT_AHEAD) return undefined;
+    // Each thread has work: what waits until one is done goes together, and a message costs many times what a fast transform costs.
+    if (load.batches >= limits.threads && queue.size < BATCH_MAX) return undefined;
     const mayRunSlow = load.slowBatches < Math.max(1, limits.threads - 1);
     const request = queue.next((key) => mayRunSlow || !durations.isSlow(key));
     if (request === undefined) return undefined;

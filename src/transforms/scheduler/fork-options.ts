@@ -1,16 +1,19 @@
 /** Options for forking the child process: what it may access, and how its memory grows. */
 import type { ForkOptions } from 'node:child_process';
-import { realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const CHILD = fileURLToPath(new URL('../sandbox/child.ts', import.meta.url));
+/** The released package has compiled code. */
+const EXTENSION = extname(import.meta.filename);
+export const CHILD = fileURLToPath(new URL(`../sandbox/child${EXTENSION}`, import.meta.url));
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const READABLE = [
   `${ROOT}package.json`,
   fileURLToPath(new URL('../', import.meta.url)),
-  `${ROOT}node_modules/`,
-  `${realpathSync(`${ROOT}node_modules`)}/`,
+  ...new Set(['isolated-vm', 'lru-cache', 'piscina'].flatMap(foldersOf)),
   // isolated-vm checks which C library the system has.
   '/etc/alpine-release',
 ];
@@ -34,6 +37,16 @@ export function forkOptions(): ForkOptions {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   };
+}
+
+/** The node_modules that have the package, as a link or as a folder: of this tree, or, where the service is a package itself, its own or of the
+ *  project that installed it. */
+function foldersOf(name: string): string[] {
+  const folder = createRequire(import.meta.url)
+    .resolve.paths(name)
+    ?.find((path) => existsSync(join(path, name)));
+  if (!folder) return [];
+  return [folder, realpathSync(folder), dirname(realpathSync(join(folder, name)))].map((path) => `${path}/`);
 }
 
 /** Makes Linux's out-of-memory killer choose this process before its parent. */

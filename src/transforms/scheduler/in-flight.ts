@@ -10,6 +10,7 @@ export interface Batch {
 /** The work that a child process holds. */
 export interface Load {
   readonly requests: number;
+  readonly batches: number;
   /** Batches that are expected to take long. */
   readonly slowBatches: number;
 }
@@ -33,7 +34,7 @@ export class InFlightRequests {
   readonly #threads: number;
   readonly #batches = new Map<number, InFlightBatch>();
   #lastNumber = 0;
-  #load = { requests: 0, slowBatches: 0 };
+  #load = { requests: 0, batches: 0, slowBatches: 0 };
 
   constructor(threads: number) {
     this.#threads = threads;
@@ -72,12 +73,13 @@ export class InFlightRequests {
   drain(): Drained {
     const batches = [...this.#batches.values()].map(({ batch }) => batch.requests);
     this.#batches.clear();
-    this.#load = { requests: 0, slowBatches: 0 };
+    this.#load = { requests: 0, batches: 0, slowBatches: 0 };
     return { started: batches.slice(0, this.#threads).flat(), pending: batches.slice(this.#threads).flat() };
   }
 
   #count({ requests, slow }: Batch, sign: 1 | -1) {
     this.#load.requests += sign * requests.length;
+    this.#load.batches += sign;
     if (slow) this.#load.slowBatches += sign;
   }
 

@@ -7,7 +7,7 @@ export class QueuedRequest {
   readonly transform: Transform;
   /** Webhook and version: edited code starts without strikes. */
   readonly key: string;
-  /** JSON of the four arguments; null: only check the code. */
+  /** JSON of the four arguments, without the first where it is the parsed last one; null: only check the code. */
   readonly args: string | null;
   readonly outcome: Promise<TransformOutcome>;
   /** Was in flight when its child exited: its retry runs alone. */

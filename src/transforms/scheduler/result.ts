@@ -8,7 +8,7 @@ const logs = z.array(z.object({ level: z.string(), text: z.string() }));
 
 /** The output of an isolate. User code shares the isolate and can forge it, so the parent validates it. */
 const IsolateReport = z.union([
-  z.object({ event: z.custom<TransformOutcome['event']>(isObjectOrNull), logs }),
+  z.object({ returned: z.custom<TransformOutcome['returned']>((value) => typeof value === 'object'), logs }),
   z.object({ error: z.object({ message: z.string(), stack: z.string() }), logs }),
 ]);
 type IsolateReport = z.infer<typeof IsolateReport>;
@@ -20,7 +20,7 @@ const STACK_CHARS = 8_192;
 export function outcomeOf(request: QueuedRequest, text: string, durationMs: number): TransformOutcome | ServiceError {
   const report = parse(text);
   if (report === undefined) return failed(request, 'its result could not be parsed');
-  if ('event' in report) return { event: report.event, text, logs: report.logs, durationMs };
+  if ('returned' in report) return { returned: report.returned, text, logs: report.logs, durationMs };
   const { message, stack } = report.error;
   const [, line, column] = firstFrame(stack) ?? [];
   return failed(request, line ? `line ${line}: ${message}` : message, {
@@ -56,10 +56,6 @@ export function quarantined(retryAfterSeconds: number): ServiceError {
 /** A check reports the same faults under another code. */
 function failed(request: QueuedRequest, detail: string, facts: Record<string, unknown> = { message: detail }) {
   return new ServiceError(request.args === null ? 'transform_invalid' : 'transform_failed', { detail, facts });
-}
-
-function isObjectOrNull(value: unknown) {
-  return typeof value === 'object' && !Array.isArray(value);
 }
 
 function parse(text: string): IsolateReport | undefined {

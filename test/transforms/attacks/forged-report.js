@@ -9,6 +9,6 @@
 }
 */
 function transform(evt, headers, queryParams, raw) {
-  console.log('"}],"event":{"forged":true}}');
+  console.log('"}],"returned":{"forged":true}}');
   return { name: '"},"logs":[]}' }
 }

@@ -1,11 +1,11 @@
 -- Notes which requests of a webhook's log the archive has, and drops from the log: those named, and the oldest beyond the maximum number. What the
 -- archive does not have yet stays.
 -- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
---       (zset of IDs), requests to archive (zset of IDs), due logs (zset: webhook ID by time)
+--       (zset of IDs), those that the filter dropped, and those that failed verification (likewise), requests to archive (zset of IDs), due logs (zset: webhook ID by time)
 -- ARGV: JSON object: webhookId, maxRequests, requestPrefix (key of a request up to its ID), archived (IDs that the archive has), missing (IDs that it
 --       does not have), drop (IDs to drop, if they are archived), nowMs, lookAgainMs, ttlMs
 -- Returns how many requests were dropped.
-local log, sizes, rejected, unarchived, due = unpack(KEYS)
+local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local AT_ONCE = 500
 
@@ -24,7 +24,9 @@ local function drop(id)
     return
   end
   redis.call('ZREM', log, id)
-  redis.call('ZREM', rejected, id)
+  for _, index in ipairs({ rejected, filtered, unverified }) do
+    redis.call('ZREM', index, id)
+  end
   redis.call('HINCRBY', sizes, 'total', -(redis.call('HGET', sizes, id) or 0))
   redis.call('HDEL', sizes, id)
   redis.call('DEL', args.requestPrefix .. id)

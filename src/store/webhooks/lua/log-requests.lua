@@ -1,22 +1,22 @@
 -- Adds requests to a webhook's log and drops the oldest: beyond the maximum number, too old, or beyond the bytes. The newest always stays.
 -- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
---       (zset of IDs, every score 0); with an archive also: requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
+--       (zset of IDs, every score 0), those that the filter dropped, and those that failed verification (likewise); with an archive also: requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
 -- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID),
 --       with an archive also webhookId, nowMs;
---       then for each request: ID, bytes, outcome, summary, request, body. Positional: bodies are bytes, which JSON does not hold.
+--       then for each request: ID, bytes, outcome, result of the verification ('': none), summary, request, body. Positional: bodies are bytes, which JSON does not hold.
 -- Returns how many requests were dropped.
-local log, sizes, rejected, unarchived, due = unpack(KEYS)
+local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if not args.webhookId then
   -- Without an archive. On a cluster there is one more key, which never exists.
   unarchived, due = nil, nil
 end
-local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 6
+local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 7
 local DROPPED_AT_ONCE = 500
 
 local added = 0
 for i = FIRST_REQUEST, #ARGV, ARGS_PER_REQUEST do
-  local id, bytes, outcome, summary, request, body = unpack(ARGV, i, i + ARGS_PER_REQUEST - 1)
+  local id, bytes, outcome, verification, summary, request, body = unpack(ARGV, i, i + ARGS_PER_REQUEST - 1)
   local key = args.requestPrefix .. id
   redis.call('HSET', key, 'summary', summary, 'request', request, 'body', body)
   redis.call('PEXPIRE', key, args.ttlMs)
@@ -24,6 +24,11 @@ for i = FIRST_REQUEST, #ARGV, ARGS_PER_REQUEST do
   redis.call('HSET', sizes, id, bytes)
   if outcome == 'rejected' then
     redis.call('ZADD', rejected, 0, id)
+  elseif outcome == 'filtered' then
+    redis.call('ZADD', filtered, 0, id)
+  end
+  if verification == 'failed' then
+    redis.call('ZADD', unverified, 0, id)
   end
   if unarchived then
     redis.call('ZADD', unarchived, 0, id)
@@ -50,7 +55,9 @@ while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   redis.call('DEL', unpack(keys))
   redis.call('HDEL', sizes, unpack(oldest))
   redis.call('ZREMRANGEBYRANK', log, 0, portion - 1)
-  redis.call('ZREM', rejected, unpack(oldest))
+  for _, index in ipairs({ rejected, filtered, unverified }) do
+    redis.call('ZREM', index, unpack(oldest))
+  end
   if unarchived then
     redis.call('ZREM', unarchived, unpack(oldest))
     if oldest[#oldest] > (redis.call('HGET', sizes, 'dropped') or '') then
@@ -60,7 +67,7 @@ while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   total = redis.call('HINCRBY', sizes, 'total', -freed)
   dropped = dropped + portion
 end
-for _, key in ipairs({ log, sizes, rejected, unarchived, due }) do
+for _, key in ipairs({ log, sizes, rejected, filtered, unverified, unarchived, due }) do
   redis.call('PEXPIRE', key, args.ttlMs)
 end
 return dropped

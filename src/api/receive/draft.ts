@@ -1,0 +1,34 @@
+/** What replaces a webhook's transform and filter for a while, to try it on logged requests. */
+import { createHash } from 'node:crypto';
+import { compiledFilter, type WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { DraftCode } from '../../store/webhooks/webhook-replays.ts';
+import type { Transform } from '../../transforms/transforms.ts';
+
+type Filter = Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>;
+
+export interface Draft {
+  /** undefined: the webhook's. */
+  transform: Transform | undefined;
+  /** undefined: the webhook's. */
+  filter: Filter | undefined;
+}
+
+/** A draft runs apart from the webhook's transform and filter: what it does wrong does not count against those. */
+export function draftOf(webhookId: string, { transform, filter }: DraftCode): Draft {
+  return {
+    transform: transform === undefined ? undefined : draftTransform(transform),
+    filter:
+      filter === undefined
+        ? undefined
+        : {
+            id: `draft:${webhookId}`,
+            filter: filter ?? undefined,
+            filterExpression: filter === null ? undefined : compiledFilter(filter),
+          },
+  };
+}
+
+function draftTransform(code: string): Transform {
+  const digest = createHash('sha256').update(code).digest('base64url');
+  return { id: `draft:${digest}`, version: digest, code };
+}

@@ -1,0 +1,66 @@
+/** Evaluates a webhook's filter over a request (docs/webhooks.md#filters), within the fuel budget of its webhook. Costly filters of one webhook do not hold
+ *  up others: they have less fuel after a while, and take turns with everything else. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
+import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expressions/fuel-budgets.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { TransformRequest } from '../../transforms/transforms.ts';
+
+/** Fuel that the filter of one webhook may spend before other work has the event loop: about 10 ms. */
+const TURN_UNITS = 2 * EVALUATION_UNITS;
+
+export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body'> {
+  method: string;
+  headers: IncomingHttpHeaders;
+  /** Of receipt, Unix milliseconds: what `now()` returns. */
+  receivedAt: number;
+}
+
+const budgets = new FuelBudgets();
+/** Units spent in this turn of the event loop, by webhook. Filters of the usual cost are not counted. */
+const spent = new Map<string, number>();
+
+/** Whether the request passes. A missing field is null, as in functions; a filter that cannot be evaluated is not met.
+ *  @throws ServiceError filter_failed when the filter costs too much, or this version refuses it: the request stays in the log */
+export async function passesFilter(
+  { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
+  { method, headers, query, body, receivedAt }: FilteredRequest,
+): Promise<boolean> {
+  if (filterExpression === undefined) return true;
+  if (filterExpression === 'refused') {
+    throw new ServiceError('filter_failed', {
+      detail:
+        'this version of the service does not accept it; save a corrected one, then replay the request from the log',
+    });
+  }
+  while ((spent.get(id) ?? 0) >= TURN_UNITS) await nextTurn();
+  const nowMs = Date.now();
+  const owner = { env: id, expression: `${id}\n${filter}` };
+  const budget = budgets.budgetOf(owner, nowMs);
+  const scope = { method, headers: joined(headers), query, body };
+  const evaluation = filterExpression.evaluate(scope, budget.units, receivedAt);
+  budgets.record(owner, evaluation, budget, nowMs);
+  if (evaluation.cost > QUARANTINE_UNITS) spend(id, evaluation.cost);
+  if (evaluation.result !== 'too_costly') return evaluation.result === 'met';
+  throw new ServiceError('filter_failed', { detail: messageOf(budget) });
+}
+
+function spend(id: string, cost: number): void {
+  if (spent.size === 0) setImmediate(() => spent.clear());
+  spent.set(id, (spent.get(id) ?? 0) + cost);
+}
+
+/** Node has names in lower case, and one header as a list. */
+function joined(headers: IncomingHttpHeaders): Record<string, unknown> {
+  const { 'set-cookie': cookies } = headers;
+  return cookies ? { ...headers, 'set-cookie': cookies.join(', ') } : headers;
+}
+
+function messageOf({ quarantine, until }: FuelBudget): string {
+  const remedy = 'simplify it, then replay the request from the log';
+  if (quarantine === undefined) return `it costs more than a filter may; ${remedy}`;
+  const end = new Date(until ?? 0).toISOString();
+  return `filters of this webhook have cost too much; until ${end} they may cost little. Or ${remedy}`;
+}

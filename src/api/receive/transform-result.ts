@@ -1,0 +1,67 @@
+/** What a transform returned (docs/transforms.md#what-a-transform-returns): null, an event, a list of events, or an object with `events` and
+ *  `response`. All of it is valid, or the request fails. */
+import { ServiceError } from '../../errors.ts';
+import type { Event } from '../../model/events/event.ts';
+import { rejectFarFuture, requireData, validateEvents } from '../../model/events/sent-event.ts';
+import { describe, isJsonObject } from '../../model/values/json.ts';
+import type { CustomResponse } from './resolve-environment.ts';
+import { responseOfTransform } from './transform-response.ts';
+
+export const MAX_EVENTS = 100;
+
+export interface TransformResult {
+  events: readonly Event[];
+  response?: CustomResponse | undefined;
+}
+
+/** @param returned a JSON value
+ *  @param text JSON that has it
+ *  @throws ServiceError transform_failed with index, field, received and expected value */
+export function resultOfTransform(
+  returned: unknown,
+  text: string,
+  nowMs: number,
+  maxFutureMs: number,
+): TransformResult {
+  if (!isAnswer(returned)) return { events: eventsOf(returned, text, nowMs, maxFutureMs) };
+  const { events, response, ...others } = returned;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw failed(`it returned the field ${describe(unknown)} beside "events" and "response"; expected only these`);
+  }
+  const answer = responseOfTransform(response);
+  return {
+    events: eventsOf(events ?? null, text, nowMs, maxFutureMs),
+    ...(answer && { response: answer }),
+  };
+}
+
+/** An event has a name. */
+function isAnswer(returned: unknown): returned is Record<string, unknown> {
+  if (!isJsonObject(returned) || Object.hasOwn(returned, 'name')) return false;
+  return Object.hasOwn(returned, 'events') || Object.hasOwn(returned, 'response');
+}
+
+function eventsOf(returned: unknown, text: string, nowMs: number, maxFutureMs: number): Event[] {
+  if (returned === null) return [];
+  const isList = Array.isArray(returned);
+  if (isList && returned.length > MAX_EVENTS) {
+    throw failed(`it returned ${returned.length} events; at most ${MAX_EVENTS} are allowed`);
+  }
+  try {
+    const events = validateEvents(returned, text);
+    (isList ? returned : [returned]).forEach(requireData);
+    rejectFarFuture(events, nowMs, maxFutureMs);
+    return events;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    // The message about a reserved name is for senders; its detail names the field.
+    const explained = typeof error.facts?.detail === 'string' ? `: ${error.facts.detail}` : error.message;
+    const detail = explained.replace(isList ? /^.*?: (?=event \d)/ : /^.*?: event 0[,:] ?/, '');
+    throw failed(`it returned an invalid event: ${detail}`, error);
+  }
+}
+
+function failed(detail: string, cause?: ServiceError): ServiceError {
+  return new ServiceError('transform_failed', { detail, cause });
+}

@@ -1,0 +1,77 @@
+/** Verifies that a webhook's provider sent a request. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { ServiceError } from '../../errors.ts';
+import { ProviderRequest } from '../../providers/provider-request.ts';
+import {
+  type Failure,
+  type FetchDocument,
+  failed,
+  type VerificationResult,
+} from '../../providers/verification/verification.ts';
+import { keysOf, type StoredSecret } from '../../store/webhooks/webhook.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
+import type { WebhookRequest } from './webhook-request.ts';
+
+export type LoggedVerification = NonNullable<LogSummary['verification']>;
+
+export interface VerifyWebhookDeps {
+  /** Scheme and host under which providers reach the service; undefined: the host of each request. */
+  publicUrl: string | undefined;
+  fetchDocument: FetchDocument;
+}
+
+export function providerRequestOf(
+  webhook: WebhookInUse,
+  { method, headers, search, body }: WebhookRequest,
+  { publicUrl }: Pick<VerifyWebhookDeps, 'publicUrl'>,
+): ProviderRequest {
+  const urls = () => {
+    const paths = keysOf(webhook).map((key) => `/e/${key}`);
+    return basesOf(publicUrl, headers).flatMap((base) => paths.map((path) => base + path));
+  };
+  return new ProviderRequest({ method, urls, headers, search, body });
+}
+
+function basesOf(publicUrl: string | undefined, { host = '' }: IncomingHttpHeaders): string[] {
+  if (publicUrl !== undefined) return [publicUrl];
+  return /^[\w.:[\]-]{1,255}$/.test(host) ? [`https://${host}`, `http://${host}`] : [];
+}
+
+/** @param logged the request is from the log: its age does not count, and what was verified when it came stays so, also after a rotation
+ *  @returns undefined: the webhook verifies nothing
+ *  @throws ServiceError verification_failed, with the reason; verification_unavailable */
+export async function verifyWebhook(
+  webhook: WebhookInUse,
+  request: ProviderRequest,
+  logged: { verification: LoggedVerification | undefined } | undefined,
+  { fetchDocument }: VerifyWebhookDeps,
+): Promise<LoggedVerification | undefined> {
+  const { verifier, provider, liveSecrets } = webhook;
+  if (provider === undefined) return undefined;
+  if (logged?.verification?.result === 'verified') return logged.verification;
+  if (!verifier) return { result: 'skipped' };
+  const nowMs = Date.now();
+  const made = verifier(request, { nowMs, ignoreAge: logged !== undefined, fetchDocument });
+  const checked = stillValid(made instanceof Promise ? await made : made, liveSecrets, nowMs);
+  if (checked.result === 'verified') return { result: 'verified', secretId: liveSecrets[checked.secretIndex]?.id };
+  throw errorOf(checked);
+}
+
+/** The provider retries what fails for a reason outside the request. */
+export function errorOf({ reason, message }: Failure): ServiceError {
+  const code = reason.endsWith('_unavailable') ? 'verification_unavailable' : 'verification_failed';
+  return new ServiceError(code, {
+    detail: message,
+    facts: { reason },
+    ...(code === 'verification_unavailable' && { retryAfterSeconds: 60 }),
+  });
+}
+
+/** The webhook in memory may be older than the end of a rotated secret. */
+function stillValid(checked: VerificationResult, secrets: readonly StoredSecret[], nowMs: number): VerificationResult {
+  if (checked.result !== 'verified') return checked;
+  const { until } = secrets[checked.secretIndex] ?? {};
+  if (until === undefined || until > nowMs) return checked;
+  return failed('signature_mismatch', 'the request fits a former secret, which has ended');
+}

@@ -1,0 +1,104 @@
+/** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the answers. A failure that opens an issue
+ *  is told at once. What Redis does not take is part of the next flush. */
+import { setTimeout } from 'node:timers/promises';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
+import type { IssueTeller } from '../../jobs/webhooks/issue-teller.ts';
+import type { Logger } from '../../log.ts';
+import type { Failures, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
+import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { WatchBuffer } from './watch-buffer.ts';
+
+const FLUSH_MS = 1_000;
+const LAST_FLUSH_MS = 2_000;
+
+export interface WebhookWatcherDeps {
+  webhooks: Pick<Webhooks, 'areThere'>;
+  webhookIssues: WebhookIssues;
+  webhookTraffic: WebhookTraffic;
+  issueTeller: IssueTeller;
+  telemetry: Telemetry;
+  log: Logger;
+}
+
+export class WebhookWatcher {
+  readonly #deps: WebhookWatcherDeps;
+  #buffer = new WatchBuffer();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+
+  constructor(deps: WebhookWatcherDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), FLUSH_MS);
+  }
+
+  /** A request of a provider was answered. */
+  record(
+    webhookId: string,
+    summary: Pick<LogSummary, 'id' | 'receivedAt' | 'outcome' | 'reason' | 'message' | 'verification'>,
+  ): void {
+    this.#buffer.add(webhookId, summary);
+  }
+
+  /** Resolves when everything recorded before is in Redis, or Redis has not taken it. */
+  async flush(): Promise<void> {
+    while (this.#flushing) await this.#flushing;
+    if (this.#buffer.isEmpty) return;
+    this.#flushing = this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    await this.#flushing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    // Shutdown does not depend on Redis.
+    await Promise.race([this.flush(), setTimeout(LAST_FLUSH_MS, undefined, { ref: false })]);
+  }
+
+  async #flush(): Promise<void> {
+    const { webhookTraffic, log } = this.#deps;
+    const buffer = this.#buffer;
+    this.#buffer = new WatchBuffer();
+    const later = (error: Error) => log.debug({ err: error.message }, 'failures of webhooks are recorded later');
+    await this.#recordFailures(buffer).catch(later);
+    const traffic = buffer.takeTraffic();
+    const left = await webhookTraffic.add(traffic).catch((error: Error) => {
+      later(error);
+      return traffic;
+    });
+    for (const batch of left) buffer.restoreTraffic(batch);
+    this.#buffer.restore(buffer);
+  }
+
+  /** Takes from the buffer what is recorded. @throws the first error, after all are done */
+  async #recordFailures(buffer: WatchBuffer): Promise<void> {
+    const failures = buffer.failures();
+    if (failures.length === 0) return;
+    const there = await this.#deps.webhooks.areThere(failures.map(({ webhookId }) => webhookId));
+    const recorded = await Promise.allSettled(
+      failures.map(async (failure) => {
+        // A deleted webhook has no issues.
+        if (there.has(failure.webhookId)) await this.#record(failure);
+        buffer.forget(failure);
+      }),
+    );
+    for (const one of recorded) if (one.status === 'rejected') throw one.reason;
+  }
+
+  async #record(failure: Failures): Promise<void> {
+    const { webhookIssues, issueTeller, telemetry, log } = this.#deps;
+    const { webhookId, kind } = failure;
+    const { id, happened, state, reopened } = await webhookIssues.record(failure, Date.now());
+    telemetry.publishWebhookIssue({ id, webhookId, kind, state });
+    if (happened === '') return;
+    telemetry.recordWebhookIssue(kind);
+    await issueTeller
+      .tell({ id, event: 'failing', reopened })
+      .catch((error: Error) => log.debug({ issue: id, err: error.message }, 'a worker tells this issue later'));
+  }
+}

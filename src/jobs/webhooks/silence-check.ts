@@ -1,0 +1,126 @@
+/** Opens an issue for each webhook that gets no more requests, and resolves it when there are some again. Everything that a round needs is in Redis, so
+ *  any worker may do it. */
+import type { LRUCache } from 'lru-cache';
+import { issueIdOf } from '../../model/webhooks/issue.ts';
+import { silenceOf } from '../../model/webhooks/silence.ts';
+import type { Processes } from '../../store/telemetry/processes.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
+import { TRAFFIC, type WebhookIssue, type WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
+import type { WebhookWatch } from '../../store/webhooks/webhook-watch.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { IssueTeller } from './issue-teller.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Webhooks whose traffic is read together. */
+const AT_ONCE = 200;
+
+export interface SilenceCheckDeps {
+  webhooks: Pick<Webhooks, 'all'>;
+  webhookIssues: WebhookIssues;
+  webhookTraffic: WebhookTraffic;
+  webhookWatch: WebhookWatch;
+  processes: Pick<Processes, 'alive'>;
+  issueTeller: IssueTeller;
+  telemetry: Telemetry;
+}
+
+/** When a webhook is to be looked at again that has had no request since `lastAt`, by its ID. */
+export type LookAgain = Pick<LRUCache<string, { lastAt: number; at: number }>, 'get' | 'set'>;
+
+/** @returns how many issues were opened, and resolved */
+export async function checkSilence(
+  deps: SilenceCheckDeps,
+  nowMs: number,
+  lookAgain: LookAgain,
+): Promise<{ opened: number; resolved: number }> {
+  const { webhooks, webhookTraffic, webhookWatch, processes } = deps;
+  const alive = await processes.alive();
+  if (!alive.some(({ kind }) => kind === 'web')) return { opened: 0, resolved: 0 };
+  const since = await webhookWatch.noteRunning(nowMs);
+  const watched = (await webhooks.all()).filter(({ createdAt }) => nowMs - createdAt >= DAY_MS);
+  let [opened, resolved] = [0, 0];
+  for (let start = 0; start < watched.length; start += AT_ONCE) {
+    const some = watched.slice(start, start + AT_ONCE);
+    const ids = some.map(({ id }) => id);
+    const last = await webhookTraffic.lastRequests(ids);
+    const issues = await deps.webhookIssues.read(ids.map((id) => issueIdOf(id, 'silence')));
+    for (const [i, webhook] of some.entries()) {
+      const lastAt = last[i];
+      if (lastAt === undefined) continue;
+      if (await resolveIfOver(issues[i], lastAt, deps, nowMs)) resolved++;
+      if (await openIfSilent(webhook, { lastAt, since, issue: issues[i] }, deps, nowMs, lookAgain)) opened++;
+    }
+  }
+  return { opened, resolved };
+}
+
+async function resolveIfOver(
+  issue: WebhookIssue | undefined,
+  lastAt: number,
+  { webhookIssues, issueTeller, telemetry }: SilenceCheckDeps,
+  nowMs: number,
+): Promise<boolean> {
+  if (!issue || (issue.state !== 'open' && issue.state !== 'acknowledged')) return false;
+  if (issue.marker === markerOf(lastAt)) return false;
+  const { id, count, firstSeen, reopened } = issue;
+  const sample = {
+    requestId: null,
+    reason: 'requests_again',
+    message: `requests come again since ${iso(lastAt)}`,
+    at: nowMs,
+  };
+  const tell = { at: nowMs, count, firstSeen, sample };
+  const change = { from: ['open', 'acknowledged'], to: 'resolved', by: TRAFFIC, tell } as const;
+  if (!(await webhookIssues.change(id, change, nowMs))) return false;
+  telemetry.publishWebhookIssue({ ...issue, state: 'resolved' });
+  await tellSoon(issueTeller.tell({ id, event: 'recovered', reopened }));
+  return true;
+}
+
+async function openIfSilent(
+  { id: webhookId, pausedAt }: Webhook,
+  { lastAt, since, issue }: { lastAt: number; since: number; issue: WebhookIssue | undefined },
+  { webhookIssues, webhookTraffic, issueTeller, telemetry }: SilenceCheckDeps,
+  nowMs: number,
+  lookAgain: LookAgain,
+): Promise<boolean> {
+  const marker = markerOf(lastAt);
+  // Of the time before the service ran, nothing is known.
+  const heardFrom = Math.max(lastAt, since);
+  if (pausedAt !== undefined || nowMs - heardFrom < HOUR_MS || issue?.marker === marker) return false;
+  const known = lookAgain.get(webhookId);
+  if (known?.lastAt === lastAt && nowMs < known.at) return false;
+  const traffic = await webhookTraffic.read(webhookId);
+  if (!traffic || traffic.lastAt !== lastAt) return false;
+  const silence = silenceOf(traffic);
+  const at = silence ? silence.from + (heardFrom - lastAt) : Number.POSITIVE_INFINITY;
+  lookAgain.set(webhookId, { lastAt, at });
+  if (!silence || nowMs < at) return false;
+  const message = `no request since ${iso(lastAt)}; about ${silence.requestsPerHour.toPrecision(2)} per hour came before`;
+  const sample = { requestId: null, reason: 'no_requests', message, at: nowMs };
+  const seen = { firstAt: nowMs, lastAt: nowMs, count: 1, reasons: { no_requests: 1 }, sample };
+  const recorded = await webhookIssues.record({ webhookId, kind: 'silence', ...seen, marker }, nowMs);
+  const { id, happened, state, reopened } = recorded;
+  telemetry.publishWebhookIssue({ id, webhookId, kind: 'silence', state });
+  if (happened === '') return false;
+  telemetry.recordWebhookIssue('silence');
+  await tellSoon(issueTeller.tell({ id, event: 'failing', reopened }));
+  return true;
+}
+
+/** What cannot be told now is told later (untold-issues.ts). */
+async function tellSoon(telling: Promise<void>): Promise<void> {
+  await telling.catch(() => undefined);
+}
+
+/** A silence is told once, also when somebody has resolved its issue while it lasts. */
+function markerOf(lastAt: number): string {
+  return String(lastAt);
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,35 @@
+/** Sends what nobody was told of issues of webhooks: the process that should have done so has died, or could not. */
+import type { Logger } from '../../log.ts';
+import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { IssueTeller } from './issue-teller.ts';
+
+/** Until then, the process that opened the issue sends it. */
+const GRACE_MS = 5_000;
+const AT_ONCE = 100;
+
+export interface UntoldIssuesDeps {
+  webhookIssues: Pick<WebhookIssues, 'untold'>;
+  issueTeller: IssueTeller;
+  log: Logger;
+}
+
+/** @returns how many were sent */
+export async function tellUntold(
+  partition: number,
+  { webhookIssues, issueTeller, log }: UntoldIssuesDeps,
+  nowMs: number,
+): Promise<number> {
+  let sent = 0;
+  for (const untold of await webhookIssues.untold(partition, nowMs - GRACE_MS, AT_ONCE)) {
+    try {
+      await issueTeller.tell(untold);
+      sent++;
+    } catch (error) {
+      log.warn(
+        { issue: untold.id, err: (error as Error).message },
+        'an issue of a webhook could not be told; tried again',
+      );
+    }
+  }
+  return sent;
+}

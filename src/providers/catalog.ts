@@ -1,0 +1,36 @@
+/** All presets: each file of presets/ has one as its default export. */
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname, join, parse } from 'node:path';
+import { z } from 'zod';
+import { type Preset, presetSchema } from './preset.ts';
+
+const FOLDER = join(import.meta.dirname, 'presets');
+/** The released package has compiled code. */
+const EXTENSION = extname(import.meta.filename);
+
+const require = createRequire(import.meta.url);
+
+/** @param given the default export of the file
+ *  @throws Error naming the file and each field that is wrong */
+export function readPreset(file: string, given: unknown): Preset {
+  const { success, data, error } = presetSchema.safeParse(given);
+  if (!success) throw new Error(`presets/${file} is no preset:\n${z.prettifyError(error)}`);
+  if (data.id !== parse(file).name) {
+    throw new Error(`presets/${file}: id: expected the name of the file; got "${data.id}"`);
+  }
+  return data;
+}
+
+const files = readdirSync(FOLDER).filter((file) => file.endsWith(EXTENSION));
+
+/** Providers by name, then the generic ones. */
+export const PRESETS: readonly Preset[] = files
+  .map((file) => readPreset(file, (require(join(FOLDER, file)) as { default: unknown }).default))
+  .sort((a, b) => Number(a.kind === 'generic') - Number(b.kind === 'generic') || a.name.localeCompare(b.name, 'en'));
+
+const byId = new Map(PRESETS.map((preset) => [preset.id, preset]));
+
+export function presetOf(id: string): Preset | undefined {
+  return byId.get(id);
+}

@@ -1,0 +1,89 @@
+/** Fills in the answer of a handshake from the request. What is echoed comes from anyone: it has a bound, and never becomes code or a header of its own. */
+import { createHmac, createSecretKey } from 'node:crypto';
+import { type Handshake, type Location, locationSchema, type Preset } from './preset.ts';
+import type { ProviderRequest } from './provider-request.ts';
+import { keyOf } from './verification/schemes/hmac.ts';
+import { type Failure, failed } from './verification/verification.ts';
+
+/** Characters of a value that is echoed. */
+const ECHO_MAX = 2_048;
+
+const PLACEHOLDER = /\{([^{}]{1,250})\}/g;
+const HMAC = /^hmac:(sha1|sha256|sha384|sha512):(hex|base64|base64url):(.+)$/;
+
+/** Values that are signed. Whoever knows the URL can choose them, so a value must not be what the provider signs elsewhere: a body or a part of one. */
+const PLAIN_TOKEN = /^[\w.~+/=-]{1,256}$/;
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+type Lookup = (placeholder: string) => string | undefined;
+
+/** undefined: the request has nothing to echo. */
+export function answerTexts(
+  { type, body, headers = {} }: Handshake['answer'],
+  preset: Preset,
+  request: ProviderRequest,
+  secret: string | undefined,
+): { body: string; headers: Record<string, string> } | Failure | undefined {
+  const templates = [...(typeof body === 'string' ? [body] : Object.values(body)), ...Object.values(headers)];
+  if (secret === undefined && templates.some((text) => String(text).includes('{hmac:'))) {
+    return failed('secret_missing', 'the webhook has no secret to answer with; save it first');
+  }
+  const lookup: Lookup = (placeholder) => echoOf(placeholder, preset, request, secret);
+  const made = typeof body === 'string' ? filled(body, lookup) : filledEach(body, lookup);
+  const fields = filledEach(headers, lookup);
+  if (made === undefined || fields === undefined) return undefined;
+  const safe = Object.entries(fields as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
+  if (!safe.every(([, value]) => HEADER_VALUE.test(value as string))) return undefined;
+  return { body: type === 'application/json' ? JSON.stringify(made) : String(made), headers: Object.fromEntries(safe) };
+}
+
+/** Placeholders of a template that mean nothing: a preset must have none. */
+export function unknownPlaceholders(template: string): string[] {
+  const names = [...template.matchAll(PLACEHOLDER)].map(([, name]) => name as string);
+  return names.filter((name) => !isLocation(HMAC.exec(name)?.[3] ?? name));
+}
+
+function filledEach(
+  templates: Record<string, string | number>,
+  lookup: Lookup,
+): Record<string, string | number> | undefined {
+  const result: Record<string, string | number> = {};
+  for (const [name, template] of Object.entries(templates)) {
+    const value = typeof template === 'string' ? filled(template, lookup) : template;
+    if (value === undefined) return undefined;
+    result[name] = value;
+  }
+  return result;
+}
+
+function filled(template: string, lookup: Lookup): string | undefined {
+  let isComplete = true;
+  const text = template.replace(PLACEHOLDER, (_, placeholder: string) => {
+    const value = lookup(placeholder);
+    isComplete &&= value !== undefined;
+    return value ?? '';
+  });
+  return isComplete ? text : undefined;
+}
+
+function echoOf(
+  placeholder: string,
+  preset: Preset,
+  request: ProviderRequest,
+  secret: string | undefined,
+): string | undefined {
+  const [, algorithm, encoding, location = placeholder] = HMAC.exec(placeholder) ?? [];
+  const value = isLocation(location) ? request.valueAt(location) : undefined;
+  if (!value || value.length > ECHO_MAX) return undefined;
+  if (algorithm === undefined) return value;
+  if (secret === undefined || !PLAIN_TOKEN.test(value)) return undefined;
+  const { verification } = preset;
+  const key = verification?.scheme === 'hmac' ? keyOf(secret, verification.key) : createSecretKey(Buffer.from(secret));
+  return createHmac(algorithm, key)
+    .update(value)
+    .digest(encoding as 'hex' | 'base64' | 'base64url');
+}
+
+function isLocation(text: string): text is Location {
+  return locationSchema.safeParse(text).success;
+}

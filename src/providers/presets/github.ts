@@ -1,0 +1,68 @@
+import type { PresetInput } from '../preset.ts';
+
+export default {
+  id: 'github',
+  name: 'GitHub',
+  docs: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
+  verification: {
+    scheme: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    signature: { at: 'header:x-hub-signature-256', prefix: 'sha256=' },
+    signed: '{body}',
+  },
+  secret: {
+    label: 'Secret',
+    where: 'You choose it: the field Secret of the webhook, or of the GitHub App',
+  },
+  eventName: 'github/{header:x-github-event}.{body:action}',
+  deliveryId: 'header:x-github-delivery',
+  setup: [
+    'Open the settings of the repository or organization → Webhooks → Add webhook.',
+    'Payload URL: {url}',
+    'Content type: application/json',
+    'Secret: a long random text. Paste the same one here.',
+    'Choose the events. GitHub sends the event ping at once.',
+  ],
+  transform: `function transform(evt, headers) {
+  const kind = headers["X-Github-Event"];
+  return {
+    name: "github/" + (evt.action ? kind + "." + evt.action : kind),
+    data: evt,
+  };
+}
+`,
+  sample: {
+    headers: {
+      'User-Agent': 'GitHub-Hookshot/044aadd',
+      'X-GitHub-Event': 'pull_request',
+      'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'X-GitHub-Hook-ID': '292430182',
+      'X-Hub-Signature-256': 'sha256=d57c68ca6f92289e6987922ff26938930f6e66a2d161ef06abdf1859230aa23c',
+    },
+    body: {
+      action: 'opened',
+      number: 347,
+      pull_request: {
+        id: 1_934_508_217,
+        html_url: 'https://github.com/octo-org/harbour/pull/347',
+        title: 'Keep the tide table in one place',
+        state: 'open',
+        draft: false,
+        user: { login: 'octocat', id: 583_231, type: 'User' },
+        head: { ref: 'tide-table', sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e' },
+        base: { ref: 'main', sha: '9049f1265b7d61be4a8904a9a27120d2064dab3b' },
+        created_at: '2026-01-14T09:30:12Z',
+      },
+      repository: {
+        id: 186_853_002,
+        full_name: 'octo-org/harbour',
+        private: true,
+        default_branch: 'main',
+        owner: { login: 'octo-org', id: 38_302_899 },
+      },
+      sender: { login: 'octocat', id: 583_231, type: 'User' },
+    },
+    eventName: 'github/pull_request.opened',
+  },
+} satisfies PresetInput;

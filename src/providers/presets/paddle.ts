@@ -1,0 +1,61 @@
+import type { PresetInput } from '../preset.ts';
+
+export default {
+  id: 'paddle',
+  name: 'Paddle',
+  docs: 'https://developer.paddle.com/webhooks/signature-verification',
+  verification: {
+    scheme: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    signature: { at: 'header:paddle-signature', separator: ';', prefix: 'h1=' },
+    signed: '{timestamp}:{body}',
+    // Paddle's libraries allow 5 seconds. The deduplication ID drops what is replayed within these.
+    timestamp: { at: 'header:paddle-signature', separator: ';', prefix: 'ts=', unit: 's', tolerance: 300 },
+  },
+  secret: {
+    label: 'Secret key',
+    where: 'Developer tools → Notifications → your destination → Secret key',
+    example: 'pdl_ntfset_…',
+    pattern: '^pdl_ntfset_\\S+$',
+  },
+  eventName: 'paddle/{body:event_type}',
+  eventId: 'body:event_id',
+  setup: [
+    'Open Developer tools → Notifications → New destination.',
+    'Notification type: URL',
+    'URL: {url}',
+    'Choose the events, and save.',
+    'Edit the destination, copy its secret key (pdl_ntfset_…), and paste it here.',
+  ],
+  transform: `function transform(evt) {
+  return {
+    name: "paddle/" + evt.event_type,
+    ts: Date.parse(evt.occurred_at),
+    data: evt.data,
+  };
+}
+`,
+  sample: {
+    headers: {
+      'User-Agent': 'Paddle',
+      'Paddle-Version': '1',
+      'Paddle-Signature': 'ts=1768383012;h1=b85a1a5dff5306b8effac344e716fe33eb66f2a857d930755cc9f0705940f50f',
+    },
+    body: {
+      event_id: 'evt_01kexg5tq3v7fzq5z0m8y2c4wd',
+      event_type: 'transaction.completed',
+      occurred_at: '2026-01-14T09:30:12.418213Z',
+      notification_id: 'ntf_01kexg5v0h2k9x6r3s1t7n4b8e',
+      data: {
+        id: 'txn_01kexg4y8m5q2w9c7v3z6h1d0f',
+        status: 'completed',
+        customer_id: 'ctm_01kexfzr6t4b1n8y5s2g9m3k7c',
+        currency_code: 'EUR',
+        items: [{ price: { id: 'pri_01kexfzw0p7d3h6j9q2r5v8x1a' }, quantity: 1 }],
+        details: { totals: { subtotal: '39800', tax: '7562', total: '47362', currency_code: 'EUR' } },
+      },
+    },
+    eventName: 'paddle/transaction.completed',
+  },
+} satisfies PresetInput;

@@ -1,0 +1,140 @@
+/** A request of a provider as verification and handshakes read it. What is parsed is parsed once, and only if a preset needs it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject, isShallow } from '../model/values/json.ts';
+import type { Location } from './preset.ts';
+
+/** Fields of a query string or form that are looked at. */
+const MAX_FIELDS = 1_000;
+/** Characters of a value that becomes a signature, an ID or part of an answer. */
+const VALUE_MAX_LENGTH = 8_192;
+
+export interface ProviderRequestInput {
+  method: string;
+  /** URLs under which the provider may know the webhook, without query string. */
+  urls: () => readonly string[];
+  headers: IncomingHttpHeaders;
+  /** The query string, without its question mark. */
+  search: string;
+  body: Buffer;
+}
+
+export class ProviderRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly search: string;
+  readonly body: Buffer;
+  readonly #urls: () => readonly string[];
+  #json: { value: unknown } | undefined;
+  #query: URLSearchParams | undefined;
+  #form: URLSearchParams | undefined;
+
+  constructor({ method, urls, headers, search, body }: ProviderRequestInput) {
+    this.method = method;
+    this.#urls = urls;
+    this.headers = headers;
+    this.search = search;
+    this.body = body;
+  }
+
+  get urls(): readonly string[] {
+    return this.#urls();
+  }
+
+  /** The JSON body; undefined: it is not JSON, or nested too deeply. */
+  get json(): unknown {
+    this.#json ??= { value: parsed(this.body.toString('utf8')) };
+    return this.#json.value;
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= fields(this.search);
+    return this.#query;
+  }
+
+  /** The fields of an urlencoded body. */
+  get form(): URLSearchParams {
+    this.#form ??= fields(this.body.toString('utf8'));
+    return this.#form;
+  }
+
+  /** The text at a location: of JSON a string, a number or a boolean. undefined: there is none, or it is longer than any ID or signature. */
+  valueAt(location: Location): string | undefined {
+    const colon = location.indexOf(':');
+    const value = this.#find(location.slice(0, colon), location.slice(colon + 1));
+    return value === undefined || value.length > VALUE_MAX_LENGTH ? undefined : value;
+  }
+
+  /** The different texts at a path in the JSON body whose `*` stands for every item of a list. undefined: a list is empty, or an item has none. */
+  everyAt(location: Location): ReadonlySet<string> | undefined {
+    const found = new Set<string>();
+    const path = location.slice(location.indexOf(':') + 1).split('.');
+    return collect(this.json, path, found) && found.size > 0 ? found : undefined;
+  }
+
+  #find(kind: string, name: string): string | undefined {
+    if (kind === 'header') {
+      const value = this.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    }
+    if (kind === 'query') return this.query.get(name) ?? undefined;
+    if (kind === 'form') return this.form.get(name) ?? undefined;
+    return textAt(this.json, name.split('.'));
+  }
+}
+
+/** A field whose own name has dots is found as well. */
+function textAt(value: unknown, path: readonly string[]): string | undefined {
+  let at: unknown = value;
+  for (const [i, name] of path.entries()) {
+    if (Array.isArray(at)) at = at[Number(name)];
+    else if (!isJsonObject(at)) return undefined;
+    else {
+      const rest = path.slice(i).join('.');
+      if (i < path.length - 1 && Object.hasOwn(at, rest)) return asText(at[rest]);
+      at = Object.hasOwn(at, name) ? at[name] : undefined;
+    }
+  }
+  return asText(at);
+}
+
+/** Whether every item has a text. */
+function collect(value: unknown, path: readonly string[], found: Set<string>): boolean {
+  const star = path.indexOf('*');
+  if (star === -1) {
+    const text = textAt(value, path);
+    if (text !== undefined && text.length <= VALUE_MAX_LENGTH) found.add(text);
+    return text !== undefined && text.length <= VALUE_MAX_LENGTH;
+  }
+  const list = star === 0 ? value : valueIn(value, path.slice(0, star));
+  return Array.isArray(list) && list.every((item) => collect(item, path.slice(star + 1), found));
+}
+
+function valueIn(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) => (isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+    value,
+  );
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isShallow(value, text) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fields(text: string): URLSearchParams {
+  let end = -1;
+  for (let count = 0; count < MAX_FIELDS; count++) {
+    end = text.indexOf('&', end + 1);
+    if (end === -1) return new URLSearchParams(text);
+  }
+  return new URLSearchParams(text.slice(0, end));
+}

@@ -1,0 +1,89 @@
+/** A webhook with what each request needs, compiled once: secrets are opened and keys made when webhooks are read, not per request. */
+import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
+import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
+import { presetOf } from '../../providers/catalog.ts';
+import { handshakeMethods } from '../../providers/handshakes.ts';
+import type { Method, Preset } from '../../providers/preset.ts';
+import { failed, type Verifier } from '../../providers/verification/verification.ts';
+import { createVerifier } from '../../providers/verification/verifier.ts';
+import type { StoredSecret, Webhook } from './webhook.ts';
+
+export interface WebhookInUse extends Webhook {
+  allowList: AccessListMatcher;
+  /** Completed by the scheme of the webhook, where the preset leaves it to the user. */
+  preset: Preset | undefined;
+  /** undefined: nothing is verified. */
+  verifier: Verifier | undefined;
+  /** Opened, in the order of `secrets`. */
+  openSecrets: readonly string[];
+  /** As stored, in the same order. */
+  liveSecrets: readonly StoredSecret[];
+  /** `refused`: an earlier version accepted the filter, and this one does not. Its requests are rejected, and stay in the log. */
+  filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
+  /** Of requests that make events. */
+  eventMethods: readonly Method[];
+  /** Those, and methods of handshakes. */
+  acceptedMethods: readonly Method[];
+}
+
+const POST: readonly Method[] = ['POST'];
+
+export function sealLocation(webhookId: string, secretId: string): string {
+  return `webhook:${webhookId}:${secretId}`;
+}
+
+export function inUse(webhook: Webhook, sealer: Sealer): WebhookInUse {
+  const preset = presetFor(webhook);
+  const now = Date.now();
+  const live = (webhook.secrets ?? []).filter(({ until }) => until === undefined || until > now);
+  const methods = methodsOf(webhook, preset);
+  const common = {
+    ...webhook,
+    allowList: matcherOf(webhook),
+    preset,
+    liveSecrets: live,
+    filterExpression: webhook.filter === undefined ? undefined : compiledFilter(webhook.filter),
+    eventMethods: methods.events,
+    acceptedMethods: methods.accepted,
+  };
+  try {
+    const openSecrets = live.map(({ id, sealed }) => sealer.open(sealed, sealLocation(webhook.id, id)));
+    return { ...common, openSecrets, verifier: verifierOf(webhook, preset, openSecrets) };
+  } catch (error) {
+    const { message } = error as Error;
+    const what = error instanceof SealError ? `its secret cannot be opened (${message})` : message;
+    return { ...common, openSecrets: [], verifier: () => failed('secret_unreadable', what) };
+  }
+}
+
+function presetFor({ provider, verification }: Webhook): Preset | undefined {
+  const preset = provider === undefined ? undefined : presetOf(provider);
+  return preset && verification ? { ...preset, verification } : preset;
+}
+
+/** Without a word of the webhook's own, events do not come by the methods of handshakes. */
+function methodsOf({ methods }: Webhook, preset: Preset | undefined) {
+  const handshakes = preset ? handshakeMethods(preset) : [];
+  const events = methods ?? preset?.methods.filter((method) => !handshakes.includes(method)) ?? POST;
+  return { events, accepted: [...new Set([...events, ...handshakes])] };
+}
+
+export function compiledFilter(filter: string): Expression | 'refused' {
+  try {
+    return compileFilter(filter);
+  } catch {
+    return 'refused';
+  }
+}
+
+/** @throws Error when a secret is not one for the scheme */
+function verifierOf(webhook: Webhook, preset: Preset | undefined, secrets: readonly string[]): Verifier | undefined {
+  const { provider, verify = true, settings = {} } = webhook;
+  const verification = preset?.verification;
+  if (!verify || provider === undefined) return undefined;
+  // The catalog of another version had it.
+  if (!verification)
+    return () => failed('secret_unreadable', `this version of the service does not know the provider "${provider}"`);
+  return createVerifier(verification, secrets, settings);
+}

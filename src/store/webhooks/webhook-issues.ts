@@ -1,0 +1,258 @@
+/** Issues of webhooks: one for each webhook and kind of failure. Each expires after 90 days without a failure.
+ *
+ *  What is to be told of an issue is entered in the same script that opens or resolves it, and stays until it is told: the process that did so may die. */
+import type { PrincipalKind } from '../../model/auth/access.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+const TTL_MS = 90 * 86_400_000;
+export const REASONS_MAX = 20;
+
+/** Who changed the state of an issue: a principal, or traffic. */
+export interface ChangedBy {
+  kind: PrincipalKind | 'traffic';
+  id: string;
+  name: string;
+}
+
+/** Requests came again. */
+export const TRAFFIC: ChangedBy = { kind: 'traffic', id: 'traffic', name: 'traffic' };
+
+/** The last failure of an issue. */
+export interface IssueSample {
+  /** null: a silence has none. */
+  requestId: string | null;
+  reason: string;
+  message: string;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+/** Failures of one webhook and kind. */
+export interface Failures {
+  webhookId: string;
+  kind: IssueKind;
+  /** Unix milliseconds. */
+  firstAt: number;
+  lastAt: number;
+  count: number;
+  reasons: Record<string, number>;
+  sample: IssueSample;
+  /** They count once for each marker. */
+  marker?: string | undefined;
+}
+
+export interface Recorded {
+  id: string;
+  happened: 'opened' | 'reopened' | '';
+  state: IssueState;
+  /** How often it was reopened. */
+  reopened: number;
+}
+
+export interface WebhookIssue {
+  id: string;
+  webhookId: string;
+  kind: IssueKind;
+  state: IssueState;
+  /** Unix milliseconds. */
+  firstSeen: number;
+  lastSeen: number;
+  count: number;
+  reasons: Record<string, number>;
+  sample: IssueSample;
+  /** First failure since it was opened, or reopened. */
+  openedAt: number;
+  /** How often it was reopened by a failure. */
+  reopened: number;
+  stateChangedAt: number;
+  /** undefined: a failure opened it. */
+  stateChangedBy: ChangedBy | undefined;
+  /** The last replay of its requests since it was opened. */
+  replayId: string | undefined;
+  /** Of the last failure. */
+  marker: string | undefined;
+}
+
+/** Something about an issue that nobody was told yet. */
+export interface Untold {
+  id: string;
+  event: 'failing' | 'recovered';
+  /** How often the issue had been reopened. */
+  reopened: number;
+}
+
+/** The issue as it was when it was opened, or recovered. */
+export interface Telling {
+  webhookId: string;
+  kind: IssueKind;
+  /** Unix milliseconds. */
+  at: number;
+  count: number;
+  firstSeen: number;
+  sample: IssueSample;
+}
+
+export class WebhookIssues {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Whoever opens or reopens an issue by this tells so; only one process does. */
+  async record({ webhookId, kind, marker, sample, ...failures }: Failures, nowMs: number): Promise<Recorded> {
+    const id = issueIdOf(webhookId, kind);
+    const args = {
+      id,
+      webhookId,
+      kind,
+      ...failures,
+      sample: JSON.stringify(sample),
+      reasonsMax: REASONS_MAX,
+      nowMs,
+      ttlMs: TTL_MS,
+      ...(marker !== undefined && { ifNot: marker }),
+    };
+    const reply = await this.#redis.recordWebhookFailures(...this.#keysOf(id), JSON.stringify(args));
+    const [happened, state, reopened] = reply as [Recorded['happened'], IssueState, number];
+    return { id, happened, state, reopened };
+  }
+
+  async find(id: string): Promise<WebhookIssue | undefined> {
+    if (!ID_PATTERN.test(id)) return undefined;
+    return fromFields(id, await this.#redis.hgetall(this.#keys.of(id).webhookIssue(id)));
+  }
+
+  /** In the order of the IDs. */
+  async read(ids: readonly string[]): Promise<(WebhookIssue | undefined)[]> {
+    const commands = ids.map((id) => ['hgetall', this.#keys.of(id).webhookIssue(id)]);
+    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
+    return found.map((fields, i) => fromFields(ids[i] as string, fields));
+  }
+
+  /** Those of one webhook, in the order of the kinds. */
+  async ofWebhook(webhookId: string): Promise<WebhookIssue[]> {
+    const found = await this.read(ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind)));
+    return found.filter((issue) => issue !== undefined);
+  }
+
+  /** Positions by the last failure, newest first. */
+  async list(
+    states: readonly IssueState[],
+    cursor: Position | undefined,
+    limit: number,
+    nowMs: number,
+  ): Promise<Position[]> {
+    const after = nowMs - TTL_MS;
+    const ofPartition = (keys: PartitionKeyspace) => (atMost: number, from: TimeRange['cursor']) =>
+      newestAtOnce(this.#redis, states.map(keys.webhookIssues), { after, cursor: from }, atMost);
+    return mergeNewest(this.#keys.all().map(ofPartition), cursor, limit);
+  }
+
+  async count(state: IssueState, nowMs: number): Promise<number> {
+    const commands = this.#keys.all().map((keys) => ['zcount', keys.webhookIssues(state), nowMs - TTL_MS, '+inf']);
+    const counts = await inPipelines<number>(this.#redis, commands);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** @returns whether it was in one of the states, and has another one now */
+  async change(
+    id: string,
+    {
+      from = ISSUE_STATES,
+      to,
+      by,
+      tell,
+    }: { from?: readonly IssueState[]; to: IssueState; by: ChangedBy; tell?: Omit<Telling, 'webhookId' | 'kind'> },
+    nowMs: number,
+  ): Promise<boolean> {
+    const args = {
+      id,
+      from,
+      to,
+      by: JSON.stringify(by),
+      nowMs,
+      ttlMs: TTL_MS,
+      ...(tell && { tell: JSON.stringify(tell) }),
+    };
+    return (await this.#redis.changeWebhookIssue(...this.#keysOf(id), JSON.stringify(args))) === 1;
+  }
+
+  /** Notes the replay of its requests. */
+  async noteReplay(id: string, replayId: string): Promise<void> {
+    const key = this.#keys.of(id).webhookIssue(id);
+    if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'replayId', replayId);
+  }
+
+  /** What was to be told in a partition before this time, oldest first. */
+  async untold(partition: number, beforeMs: number, limit: number): Promise<Untold[]> {
+    const { untoldWebhookIssues } = this.#keys.partition(partition);
+    const members = await this.#redis.zrangebyscore(untoldWebhookIssues, '-inf', beforeMs, 'LIMIT', 0, limit);
+    return members.map((member) => {
+      const [id, event, reopened] = member.split(' ') as [string, Untold['event'], string];
+      return { id, event, reopened: Number(reopened) };
+    });
+  }
+
+  /** What to tell; undefined: it was told meanwhile, or the issue is gone. */
+  async telling({ id, event, reopened }: Untold): Promise<Telling | undefined> {
+    const key = this.#keys.of(id).webhookIssue(id);
+    const [webhookId, kind, text] = await this.#redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));
+    if (!webhookId || !text) return undefined;
+    return { webhookId, kind: kind as IssueKind, ...(JSON.parse(text) as Omit<Telling, 'webhookId' | 'kind'>) };
+  }
+
+  async noteTold({ id, event, reopened }: Untold): Promise<void> {
+    const keys = this.#keys.of(id);
+    const writing = this.#redis.multi().hdel(keys.webhookIssue(id), fieldOf(event, reopened));
+    writing.zrem(keys.untoldWebhookIssues, `${id} ${event} ${reopened}`);
+    replies(await writing.exec());
+  }
+
+  /** Deletes the issues of a deleted webhook. */
+  async remove(webhookId: string): Promise<void> {
+    const keys = this.#keys.of(webhookId);
+    const ids = ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind));
+    const writing = this.#redis.pipeline().del(...ids.map((id) => keys.webhookIssue(id)));
+    for (const state of ISSUE_STATES) writing.zrem(keys.webhookIssues(state), ...ids);
+    replies(await writing.exec());
+  }
+
+  #keysOf(id: string): string[] {
+    const keys = this.#keys.of(id);
+    return [keys.webhookIssue(id), ...ISSUE_STATES.map(keys.webhookIssues), keys.untoldWebhookIssues];
+  }
+}
+
+function fieldOf(event: Untold['event'], reopened: number): string {
+  return `tell:${event}:${reopened}`;
+}
+
+function fromFields(id: string, fields: Record<string, string>): WebhookIssue | undefined {
+  const { webhookId, kind, state, reasons, sample, stateChangedBy, replayId, marker } = fields;
+  if (!webhookId || !reasons || !sample) return undefined;
+  return {
+    id,
+    webhookId,
+    kind: kind as IssueKind,
+    state: state as IssueState,
+    firstSeen: Number(fields.firstSeen),
+    lastSeen: Number(fields.lastSeen),
+    count: Number(fields.count),
+    reasons: JSON.parse(reasons) as Record<string, number>,
+    sample: JSON.parse(sample) as IssueSample,
+    openedAt: Number(fields.openedAt),
+    reopened: Number(fields.reopened),
+    stateChangedAt: Number(fields.stateChangedAt),
+    stateChangedBy: stateChangedBy === undefined ? undefined : (JSON.parse(stateChangedBy) as ChangedBy),
+    replayId,
+    marker,
+  };
+}

@@ -1,0 +1,69 @@
+/** The sealed secrets of all webhooks, for changes of SECRET_KEY. */
+import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { StoredSecret, Webhook } from './webhook.ts';
+import { sealLocation } from './webhook-in-use.ts';
+
+/** Saves of one webhook at the same time that a re-encryption waits for. */
+const TRIES_MAX = 100;
+
+export class WebhookSecrets {
+  readonly #redis: ScriptedRedis;
+  readonly #key: string;
+  readonly #sealer: Sealer;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
+    this.#redis = redis;
+    this.#key = keys.webhooks;
+    this.#sealer = sealer;
+  }
+
+  /** Names of webhooks with a secret that cannot be decrypted. */
+  async unreadable(): Promise<string[]> {
+    const texts = await this.#redis.hvals(this.#key);
+    const webhooks = texts.map((text) => JSON.parse(text) as Webhook);
+    return webhooks
+      .filter(({ id, secrets = [] }) => secrets.some((secret) => this.#open(id, secret) === undefined))
+      .map(({ name }) => name);
+  }
+
+  /** Encrypts secrets with the current key that the fallback encrypted. What neither opens stays as it is.
+   *  @returns number of webhooks
+   *  @throws Error when others do not stop saving a webhook */
+  async reencrypt(): Promise<number> {
+    let count = 0;
+    for (const id of await this.#redis.hkeys(this.#key)) count += Number(await this.#reencrypt(id));
+    return count;
+  }
+
+  async #reencrypt(id: string): Promise<boolean> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const text = await this.#redis.hget(this.#key, id);
+      if (text === null) return false;
+      const webhook = JSON.parse(text) as Webhook;
+      const secrets = webhook.secrets?.map((secret) => this.#current(id, secret));
+      if (!secrets?.some((secret, index) => secret !== webhook.secrets?.[index])) return false;
+      // Not over a save from the meantime.
+      if (await this.#redis.replaceField(this.#key, id, text, JSON.stringify({ ...webhook, secrets }))) return true;
+    }
+    throw new Error(`the webhook ${id} is being saved all the time`);
+  }
+
+  #current(webhookId: string, secret: StoredSecret): StoredSecret {
+    if (this.#sealer.isCurrent(secret.sealed)) return secret;
+    const opened = this.#open(webhookId, secret);
+    if (opened === undefined) return secret;
+    return { ...secret, sealed: this.#sealer.seal(opened, sealLocation(webhookId, secret.id)) };
+  }
+
+  /** undefined: neither SECRET_KEY nor the fallback opens it. */
+  #open(webhookId: string, { id, sealed }: StoredSecret): string | undefined {
+    try {
+      return this.#sealer.open(sealed, sealLocation(webhookId, id));
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** The last versions of each webhook: who saved them when, and what the webhook was. Webhooks write them (webhooks.ts); one that was saved before there
+ *  were versions has none until its next save. */
+import type { Principal } from '../../model/auth/access.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { snapshotOf, type VersionedField, versionOf, type Webhook, type WebhookSnapshot } from './webhook.ts';
+
+/** The oldest versions leave; the live one stays. */
+export interface VersionBounds {
+  maxVersions: number;
+  maxBytes: number;
+}
+
+export const VERSION_BOUNDS: VersionBounds = { maxVersions: 100, maxBytes: 2 * 1_048_576 };
+
+export type Author = Pick<Principal, 'kind' | 'id' | 'name'>;
+
+/** Who saves a version, and why. */
+export interface VersionOrigin {
+  author?: Author | undefined;
+  message?: string | undefined;
+  /** The version whose content this one has again. */
+  restoredFrom?: number | undefined;
+}
+
+export interface WebhookVersion extends VersionOrigin {
+  version: number;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** What differs from the version before; of the first one, what was set. */
+  changed: VersionedField[];
+}
+
+export class WebhookVersions {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Newest first.
+   *  @param before number of the last version of the page before
+   *  @returns also the number after which the next page begins; undefined: this is the last page */
+  async list(
+    webhook: Webhook,
+    { limit, before }: { limit: number; before?: number | undefined },
+  ): Promise<{ versions: WebhookVersion[]; next: number | undefined }> {
+    const live = versionOf(webhook);
+    const first = Math.min(live, (before ?? Number.POSITIVE_INFINITY) - 1);
+    const numbers = Array.from({ length: Math.min(limit + 1, first) }, (_, i) => first - i);
+    if (numbers.length === 0) return { versions: [], next: undefined };
+    const texts = await this.#redis.hmget(this.#keys.webhookVersions(webhook.id), ...numbers.map(String));
+    const found = numbers.flatMap((number, i) => versionFrom(number, texts[i]) ?? []);
+    if (found.length === 0 && first === live) return { versions: [liveVersion(webhook)], next: undefined };
+    const versions = found.slice(0, limit);
+    return { versions, next: found.length > limit ? versions.at(-1)?.version : undefined };
+  }
+
+  /** undefined: there is none of this number, or it has left. */
+  async read(
+    webhook: Webhook,
+    number: number,
+  ): Promise<{ version: WebhookVersion; snapshot: WebhookSnapshot } | undefined> {
+    const [text, snapshot] = await this.#redis.hmget(
+      this.#keys.webhookVersions(webhook.id),
+      String(number),
+      snapshotField(number),
+    );
+    const version = versionFrom(number, text);
+    if (version && snapshot) return { version, snapshot: JSON.parse(snapshot) as WebhookSnapshot };
+    if (number !== versionOf(webhook)) return undefined;
+    return { version: liveVersion(webhook), snapshot: snapshotOf(webhook) };
+  }
+}
+
+/** The live version of a webhook, as arguments of save-webhook.lua.
+ *  @param saved absent: it is from before versions */
+export function toArguments(
+  webhook: Webhook,
+  saved: Pick<WebhookVersion, 'createdAt' | 'changed'> & VersionOrigin = fromBefore(webhook),
+): string[] {
+  return [String(versionOf(webhook)), JSON.stringify(saved), JSON.stringify(snapshotOf(webhook))];
+}
+
+function fromBefore({ updatedAt }: Webhook): Pick<WebhookVersion, 'createdAt' | 'changed'> {
+  return { createdAt: updatedAt, changed: [] };
+}
+
+function liveVersion(webhook: Webhook): WebhookVersion {
+  return { version: versionOf(webhook), ...fromBefore(webhook) };
+}
+
+function versionFrom(version: number, text: string | null | undefined): WebhookVersion | undefined {
+  return text ? { version, ...(JSON.parse(text) as Omit<WebhookVersion, 'version'>) } : undefined;
+}
+
+function snapshotField(version: number): string {
+  return `${version}:snapshot`;
+}

@@ -1,0 +1,28 @@
+/** Since when the service has taken requests of webhooks without a break: while it did not, no silence of a webhook is seen. */
+import { type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** A deploy takes less. */
+const BREAK_MS = 5 * 60_000;
+const TTL_MS = 30 * 86_400_000;
+
+export class WebhookWatch {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Call every minute while web processes are running.
+   *  @returns since when they have been, Unix milliseconds */
+  async noteRunning(nowMs: number): Promise<number> {
+    const key = this.#keys.webhookWatch;
+    const [since, seen] = await this.#redis.hmget(key, 'since', 'seen');
+    const isGoingOn = since && seen && nowMs - Number(seen) <= BREAK_MS;
+    const present = isGoingOn ? Number(since) : nowMs;
+    replies(await this.#redis.multi().hset(key, { since: present, seen: nowMs }).pexpire(key, TTL_MS).exec());
+    return present;
+  }
+}

@@ -1,0 +1,123 @@
+/** A webhook: name, secret keys of the URL, who calls (provider and secrets), filter, transform, allow lists. */
+import { isDeepStrictEqual } from 'node:util';
+import type { AccessLists } from '../../model/auth/allow-lists.ts';
+import type { Method, VerificationScheme } from '../../providers/preset.ts';
+
+export interface Webhook extends AccessLists {
+  id: string;
+  /** The path segment that addresses it; a secret. */
+  key: string;
+  /** Keys from before the URL was changed, each accepted until its end. */
+  formerKeys?: FormerKey[] | undefined;
+  /** Name of the environment it belongs to, or BRANCHES. */
+  env: string;
+  name: string;
+  /** JavaScript that defines the function `transform` (docs/transforms.md#what-a-transform-gets). */
+  transform: string;
+  /** Counts the saves of what decides how a request is handled; the first is 1. Webhooks from before versions have a text. */
+  version: number | string;
+  /** ID of a preset; absent: nothing is verified. */
+  provider?: string | undefined;
+  /** Scheme of a preset that leaves it to the user. */
+  verification?: VerificationScheme | undefined;
+  /** By the names of the preset's settings. */
+  settings?: Record<string, string> | undefined;
+  /** The newest first. */
+  secrets?: StoredSecret[] | undefined;
+  /** false: requests are taken without verification. */
+  verify?: boolean | undefined;
+  /** CEL over `method`, `headers`, `query` and `body`: requests that do not meet it make no event. */
+  filter?: string | undefined;
+  /** Absent: those of the preset, or POST. */
+  methods?: Method[] | undefined;
+  /** false: events have no deduplication ID but that of the transform. */
+  deduplicate?: boolean | undefined;
+  /** Absent: the limit of the environment. */
+  maxBodyBytes?: number | undefined;
+  /** Unix milliseconds. */
+  pausedAt?: number | undefined;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface FormerKey {
+  key: string;
+  /** Unix milliseconds. */
+  until: number;
+}
+
+export interface StoredSecret {
+  id: string;
+  /** Sealed for `webhook:<webhook ID>:<secret ID>`. */
+  sealed: string;
+  /** Unix milliseconds. */
+  addedAt: number;
+  /** When it stops to count; absent: never. */
+  until?: number | undefined;
+}
+
+/** Whether the webhook accepts the key now. */
+export function hasKey(webhook: Webhook, key: string, nowMs: number): boolean {
+  if (webhook.key === key) return true;
+  return webhook.formerKeys?.some((former) => former.key === key && former.until > nowMs) ?? false;
+}
+
+export function keysOf({ key, formerKeys = [] }: Webhook): [string, ...string[]] {
+  return [key, ...formerKeys.map((former) => former.key)];
+}
+
+/** What decides how a request is handled: a change makes a new version. Secrets are no part of it: they are changed apart, and never shown. */
+export const VERSIONED_FIELDS = [
+  'transform',
+  'filter',
+  'provider',
+  'verification',
+  'settings',
+  'verify',
+  'methods',
+  'deduplicate',
+  'maxBodyBytes',
+] as const satisfies (keyof Webhook)[];
+
+export type VersionedField = (typeof VERSIONED_FIELDS)[number];
+
+/** The versioned fields of a webhook at some time. */
+export type WebhookSnapshot = Pick<Webhook, VersionedField>;
+
+/** Number of the present version. */
+export function versionOf({ version }: Pick<Webhook, 'version'>): number {
+  return typeof version === 'number' ? version : 1;
+}
+
+/** In one form: what is absent, and what is as if it was absent, is undefined. */
+export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
+  const {
+    transform,
+    filter,
+    provider,
+    verification,
+    settings = {},
+    verify,
+    methods,
+    deduplicate,
+    maxBodyBytes,
+  } = webhook;
+  return {
+    transform,
+    filter,
+    provider,
+    verification,
+    settings: Object.keys(settings).length > 0 ? settings : undefined,
+    verify: verify === false ? false : undefined,
+    methods,
+    deduplicate: deduplicate === false ? false : undefined,
+    maxBodyBytes,
+  };
+}
+
+/** Versioned fields that differ. */
+export function changedFields(before: Partial<WebhookSnapshot>, after: WebhookSnapshot): VersionedField[] {
+  const earlier = snapshotOf(before as WebhookSnapshot);
+  const later = snapshotOf(after);
+  return VERSIONED_FIELDS.filter((field) => !isDeepStrictEqual(earlier[field], later[field]));
+}

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { Documents, FetchBudget } from '../../../src/providers/verification/documents.ts';
+import type { FetchDocument } from '../../../src/providers/verification/verification.ts';
+
+const URL_1 = 'https://example.com/1.pem';
+const DAY_MS = 86_400_000;
+
+describe('documents of providers', () => {
+  const asked: string[] = [];
+  let answer: FetchDocument;
+  let documents: Documents<{ text: string }>;
+  let budget: FetchBudget;
+  beforeEach(() => {
+    asked.length = 0;
+    answer = async (url) => `text of ${url}`;
+    documents = new Documents((text) => {
+      if (text.includes('bad')) throw new Error('it is no certificate');
+      return { text };
+    });
+    budget = new FetchBudget();
+  });
+  const fetchDocument: FetchDocument = (url) => {
+    asked.push(url);
+    return answer(url);
+  };
+  const get = (url: string, nowMs: number, maxAgeMs = DAY_MS) =>
+    documents.get(url, maxAgeMs, { nowMs, fetchDocument }, budget);
+
+  it('are fetched once until they are too old', async () => {
+    expect(await get(URL_1, 0)).to.deep.equal({ text: `text of ${URL_1}` });
+    await get(URL_1, DAY_MS - 1);
+    expect(asked).to.have.length(1);
+    await get(URL_1, DAY_MS);
+    expect(asked).to.have.length(2);
+  });
+
+  it('are fetched once for requests of the same moment', async () => {
+    let resolve = (_: string) => {};
+    answer = () => new Promise((done) => (resolve = done));
+    const results = Array.from({ length: 50 }, () => get(URL_1, 0));
+    resolve('text');
+    expect(new Set(await Promise.all(results)).size).to.equal(1);
+    expect(asked).to.have.length(1);
+  });
+
+  it('that fail are not asked for again for half a minute', async () => {
+    answer = async () => {
+      throw new Error('connect ECONNREFUSED');
+    };
+    const first = await get(URL_1, 0);
+    expect(first).to.deep.include({ result: 'failed', reason: 'certificate_unavailable' });
+    expect(await get(URL_1, 29_999)).to.equal(first);
+    expect(asked).to.have.length(1);
+    answer = async () => 'good again';
+    expect(await get(URL_1, 30_000)).to.deep.equal({ text: 'good again' });
+    answer = async () => 'bad';
+    const other = await get('https://example.com/2.pem', 30_000);
+    expect(other).to.deep.include({ result: 'failed', reason: 'certificate_untrusted' });
+  });
+
+  it('are at most 10 new ones a minute for one webhook; known ones cost nothing', async () => {
+    const reasons = [];
+    await get(URL_1, 0);
+    for (let i = 0; i < 50; i++) {
+      const result = await get(`https://example.com/stranger-${i}.pem`, 1_000);
+      reasons.push('reason' in result ? result.reason : 'fetched');
+    }
+    expect(reasons.filter((reason) => reason === 'fetched')).to.have.length(9);
+    expect(new Set(reasons.slice(9))).to.deep.equal(new Set(['certificate_unavailable']));
+    expect(await get(URL_1, 2_000)).to.have.property('text');
+    expect(asked).to.have.length(10);
+    budget = new FetchBudget();
+    expect(await get('https://example.com/of-another-webhook.pem', 2_000)).to.have.property('text');
+  });
+
+  it('of strangers that fail do not displace good ones', async () => {
+    await get(URL_1, 0);
+    answer = async () => {
+      throw new Error('404');
+    };
+    for (let i = 0; i < 500; i++) {
+      budget = new FetchBudget();
+      await get(`https://example.com/stranger-${i}.pem`, 1_000);
+    }
+    asked.length = 0;
+    await get(URL_1, 2_000);
+    expect(asked).to.deep.equal([]);
+  });
+});
