@@ -3,6 +3,8 @@ import { parseExact, stringifyExact } from '../lib/exact-json.ts';
 import type { StopMetadata } from '../lib/stop.ts';
 
 export const PRODUCTION = 'production';
+/** The 401 of a webhook request that is run again, not of the session. */
+const NOT_VERIFIED = 'verification_failed';
 
 /** An error response (docs/errors.md), or no response at all. */
 export class ApiError extends Error {
@@ -43,7 +45,7 @@ export interface ApiResponse<T> {
 export type Query = Record<string, string | number | boolean | undefined>;
 
 export interface RequestOptions {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   env?: string;
   query?: Query;
   body?: unknown;
@@ -66,11 +68,11 @@ export async function callApi<T>(
     if (error.name === 'AbortError') throw error;
     throw new ApiError('Cannot reach the service', 0, 'unreachable');
   });
-  if (response.status === 401) redirectToSignIn();
   const text = await response.text();
   const parsed = text === '' ? {} : tryParse(text);
   if (response.ok) return parsed as ApiResponse<T>;
   const { error, code, ...details } = parsed as { error?: string; code?: string };
+  if (response.status === 401 && code !== NOT_VERIFIED) redirectToSignIn();
   const requestId = response.headers.get('x-request-id') ?? undefined;
   throw new ApiError(
     error ?? `The service responded with status ${response.status}`,

@@ -16,6 +16,7 @@ import type { limitsSchema } from '../../../src/api/routes/installation-limits.t
 import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
+import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
@@ -39,11 +40,15 @@ import type { historySchema } from '../../../src/api/views/run-history.ts';
 import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
+import type { webhookIssueSchema } from '../../../src/api/views/webhook-issue.ts';
 import type {
   dryRunSchema as webhookDryRunSchema,
   replaySchema as webhookReplaySchema,
   replayResultSchema as webhookResultSchema,
 } from '../../../src/api/views/webhook-replay.ts';
+import type { versionDetailsSchema, versionDiffSchema, versionSchema } from '../../../src/api/views/webhook-version.ts';
+import type { customVerificationSchema } from '../../../src/providers/preset.ts';
+import type { FailureReason } from '../../../src/providers/verification/verification.ts';
 
 export type ApiKey = z.output<typeof apiKeySchema>;
 export type NewApiKey = z.output<typeof newApiKeySchema>;
@@ -113,6 +118,20 @@ export type LoggedRequest = z.output<typeof loggedSchema>;
 export type ListedRequest = z.output<typeof listedRequestSchema>;
 export type LoggedRequestDetails = z.output<typeof loggedRequestDetailsSchema>;
 export type Webhook = z.output<typeof webhookSchema>;
+/** `GET /v1/webhook-issues` */
+export type WebhookIssue = z.output<typeof webhookIssueSchema>;
+/** `GET /v1/webhooks/:id/versions` */
+export type WebhookVersion = z.output<typeof versionSchema>;
+export type WebhookVersionDetails = z.output<typeof versionDetailsSchema>;
+/** `GET /v1/webhooks/:id/versions/:version/diff` */
+export type WebhookVersionDiff = z.output<typeof versionDiffSchema>;
+/** How the user says that a generic provider signs. */
+export type CustomVerification = z.input<typeof customVerificationSchema>;
+/** `GET /v1/providers` */
+export type Provider = z.output<typeof providerSchema>;
+/** `GET /v1/providers/:id` */
+export type ProviderDetails = z.output<typeof providerDetailsSchema>;
+export type { FailureReason };
 /** `GET /v1/webhooks/stats` */
 export type WebhookStats = z.output<typeof webhookStatsSchema>;
 /** `GET /v1/settings` */

@@ -19,6 +19,7 @@ export const NAV_ITEMS: NavItem[] = [
   { to: '/apps', label: 'Apps', icon: 'box', shortcut: 'a', group: 'run' },
   { to: '/jobs', label: 'Queues', icon: 'layers', shortcut: 'q', group: 'run' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhook', shortcut: 'w', group: 'receive' },
+  { to: '/webhook-issues', label: 'Issues', icon: 'warning', shortcut: 'i', group: 'receive' },
   { to: '/held-events', label: 'Holding page', icon: 'inbox', shortcut: 'h', group: 'receive' },
   { to: '/keys', label: 'Keys', icon: 'key', shortcut: 'k', group: 'manage' },
   { to: '/environments', label: 'Environments', icon: 'branch', shortcut: 'n', group: 'manage' },

@@ -7,6 +7,7 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
+import { ISSUE_KINDS } from '../features/webhooks/issues.ts';
 import { parseSearch, stringifySearch } from '../lib/query-string.ts';
 import { flag, integer, oneOf, searchSchema, text } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -109,7 +110,7 @@ const app = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
-  validateSearch: searchSchema({ q: text }),
+  validateSearch: searchSchema({ q: text, new: text }),
   component: lazyRouteComponent(() => import('../pages/webhooks/list-page.tsx')),
 });
 
@@ -117,12 +118,24 @@ const webhook = createRoute({
   getParentRoute: () => root,
   path: '/webhooks/$id',
   validateSearch: searchSchema({
-    tab: oneOf(['transform', 'requests', 'settings']),
+    tab: oneOf(['setup', 'transform', 'requests', 'issues', 'versions', 'settings']),
+    version: integer,
+    with: oneOf(['before', 'live']),
     request: text,
     sample: text,
-    outcome: oneOf(['accepted', 'ignored', 'filtered', 'held', 'rejected']),
+    outcome: oneOf(['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected']),
   }),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
+});
+
+const webhookIssues = createRoute({
+  getParentRoute: () => root,
+  path: '/webhook-issues',
+  validateSearch: searchSchema({
+    state: oneOf(['open', 'acknowledged', 'resolved', 'ignored', 'all']),
+    kind: oneOf(ISSUE_KINDS),
+  }),
+  component: lazyRouteComponent(() => import('../pages/webhooks/issues/list-page.tsx')),
 });
 
 const holding = createRoute({
@@ -189,6 +202,7 @@ const routeTree = root.addChildren([
   app,
   webhooks,
   webhook,
+  webhookIssues,
   holding,
   keys,
   environments,

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useOpenIssues } from '../features/webhooks/issues.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -58,6 +59,7 @@ export function Shell() {
                 >
                   <Icon name={item.icon} />
                   {item.label}
+                  {item.to === '/webhook-issues' && <OpenIssues />}
                 </Link>
               ))}
             </div>
@@ -80,6 +82,19 @@ export function Shell() {
       )}
       <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
     </div>
+  );
+}
+
+/** How many issues of webhooks are open. */
+function OpenIssues() {
+  const open = useOpenIssues().data;
+  if (!open || open.total === 0) return null;
+  return (
+    <span className="ml-auto rounded-full bg-bad-soft px-2 text-xs font-medium text-bad tabular-nums">
+      {open.total}
+      {!open.isExact && '+'}
+      <span className="sr-only"> open</span>
+    </span>
   );
 }
 

@@ -11,8 +11,8 @@ const KEYS: [keys: string, action: string][] = [
 
 export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   return (
-    <Dialog open={open} title="Keyboard shortcuts" onClose={onClose}>
-      <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2">
+    <Dialog open={open} title="Keyboard shortcuts" wide onClose={onClose}>
+      <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2 sm:grid-cols-[5rem_1fr_5rem_1fr]">
         {[...KEYS, ...NAV_ITEMS.map(({ shortcut, label }) => [`g  ${shortcut}`, `Go to ${label}`] as const)].map(
           ([keys, action]) => (
             <div key={keys} className="contents">

@@ -15,7 +15,11 @@ export function Dialog({ open, title, onClose, children, footer, wide = false }:
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    if (open && !dialog.current?.open) dialog.current?.showModal();
+    if (open && !dialog.current?.open) {
+      dialog.current?.showModal();
+      // React's `autoFocus` comes before the dialog is shown, which then gives the focus to its first button.
+      dialog.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    }
     if (!open) dialog.current?.close();
   }, [open]);
   return (

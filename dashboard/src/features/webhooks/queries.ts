@@ -4,7 +4,13 @@ import { useCallback } from 'react';
 import { type ApiResponse, callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
-import type { ListedRequest, LoggedRequestDetails, Webhook, WebhookStats } from '../../api/types.ts';
+import type {
+  CustomVerification,
+  ListedRequest,
+  LoggedRequestDetails,
+  Webhook,
+  WebhookStats,
+} from '../../api/types.ts';
 
 const PAGE_SIZE = 100;
 
@@ -75,6 +81,20 @@ export function useRequest(id: string, requestId: string | undefined) {
   });
 }
 
+/** How many requests of the log the filter dropped. The list of event names drops others. */
+export function useDropped(id: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['webhook-requests', env, id, 'dropped'],
+    queryFn: async ({ signal }) => {
+      const query = { outcome: 'filtered', limit: PAGE_SIZE };
+      const { data, metadata } = await callApi<ListedRequest[]>(`/v1/webhooks/${id}/requests`, { signal, query });
+      const count = data.filter(({ reason }) => reason === 'filter_not_met').length;
+      return { count, isExact: metadata.cursor === undefined };
+    },
+  });
+}
+
 /** Refetches request logs and stats while requests arrive. */
 export function useLiveRequests(id?: string): void {
   const queries = useQueryClient();
@@ -94,13 +114,35 @@ export function useInvalidateWebhooks() {
   return useCallback(() => queries.invalidateQueries({ queryKey: ['webhooks'] }), [queries]);
 }
 
-type Change = Partial<Pick<Webhook, 'name' | 'transform' | 'event_names' | 'ip_addresses'>>;
+/** null removes. */
+type Change = Partial<
+  Pick<
+    Webhook,
+    | 'name'
+    | 'transform'
+    | 'event_names'
+    | 'ip_addresses'
+    | 'provider'
+    | 'verify'
+    | 'deduplicate'
+    | 'settings'
+    | 'filter'
+  > & {
+    verification: CustomVerification;
+    methods: Webhook['methods'] | null;
+    max_body_bytes: number | null;
+    /** Why, for the list of versions. */
+    message: string;
+    /** Refused if the webhook has another one by now. */
+    if_version: number;
+  }
+>;
 
 export function useUpdateWebhook(id: string) {
   const refresh = useInvalidateWebhooks();
   return useMutation({
     mutationFn: async (change: Change) =>
-      (await callApi<Webhook>(`/v1/webhooks/${id}`, { method: 'PUT', body: change })).data,
+      (await callApi<Webhook>(`/v1/webhooks/${id}`, { method: 'PATCH', body: change })).data,
     onSuccess: refresh,
   });
 }

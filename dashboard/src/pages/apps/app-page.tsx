@@ -12,6 +12,7 @@ import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
 import { RefusedFunctions } from './refused-functions.tsx';
+import { UnsupportedFields } from './unsupported-fields.tsx';
 
 const route = getRouteApi('/apps/$name');
 
@@ -45,6 +46,7 @@ function Known({ app }: { app: AppWithFunctions }) {
           <ErrorAlert error={new Error(`Registration failed: ${app.last_sync.error ?? 'unknown reason'}`)} />
         )}
         {app.refused_functions.length > 0 && <RefusedFunctions functions={app.refused_functions} />}
+        {app.unsupported_count > 0 && <UnsupportedFields app={app} />}
         <AppDetails app={app} />
         {connects(app) && <AppConnections name={app.name} />}
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">

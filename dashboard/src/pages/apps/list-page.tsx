@@ -13,6 +13,7 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 import { SyncStatus } from './sync-status.tsx';
+import { UnsupportedBadge } from './unsupported-fields.tsx';
 
 const COLUMNS: Column<App>[] = [
   { id: 'name', header: 'App', width: 'minmax(0, 2fr)', cell: (app) => <Name app={app} /> },
@@ -50,7 +51,17 @@ const COLUMNS: Column<App>[] = [
       </span>
     ),
   },
-  { id: 'sync', header: 'Last registration', width: '12rem', cell: ({ last_sync }) => <SyncStatus sync={last_sync} /> },
+  {
+    id: 'sync',
+    header: 'Last registration',
+    width: '12rem',
+    cell: ({ last_sync, unsupported_count }) => (
+      <>
+        <SyncStatus sync={last_sync} />
+        <UnsupportedBadge count={unsupported_count} />
+      </>
+    ),
+  },
 ];
 
 function Name({ app: { name, url } }: { app: App }) {

@@ -41,7 +41,7 @@ function LimitForm({ environment, onClose }: { environment: Environment; onClose
   const save = useAction({
     run: () =>
       callApi<Environment>(`/v1/environments/${encodeURIComponent(name)}/limits`, {
-        method: 'PUT',
+        method: 'PATCH',
         body: {
           event_max_bytes: text === '' ? null : Number(text),
           retention_days: days === '' ? null : Number(days),

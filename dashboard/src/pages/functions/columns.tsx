@@ -23,7 +23,12 @@ export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefine
       header: 'App',
       width: 'minmax(0, 1fr)',
       hideOnMobile: true,
-      cell: ({ app }) => <AppLink name={app} />,
+      cell: ({ app, group }) => (
+        <>
+          <AppLink name={app} />
+          {group && <p className="truncate text-xs text-muted">{group}</p>}
+        </>
+      ),
     },
     { id: 'status', header: 'Status', width: '6rem', cell: (fn) => <FunctionStatus fn={fn} /> },
     {

@@ -103,6 +103,8 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
           </span>
         )}
       </DescriptionItem>
+      {fn.description && <DescriptionItem term="Description">{fn.description}</DescriptionItem>}
+      {fn.group && <DescriptionItem term="Group">{fn.group}</DescriptionItem>}
       <DescriptionItem term="App">
         <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
           {fn.app}

@@ -45,9 +45,9 @@ export default function FunctionsPage() {
   );
 }
 
-function matches({ id, name, app, triggers = [] }: ListedFunction, query = '', wantedApp?: string): boolean {
+function matches({ id, name, app, group, triggers = [] }: ListedFunction, query = '', wantedApp?: string): boolean {
   if (wantedApp !== undefined && app !== wantedApp) return false;
-  const text = [id, name, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
+  const text = [id, name, group, ...triggers.map(({ event, cron }) => event ?? cron)].join(' ').toLowerCase();
   return query
     .toLowerCase()
     .split(/\s+/)
@@ -68,7 +68,7 @@ function Filters({ apps }: { apps: readonly string[] }) {
           hideLabel
           type="search"
           data-page-search
-          placeholder="Name, ID or trigger"
+          placeholder="Name, ID, group or trigger"
           value={q ?? ''}
           onChange={({ target }) => set({ q: target.value || undefined })}
         />

@@ -32,7 +32,7 @@ export function EventKeyForm({
     run: async () => {
       const lists = { event_names: toAccessList(names), ip_addresses: toAccessList(addresses) };
       const body = { name, ...lists, max_bytes: maxBytes === '' ? null : Number(maxBytes) };
-      if (existing) return callApi<EventKey>(`/v1/event-keys/${existing.id}`, { method: 'PUT', body });
+      if (existing) return callApi<EventKey>(`/v1/event-keys/${existing.id}`, { method: 'PATCH', body });
       const { data } = await callApi<NewEventKey>('/v1/event-keys', { method: 'POST', body: { ...body, environment } });
       onCreated?.(data);
     },

@@ -34,7 +34,7 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
   const isAdmin = useHasAccess('admin');
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
   const save = useAction({
-    run: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PUT', body: { event_max_bytes: bytes } }),
+    run: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PATCH', body: { event_max_bytes: bytes } }),
     successMessage: 'Limit saved',
     invalidates: 'limits',
     showsError: true,

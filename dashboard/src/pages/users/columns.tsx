@@ -60,7 +60,7 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
 
 function RoleOf({ user: { id, email, role } }: { user: User }) {
   const change = useAction({
-    run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PUT', body: { role: next } }),
+    run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PATCH', body: { role: next } }),
     successMessage: (next) => `${email} is now ${next}`,
     invalidates: 'users',
   });

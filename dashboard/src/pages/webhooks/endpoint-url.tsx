@@ -3,7 +3,7 @@ import { isAllBranches } from '../../lib/environment-scope.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
 
 /** The URL to enter in the provider's settings. */
-export function EndpointUrl({ webhook: { url, environment } }: { webhook: Webhook }) {
+export function EndpointUrl({ webhook: { url, environment, methods } }: { webhook: Webhook }) {
   const shared = isAllBranches(environment);
   if (url === null) {
     return <p className="mb-6 text-muted">The URL is secret: showing it requires write access.</p>;
@@ -12,7 +12,7 @@ export function EndpointUrl({ webhook: { url, environment } }: { webhook: Webhoo
   return (
     <div className="mb-6">
       <div className="flex items-center gap-3 rounded-lg border border-line bg-surface py-1 pr-1 pl-4">
-        <span className="text-xs font-medium text-muted">POST</span>
+        <span className="text-xs font-medium text-muted">{methods.join(', ')}</span>
         <code className="min-w-0 flex-1 py-1 font-mono text-sm break-all">{fullUrl}</code>
         <CopyButton text={fullUrl} label="Copy URL" />
       </div>

@@ -1,7 +1,8 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
-import type { Webhook, WebhookStats } from '../../api/types.ts';
+import type { Provider, Webhook, WebhookStats } from '../../api/types.ts';
+import { useLiveIssues, useOpenIssues } from '../../features/webhooks/issues.ts';
+import { useProviders } from '../../features/webhooks/providers.ts';
 import { useLiveRequests, useWebhookStats, useWebhooks } from '../../features/webhooks/queries.ts';
 import { scopeLabel } from '../../lib/environment-scope.ts';
 import { formatPercent } from '../../lib/format.ts';
@@ -14,32 +15,37 @@ import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { CreateWebhookDialog } from './create-dialog.tsx';
+import { CHOOSE, CreateWebhookDialog } from './create/create-dialog.tsx';
+import { ProviderName } from './provider-name.tsx';
 
 const route = getRouteApi('/webhooks');
 
 export default function WebhooksPage() {
-  const [creating, setCreating] = useState(false);
+  const { new: step } = route.useSearch();
+  const navigate = useNavigate();
+  const setStep = (to: string | undefined) =>
+    void navigate({ to: '/webhooks', search: (before) => ({ ...before, new: to }) as never });
   const canWrite = useHasAccess('write');
   useLiveRequests();
+  useLiveIssues();
   return (
     <Page
       title="Webhooks"
-      description="URLs that receive requests from providers. A transform turns each request into an event."
+      description="URLs that receive requests from providers. Each request is verified, and a transform turns it into an event."
       actions={
         <Button
           variant="primary"
           icon="plus"
           disabled={!canWrite}
           title={canWrite ? undefined : 'Requires write access'}
-          onClick={() => setCreating(true)}
+          onClick={() => setStep(CHOOSE)}
         >
           Create webhook
         </Button>
       }
     >
       <List />
-      <CreateWebhookDialog open={creating} onClose={() => setCreating(false)} />
+      {canWrite && <CreateWebhookDialog step={step} onStep={setStep} />}
     </Page>
   );
 }
@@ -49,12 +55,17 @@ function List() {
   const navigate = useNavigate();
   const webhooks = useWebhooks();
   const stats = useWebhookStats();
+  const issues = useOpenIssues();
+  const providers = new Map(useProviders().data?.map((one) => [one.id, one]));
   if (webhooks.isPending) return <Loading />;
   if (webhooks.isError) return <ErrorAlert error={webhooks.error} onRetry={() => void webhooks.refetch()} />;
   if (webhooks.data.length === 0) return <NoWebhooks />;
   const searchText = q.toLowerCase();
-  const rows = webhooks.data.filter(({ name, environment }) =>
-    `${name} ${environment}`.toLowerCase().includes(searchText),
+  const providerOf = ({ provider }: Webhook) => providers.get(provider ?? '');
+  const rows = webhooks.data.filter((webhook) =>
+    `${webhook.name} ${webhook.environment} ${providerOf(webhook)?.name ?? webhook.provider ?? ''}`
+      .toLowerCase()
+      .includes(searchText),
   );
   return (
     <>
@@ -64,7 +75,7 @@ function List() {
           hideLabel
           type="search"
           data-page-search
-          placeholder="Name or environment"
+          placeholder="Name, provider or environment"
           value={q}
           onChange={({ target }) =>
             void navigate({
@@ -80,7 +91,7 @@ function List() {
       ) : (
         <DataTable
           label="Webhooks"
-          columns={columnsOf(stats.data)}
+          columns={columnsOf(stats.data, providerOf, issues.data?.byWebhook)}
           rows={rows}
           rowKey={({ id }) => id}
           rowHeight={52}
@@ -91,7 +102,11 @@ function List() {
   );
 }
 
-function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook>[] {
+function columnsOf(
+  stats: Map<string, WebhookStats> | undefined,
+  providerOf: (webhook: Webhook) => Provider | undefined,
+  openIssues: ReadonlyMap<string, number> | undefined,
+): Column<Webhook>[] {
   return [
     {
       id: 'name',
@@ -107,8 +122,21 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
               paused
             </Badge>
           )}
+          <OpenIssues id={id} count={openIssues?.get(id) ?? 0} />
         </span>
       ),
+    },
+    {
+      id: 'provider',
+      header: 'Provider',
+      width: 'minmax(10rem, 1.5fr)',
+      hideOnMobile: true,
+      cell: (webhook) =>
+        webhook.provider === null ? (
+          <span className="text-muted">none</span>
+        ) : (
+          <ProviderName webhook={webhook} provider={providerOf(webhook)} />
+        ),
     },
     {
       id: 'environment',
@@ -127,6 +155,17 @@ function columnsOf(stats: Map<string, WebhookStats> | undefined): Column<Webhook
       cell: ({ id }) => <ErrorRate stats={stats?.get(id)} />,
     },
   ];
+}
+
+function OpenIssues({ id, count }: { id: string; count: number }) {
+  if (count === 0) return null;
+  return (
+    <Link to="/webhooks/$id" params={{ id }} search={{ tab: 'issues' }} className="rounded-full">
+      <Badge tone="bad" icon="warning">
+        {count} {count === 1 ? 'issue' : 'issues'}
+      </Badge>
+    </Link>
+  );
 }
 
 function Last({ stats }: { stats: WebhookStats | undefined }) {
@@ -153,11 +192,10 @@ function ErrorRate({ stats }: { stats: WebhookStats | undefined }) {
 
 function NoWebhooks() {
   const command = `curl -X POST ${location.origin}/v1/webhooks -H 'content-type: application/json' \\
-  -H 'authorization: Bearer <API key>' -d '{"name": "GitHub"}'`;
+  -H 'authorization: Bearer <API key>' -d '{"name": "Stripe", "provider": "stripe"}'`;
   return (
     <EmptyState title="No webhooks yet" command={command}>
-      Create a webhook with the template of your provider, then enter its URL in the provider’s settings. Or use the
-      API:
+      Create a webhook for your provider, then enter its URL in the provider’s settings. Or use the API:
     </EmptyState>
   );
 }

@@ -2,13 +2,14 @@ import type { LoggedRequest } from '../../api/types.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { Badge, type Tone } from '../../ui/status-badge.tsx';
 
-export const OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'rejected'] as const;
+export const OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected'] as const;
 
 const STYLES: Record<LoggedRequest['outcome'], [Tone, IconName, meaning: string]> = {
   accepted: ['good', 'check', 'Created an event'],
-  ignored: ['neutral', 'dot', 'The transform returned null: no event'],
-  filtered: ['neutral', 'filter', 'The webhook’s event name list excludes it'],
+  ignored: ['neutral', 'dot', 'The transform returned no event'],
+  filtered: ['neutral', 'filter', 'The webhook’s filter or event name list excludes it'],
   held: ['warn', 'inbox', 'The event is on the holding page'],
+  handshake: ['good', 'check', 'The provider proved the URL: no event'],
   rejected: ['bad', 'close', 'The provider received an error response'],
 };
 
@@ -24,6 +25,11 @@ export function OutcomeBadge({ outcome }: { outcome: LoggedRequest['outcome'] })
 
 const REASONS: Record<string, string> = {
   event_refused: 'event name not allowed',
+  filter_not_met: 'filter not met',
+  filter_failed: 'filter failed',
+  verification_failed: 'not verified',
+  verification_unavailable: 'verification unavailable',
+  method_not_allowed: 'method not allowed',
   selection_missing: 'no environment given',
   environment_unknown: 'unknown environment',
   environment_mismatch: 'not an environment of this webhook',

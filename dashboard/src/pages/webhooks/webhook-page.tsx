@@ -1,5 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { Webhook } from '../../api/types.ts';
+import { useLiveIssues, useOpenIssues } from '../../features/webhooks/issues.ts';
+import { useProviders } from '../../features/webhooks/providers.ts';
 import { useLiveRequests, useWebhook } from '../../features/webhooks/queries.ts';
 import { scopeLabel } from '../../lib/environment-scope.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
@@ -8,24 +10,37 @@ import { Page } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { EndpointUrl } from './endpoint-url.tsx';
+import { IssuesTab } from './issues/issues-tab.tsx';
+import { ProviderName } from './provider-name.tsx';
 import { RequestsTab } from './requests/requests-tab.tsx';
 import { SettingsTab } from './settings/settings-tab.tsx';
+import { SetupTab } from './setup/setup-tab.tsx';
+import { VersionsTab } from './versions/versions-tab.tsx';
 import { UnsavedChangesGuard } from './workbench/unsaved-changes-guard.tsx';
 import { useDraft } from './workbench/use-draft.ts';
 import { useSample } from './workbench/use-sample.ts';
 import { Workbench } from './workbench/workbench.tsx';
 
 const route = getRouteApi('/webhooks/$id');
-const TABS = [
-  ['transform', 'Transform'],
-  ['requests', 'Requests'],
-  ['settings', 'Settings'],
-] as const;
+const SETUP = ['setup', 'Setup'] as const;
+
+/** @param open issues */
+function tabsOf(webhook: Webhook, open: number) {
+  return [
+    ...(webhook.provider === null ? [] : [SETUP]),
+    ['transform', 'Transform'],
+    ['requests', 'Requests'],
+    ['issues', open === 0 ? 'Issues' : `Issues (${open} open)`],
+    ['versions', 'Versions'],
+    ['settings', 'Settings'],
+  ] as const;
+}
 
 export default function WebhookPage() {
   const { id } = route.useParams();
   const webhook = useWebhook(id);
   useLiveRequests(id);
+  useLiveIssues();
   if (webhook.isPending) return <Loading />;
   if (webhook.isError)
     return (
@@ -38,7 +53,10 @@ export default function WebhookPage() {
 
 /** Holds draft and sample, so that switching tabs keeps them. */
 function Opened({ webhook }: { webhook: Webhook }) {
-  const { tab = 'transform' } = route.useSearch();
+  const { tab: chosen = 'transform' } = route.useSearch();
+  const tab = chosen === 'setup' && webhook.provider === null ? 'transform' : chosen;
+  const open = useOpenIssues().data?.byWebhook.get(webhook.id) ?? 0;
+  const provider = useProviders().data?.find(({ id }) => id === webhook.provider);
   const draft = useDraft(webhook);
   const sample = useSample(webhook);
   return (
@@ -47,6 +65,11 @@ function Opened({ webhook }: { webhook: Webhook }) {
       description={
         <span className="flex flex-wrap items-center gap-2">
           <span>Environment: {scopeLabel(webhook.environment)}</span>
+          {webhook.provider !== null && (
+            <span className="inline-flex min-w-0 gap-1">
+              Provider: <ProviderName webhook={webhook} provider={provider} />
+            </span>
+          )}
           {webhook.paused_at && (
             <Badge tone="warn" icon="pause">
               paused
@@ -56,9 +79,12 @@ function Opened({ webhook }: { webhook: Webhook }) {
       }
     >
       <EndpointUrl webhook={webhook} />
-      <Tabs label="Webhook sections" tabs={TABS} current={tab} />
+      <Tabs label="Webhook sections" tabs={tabsOf(webhook, open)} current={tab} />
+      {tab === 'setup' && <SetupTab webhook={webhook} />}
       {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
       {tab === 'requests' && <RequestsTab webhook={webhook} draft={draft} />}
+      {tab === 'issues' && <IssuesTab webhook={webhook} />}
+      {tab === 'versions' && <VersionsTab webhook={webhook} />}
       {tab === 'settings' && <SettingsTab webhook={webhook} />}
       <UnsavedChangesGuard dirty={draft.dirty} />
     </Page>

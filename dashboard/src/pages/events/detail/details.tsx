@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ListedRun, StoredEvent } from '../../../api/types.ts';
 import { CopyButton } from '../../../ui/code-block.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
-import { RunStatusBadge } from '../../../ui/status-badge.tsx';
+import { Badge, RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Source, useWebhooks } from '../event-source.tsx';
 
@@ -18,7 +18,7 @@ export function EventDetails({
   runs: readonly ListedRun[] | undefined;
 }) {
   const webhooks = useWebhooks(env);
-  const { internal_id, id, ts, received_at, source, request_id, duplicates, v } = event;
+  const { internal_id, id, ts, received_at, source, request_id, duplicates, v, verified } = event;
   return (
     <Card className="mb-6">
       <DescriptionList>
@@ -29,7 +29,10 @@ export function EventDetails({
           <Time at={ts} />
         </DescriptionItem>
         <DescriptionItem term="Source">
-          <Source source={source} webhooks={webhooks} />
+          <span className="flex flex-wrap items-center gap-2">
+            <Source source={source} webhooks={webhooks} />
+            {verified !== undefined && <Verified verified={verified} />}
+          </span>
         </DescriptionItem>
         <DescriptionItem term="Runs">
           <RunSummary runs={runs} />
@@ -49,6 +52,19 @@ export function EventDetails({
         )}
       </DescriptionList>
     </Card>
+  );
+}
+
+/** Whether the webhook's provider proved that it sent the request. */
+function Verified({ verified }: { verified: boolean }) {
+  return verified ? (
+    <Badge tone="good" icon="shield" title="The provider’s signature was right">
+      verified
+    </Badge>
+  ) : (
+    <Badge tone="warn" icon="warning" title="Verification was turned off">
+      not verified
+    </Badge>
   );
 }
 

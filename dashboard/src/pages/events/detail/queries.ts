@@ -35,7 +35,12 @@ export function useEventRuns(env: string, id: string, enabled: boolean) {
   useLiveUpdates('hello', refetch);
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => callApi<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, { env, signal }),
+    queryFn: ({ signal }) =>
+      callApi<ListedRun[]>(`/v1/events/${encodeURIComponent(id)}/runs`, {
+        env,
+        signal,
+        query: { exclude: 'output,error' },
+      }),
     enabled,
     // Live updates may be lost.
     refetchInterval: ({ state }) => (state.data?.data.every(({ ended_at }) => ended_at) ? 15_000 : 2_000),

@@ -1,13 +1,14 @@
+import { useState } from 'react';
 import type { WebhookReplayDryRun } from '../../../api/types.ts';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import type { IconName } from '../../../ui/icon.tsx';
-import { JsonTree } from '../../../ui/json-tree.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { Badge, type Tone } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { reasonLabel } from '../outcome.tsx';
+import { ChangedFields, Side } from './compared-sides.tsx';
 
 type Compared = WebhookReplayDryRun['sample'][number];
-type Made = Compared['after'];
 
 const CHANGES: Record<Compared['change'], [Tone, IconName | undefined, string]> = {
   same: ['neutral', undefined, 'Same'],
@@ -18,8 +19,11 @@ const CHANGES: Record<Compared['change'], [Tone, IconName | undefined, string]> 
 };
 
 /** What a replay makes of the newest requests, beside what they made before. */
-export function ReplayDryRun({ result: { total, total_is_exact, sample } }: { result: WebhookReplayDryRun }) {
-  const differing = sample.filter(({ change }) => change !== 'same').length;
+export function ReplayDryRun({ result }: { result: WebhookReplayDryRun }) {
+  const { total, total_is_exact, sample, stopped_early } = result;
+  const [onlyChanges, setOnlyChanges] = useState(false);
+  const differing = sample.filter(({ change }) => change !== 'same');
+  const shown = onlyChanges ? differing : sample;
   return (
     <section aria-label="Dry run" className="space-y-3">
       <p role="status">
@@ -28,11 +32,27 @@ export function ReplayDryRun({ result: { total, total_is_exact, sample } }: { re
           {total.toLocaleString()} {total === 1 ? 'request' : 'requests'}
         </strong>
         {sample.length > 0 &&
-          `. Of the newest ${sample.length}, ${differing} ${differing === 1 ? 'differs' : 'differ'}.`}
+          `. Of the newest ${sample.length}, ${differing.length} ${differing.length === 1 ? 'differs' : 'differ'}.`}
       </p>
+      {stopped_early && <p className="text-sm text-warn">The dry run stopped early: these are not all of them.</p>}
       {total === 0 && <EmptyState title="No logged requests match" />}
+      {sample.length > 0 && (
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <Counts sample={sample} />
+          <SegmentedControl
+            label="Compared requests"
+            options={[
+              ['all', 'All'],
+              ['changes', 'Changes only'],
+            ]}
+            value={onlyChanges ? 'changes' : 'all'}
+            onChange={(id) => setOnlyChanges(id === 'changes')}
+          />
+        </div>
+      )}
+      {sample.length > 0 && shown.length === 0 && <p className="text-sm text-muted">No request differs.</p>}
       <ul aria-label="Compared requests" className="space-y-2">
-        {sample.map((compared) => (
+        {shown.map((compared) => (
           <li key={compared.request_id}>
             <ComparedRequest compared={compared} />
           </li>
@@ -42,55 +62,59 @@ export function ReplayDryRun({ result: { total, total_is_exact, sample } }: { re
   );
 }
 
+function Counts({ sample }: { sample: readonly Compared[] }) {
+  return (
+    <ul aria-label="Counts" className="flex flex-wrap gap-2">
+      {Object.entries(CHANGES).map(([change, [tone, icon, text]]) => {
+        const count = sample.filter((each) => each.change === change).length;
+        return (
+          count > 0 && (
+            <li key={change}>
+              <Badge tone={tone} {...(icon && { icon })}>
+                {`${text}: ${count}`}
+              </Badge>
+            </li>
+          )
+        );
+      })}
+    </ul>
+  );
+}
+
 function ComparedRequest({ compared: { received_at, logged, before, after, change } }: { compared: Compared }) {
   const [tone, icon, text] = CHANGES[change];
+  const [open, setOpen] = useState(false);
   return (
-    <details className="rounded-lg border border-line">
+    <details className="rounded-lg border border-line" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="flex cursor-pointer flex-wrap items-center gap-3 px-3 py-2 text-sm">
         <Badge tone={tone} {...(icon && { icon })}>
           {text}
         </Badge>
         <span className="min-w-0 flex-1 truncate font-medium">
           {after.event_name ?? after.message ?? (after.reason && reasonLabel(after.reason)) ?? 'No event'}
+          {after.event_count > 1 && <span className="text-muted"> and {after.event_count - 1} more</span>}
         </span>
         <span className="text-muted">
           <Time at={received_at} />
         </span>
       </summary>
-      <div className="grid gap-3 border-t border-line p-3 md:grid-cols-2">
-        {before ? (
-          <Side title="Before: saved transform" made={before} />
-        ) : (
-          <Side
-            title="Before: as it was logged"
-            made={{ ...logged, event: null, message: null }}
-            note="The log has the name of the event only."
-          />
-        )}
-        <Side title={before ? 'After: draft' : 'After: saved transform'} made={after} />
-      </div>
-    </details>
-  );
-}
-
-function Side({ title, made, note }: { title: string; made: Made; note?: string }) {
-  const { outcome, event, event_name, reason, message } = made;
-  return (
-    <div className="min-w-0 space-y-2">
-      <p className="flex flex-wrap items-center gap-2 text-sm">
-        <span className="font-medium">{title}</span>
-        <OutcomeBadge outcome={outcome} />
-        {reason && <span className="text-muted">{reasonLabel(reason)}</span>}
-      </p>
-      {message && <p className="text-sm break-words text-bad">{message}</p>}
-      {event ? (
-        <div className="rounded-md border border-line">
-          <JsonTree value={event} label={title} />
+      {open && (
+        <div className="space-y-3 border-t border-line p-3">
+          {before && change === 'changed' && <ChangedFields before={before} after={after} />}
+          <div className="grid gap-3 md:grid-cols-2">
+            {before ? (
+              <Side title="Before: saved transform" made={before} />
+            ) : (
+              <Side
+                title="Before: as it was logged"
+                made={{ ...logged, events: [], event_count: 0, response: null, message: null }}
+                note="The log has the name of the event only."
+              />
+            )}
+            <Side title={before ? 'After: draft' : 'After: saved transform'} made={after} />
+          </div>
         </div>
-      ) : (
-        <p className="text-sm text-muted">{event_name ?? 'No event'}</p>
       )}
-      {note && event_name && <p className="text-xs text-muted">{note}</p>}
-    </div>
+    </details>
   );
 }

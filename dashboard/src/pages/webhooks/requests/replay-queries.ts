@@ -36,6 +36,22 @@ export async function postReplay(webhookId: string, form: ReplayForm, dryRun: bo
   return data;
 }
 
+/** Drafts, of which one at least is given. */
+export interface Drafts {
+  draft?: string;
+  /** null: no filter. */
+  draft_filter?: string | null;
+}
+
+/** What drafts make of the newest 50 requests, beside what the webhook makes of them. */
+export async function tryDrafts(webhookId: string, drafts: Drafts) {
+  const { data } = await callApi<{ dry_run: WebhookReplayDryRun | null }>(`/v1/webhooks/${webhookId}/replays`, {
+    method: 'POST',
+    body: { ...drafts, dry_run: true },
+  });
+  return data.dry_run;
+}
+
 /** Newest first. */
 export function useWebhookReplays(webhookId: string) {
   return useQuery({

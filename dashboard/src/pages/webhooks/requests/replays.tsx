@@ -142,7 +142,7 @@ function Results({ webhookId, replayId, status, count }: ResultsProps) {
         <li key={request_id} className="flex flex-wrap gap-x-3">
           <Link
             to="."
-            search={((before: object) => ({ ...before, request: request_id })) as never}
+            search={((before: object) => ({ ...before, tab: 'requests', request: request_id })) as never}
             className="text-accent hover:underline"
           >
             Request …{request_id.slice(-6)}

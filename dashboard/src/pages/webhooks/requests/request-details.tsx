@@ -10,7 +10,10 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { ConsoleOutput } from '../console-output.tsx';
+import { EventLinks } from '../event-links.tsx';
+import { explanationOf } from '../failure-reasons.ts';
 import { OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { VerificationBadge } from '../verification-badge.tsx';
 import { RequestBody } from './request-body.tsx';
 import { RerunButton } from './rerun-dialog.tsx';
 
@@ -57,7 +60,14 @@ function LoadedRequest({ request }: { request: LoggedRequestDetails }) {
     <div className="space-y-5">
       <Card title={<OutcomeBadge outcome={request.outcome} />}>
         <RequestSummary request={request} />
-        {message && <p className="mx-4 mb-4 rounded-md bg-bad-soft px-3 py-2 text-sm break-words">{message}</p>}
+        {message && (
+          <p
+            className={`mx-4 mb-4 rounded-md px-3 py-2 text-sm break-words ${request.outcome === 'rejected' ? 'bg-bad-soft' : 'bg-sunken'}`}
+          >
+            {message}
+          </p>
+        )}
+        <NotVerified verification={request.verification} />
       </Card>
       {lines.length > 0 && (
         <Card title="Console">
@@ -83,6 +93,7 @@ function RequestSummary({ request }: { request: LoggedRequestDetails }) {
       </DescriptionItem>
       <DescriptionItem term="Response">
         {request.status} in {duration(request.duration_ms)}
+        {isCustom(request) && <span className="text-muted"> (set by the transform)</span>}
       </DescriptionItem>
       <DescriptionItem term="Client">
         <span className="font-mono text-xs">
@@ -92,9 +103,27 @@ function RequestSummary({ request }: { request: LoggedRequestDetails }) {
       <DescriptionItem term="Body">
         {request.body_bytes === null ? 'not stored' : formatBytes(request.body_bytes)}
       </DescriptionItem>
-      <DescriptionItem term="Event">
-        <EventLink request={request} />
+      <DescriptionItem term={request.ids.length > 1 ? 'Events' : 'Event'}>
+        <EventLinks {...request} />
       </DescriptionItem>
+      {request.verification && (
+        <DescriptionItem term="Verification">
+          <VerificationBadge verification={request.verification} />
+        </DescriptionItem>
+      )}
+      {request.version !== null && (
+        <DescriptionItem term="Webhook version">
+          <Link
+            to="."
+            search={(before: object) =>
+              ({ ...before, tab: 'versions', request: undefined, version: request.version }) as never
+            }
+            className="text-accent underline"
+          >
+            Version {request.version}
+          </Link>
+        </DescriptionItem>
+      )}
       {request.reason && <DescriptionItem term="Reason">{reasonLabel(request.reason)}</DescriptionItem>}
       <DescriptionItem term="Request ID">
         <Id id={request.id} />
@@ -114,27 +143,20 @@ function RequestSummary({ request }: { request: LoggedRequestDetails }) {
   );
 }
 
-function EventLink({ request: { ids, event_name, outcome } }: { request: LoggedRequestDetails }) {
-  const [id] = ids;
-  const name = event_name ?? id;
-  if (!name) return <span className="text-muted">none</span>;
-  if (!id) return <>{name}</>;
-  if (outcome === 'held') {
-    return (
-      <Link
-        to="/held-events"
-        search={(before: object) => ({ ...before, id }) as never}
-        className="text-accent underline"
-      >
-        {name}
-      </Link>
-    );
-  }
+/** What did not match, and what to do. */
+function NotVerified({ verification }: { verification: LoggedRequestDetails['verification'] }) {
+  const explanation = verification?.result === 'failed' ? explanationOf(verification.reason) : undefined;
+  if (!explanation) return null;
   return (
-    <Link to="/events/$id" params={{ id }} className="text-accent underline">
-      {name}
-    </Link>
+    <div className="mx-4 mb-4 text-sm">
+      <p className="font-medium">Not verified: {explanation.label}</p>
+      <p>{explanation.remedy} Then re-run the request.</p>
+    </div>
   );
+}
+
+function isCustom({ outcome, status }: LoggedRequestDetails): boolean {
+  return status !== 200 && outcome !== 'rejected' && outcome !== 'handshake';
 }
 
 function Values({ title, values, none }: { title: string; values: [string, string | string[]][]; none: string }) {

@@ -10,7 +10,9 @@ import { Loading } from '../../../ui/loading.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
+import { failureLabel } from '../failure-reasons.ts';
 import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
+import { VerificationBadge } from '../verification-badge.tsx';
 import type { Draft } from '../workbench/use-draft.ts';
 import { ReplayButton } from './replay-dialog.tsx';
 import { WebhookReplays } from './replays.tsx';
@@ -82,12 +84,20 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
 }
 
 const COLUMNS: Column<ListedRequest>[] = [
-  { id: 'outcome', header: 'Outcome', width: '6.25rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  { id: 'outcome', header: 'Outcome', width: '6.75rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   {
     id: 'event',
     header: 'Event or reason',
     width: 'minmax(4rem, 3fr)',
     cell: (request) => <EventOrReason {...request} />,
+  },
+  {
+    id: 'verification',
+    header: 'Verified',
+    width: '7.5rem',
+    hideOnMobile: true,
+    cell: ({ verification }) =>
+      verification ? <VerificationBadge verification={verification} /> : <span className="text-muted">–</span>,
   },
   { id: 'status', header: 'Status', width: '5rem', align: 'right', hideOnMobile: true, cell: ({ status }) => status },
   {
@@ -115,8 +125,9 @@ const COLUMNS: Column<ListedRequest>[] = [
   },
 ];
 
-function EventOrReason({ id, event_name, reason, message, rerun_of }: ListedRequest) {
-  const label = event_name ?? (reason ? capitalize(reasonLabel(reason)) : 'No event');
+function EventOrReason({ id, event_name, outcome, reason, message, ids, verification, rerun_of }: ListedRequest) {
+  const why = failureLabel(verification) ?? (reason ? reasonLabel(reason) : noEvent(outcome));
+  const label = event_name ?? capitalize(why);
   return (
     <span className="flex min-w-0 items-center gap-2">
       <Link
@@ -127,12 +138,19 @@ function EventOrReason({ id, event_name, reason, message, rerun_of }: ListedRequ
       >
         {label}
       </Link>
+      {ids.length > 1 && (
+        <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">and {ids.length - 1} more</span>
+      )}
       {event_name && reason && (
         <span className="hidden truncate text-xs text-muted sm:inline">{reasonLabel(reason)}</span>
       )}
       {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">re-run</span>}
     </span>
   );
+}
+
+function noEvent(outcome: ListedRequest['outcome']): string {
+  return outcome === 'handshake' ? 'handshake answered' : 'no event';
 }
 
 function capitalize(text: string): string {

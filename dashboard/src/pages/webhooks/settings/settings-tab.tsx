@@ -1,9 +1,13 @@
 import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { DeleteCard } from './delete-card.tsx';
+import { FilterCard } from './filter-card.tsx';
+import { LimitsCard } from './limits-card.tsx';
 import { AccessListCard } from './list-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { PauseCard } from './pause-card.tsx';
+import { ProviderCard } from './provider-card.tsx';
+import { SecretsCard } from './secrets-card.tsx';
 import { UrlCard } from './url-card.tsx';
 
 export function SettingsTab({ webhook }: { webhook: Webhook }) {
@@ -12,6 +16,9 @@ export function SettingsTab({ webhook }: { webhook: Webhook }) {
     <div className="max-w-3xl space-y-5">
       {!canWrite && <p className="text-muted">Changing a webhook requires write access.</p>}
       <NameCard webhook={webhook} canWrite={canWrite} />
+      <ProviderCard webhook={webhook} canWrite={canWrite} />
+      <SecretsCard webhook={webhook} canWrite={canWrite} />
+      <FilterCard webhook={webhook} canWrite={canWrite} />
       <AccessListCard
         webhook={webhook}
         field="event_names"
@@ -30,6 +37,7 @@ export function SettingsTab({ webhook }: { webhook: Webhook }) {
         hint="One per line: IPv4 or IPv6 addresses or CIDR ranges."
         canWrite={canWrite}
       />
+      <LimitsCard key={`${webhook.methods} ${webhook.max_body_bytes}`} webhook={webhook} canWrite={canWrite} />
       <PauseCard webhook={webhook} canWrite={canWrite} />
       <UrlCard webhook={webhook} canWrite={canWrite} />
       <DeleteCard webhook={webhook} canWrite={canWrite} />

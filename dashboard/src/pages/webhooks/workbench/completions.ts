@@ -1,4 +1,4 @@
-/** Completions for a transform: its arguments, and all paths in the sample. */
+/** Completions for a transform: its arguments, all paths in the sample, and the functions that it has beside the language. */
 import { canonicalName, parsedBody, parseQuery, type Sample } from './sample.ts';
 
 export interface Completion {
@@ -12,6 +12,22 @@ const MAX_PATHS = 1_500;
 const MAX_DEPTH = 8;
 const DETAIL_CHARS = 32;
 const ARGUMENTS = ['evt', 'headers', 'queryParams', 'raw'] as const;
+/** docs/transforms.md#functions-of-a-transform */
+const FUNCTIONS: readonly (readonly [label: string, detail: string])[] = [
+  ['crypto.createHmac', '(algorithm, key)'],
+  ['crypto.createHash', '(algorithm)'],
+  ['crypto.timingSafeEqual', '(a, b)'],
+  ['crypto.randomUUID', '()'],
+  ['URL', 'new URL(url, base)'],
+  ['URLSearchParams', 'new URLSearchParams(query)'],
+  ['TextEncoder', 'text to UTF-8'],
+  ['TextDecoder', 'UTF-8 to text'],
+  ['Uint8Array.fromBase64', '(text)'],
+  ['Uint8Array.fromHex', '(text)'],
+  ['atob', 'base64 to text'],
+  ['btoa', 'text to base64'],
+  ['structuredClone', '(value)'],
+];
 const PARAMETERS = /function\s+transform\s*\(([^)]*)\)|transform\s*=\s*(?:async\s*)?(?:function\s*\w*\s*)?\(([^)]*)\)/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
@@ -25,9 +41,10 @@ export function completionsFor(code: string, sample: Sample): Completion[] {
     { label: headers, type: 'variable', detail: 'by canonical name' },
     { label: queryParams, type: 'variable', detail: 'values are lists' },
     { label: raw, type: 'variable', detail: 'the body as text' },
-    ...paths(headers, canonical),
-    ...paths(queryParams, parseQuery(sample.query)),
-    ...paths(evt, parsedBody(sample)),
+    ...FUNCTIONS.map(([label, detail]) => ({ label, type: 'function', detail })),
+    ...pathsOf(headers, canonical),
+    ...pathsOf(queryParams, parseQuery(sample.query)),
+    ...pathsOf(evt, parsedBody(sample)),
   ];
 }
 
@@ -44,7 +61,7 @@ function argumentNames(code: string): [string, string, string, string] {
 }
 
 /** Breadth first, so that the limit drops the deepest paths. Lists are represented by their first entry. */
-function paths(root: string, value: unknown): Completion[] {
+export function pathsOf(root: string, value: unknown): Completion[] {
   const found: Completion[] = [];
   let level: [path: string, value: unknown][] = [[root, value]];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0 && found.length < MAX_PATHS; depth++) {

@@ -9,6 +9,7 @@ import { Card } from '../../../ui/page.tsx';
 import { Badge } from '../../../ui/status-badge.tsx';
 import { absolute, duration } from '../../../ui/time.tsx';
 import { ConsoleOutput } from '../console-output.tsx';
+import { CustomResponse } from '../custom-response.tsx';
 import type { Sample } from './sample.ts';
 import type { TransformError } from './transform-error.ts';
 import { type Warning, warningsOf } from './warnings.ts';
@@ -35,7 +36,12 @@ export function Result({ webhook, sample, preview, error, canWrite }: ResultProp
           <span className="text-xs text-muted tabular-nums">
             {waiting ? 'running…' : data && !error ? duration(data.duration_ms) : ''}
           </span>
-          {data?.event && !error && <CopyButton label="Copy event" text={() => stringifyExact(data.event, 2)} />}
+          {data?.event && !error && (
+            <CopyButton
+              label={data.events.length > 1 ? 'Copy events' : 'Copy event'}
+              text={() => stringifyExact(data.events.length > 1 ? data.events : data.event, 2)}
+            />
+          )}
         </>
       }
     >
@@ -70,17 +76,34 @@ function Failed({ error: { title, message, line } }: { error: TransformError }) 
   );
 }
 
-function Succeeded({ result: { event }, warnings }: { result: TransformResult; warnings: readonly Warning[] }) {
+function Succeeded({
+  result: { event, events, response },
+  warnings,
+}: {
+  result: TransformResult;
+  warnings: readonly Warning[];
+}) {
   return (
     <>
-      {event ? (
-        <Event event={event} />
-      ) : (
+      {events.length > 1 && <p className="px-4 pt-4 font-medium">{events.length} events</p>}
+      {(events.length > 1 ? events : event ? [event] : []).map((one, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they have no identity but their position
+        <div key={at} className={at > 0 ? 'border-t border-line-strong' : ''}>
+          <Event event={one} />
+        </div>
+      ))}
+      {!event && (
         <div className="p-4">
           <p className="font-medium">No event</p>
           <p className="mt-1 text-muted">
-            The transform returned null: the request is ignored and the provider gets a 200 response.
+            The transform returned none: the request is ignored
+            {response ? '.' : ' and the provider gets a 200 response.'}
           </p>
+        </div>
+      )}
+      {response && (
+        <div className="border-t border-line p-4">
+          <CustomResponse response={response} />
         </div>
       )}
       {warnings.length > 0 && (

@@ -1,22 +1,24 @@
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
+import { useProviders } from '../../../features/webhooks/providers.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { relative, useNow } from '../../../ui/time.tsx';
-import { TEMPLATES } from '../templates/templates.ts';
+import { PLAIN } from './provider-sample.ts';
 import type { SampleState } from './use-sample.ts';
 
 const MAX_REQUESTS = 50;
 const EDITED = 'edited';
 const PASTED = 'pasted';
 
-/** Selects a recent request or the sample of a template. */
+/** Selects a recent request or the sample of a provider. */
 export function SamplePicker({ webhook, sampleState }: { webhook: Webhook; sampleState: SampleState }) {
   const { origin, edited, newRequestId, select } = sampleState;
   const now = useNow();
   const requests = (useRequests(webhook.id).data?.pages ?? []).flatMap(({ data }) => data);
   const options = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);
-  const listed = origin.kind !== 'request' || options.some(({ id }) => id === origin.id);
+  const providers = useProviders().data ?? [];
+  const listed = origin.id === PLAIN || [...options, ...providers].some(({ id }) => id === origin.id);
   return (
     <div className="flex flex-wrap items-end gap-y-2">
       <div className="min-w-0 flex-1 basis-64">
@@ -28,7 +30,11 @@ export function SamplePicker({ webhook, sampleState }: { webhook: Webhook; sampl
         >
           {edited && <option value={EDITED}>Edited (not saved)</option>}
           {origin.kind === 'pasted' && <option value={PASTED}>Pasted (not saved)</option>}
-          {!listed && <option value={origin.id}>Request {origin.id}</option>}
+          {!listed && origin.kind !== 'pasted' && (
+            <option value={origin.id}>
+              {origin.kind === 'request' ? 'Request' : 'Sample'} {origin.id}
+            </option>
+          )}
           {options.length > 0 && (
             <optgroup label="Recent requests">
               {options.map((request) => (
@@ -38,10 +44,11 @@ export function SamplePicker({ webhook, sampleState }: { webhook: Webhook; sampl
               ))}
             </optgroup>
           )}
-          <optgroup label="Template samples">
-            {TEMPLATES.map(({ id, label }) => (
+          <optgroup label="Samples of providers">
+            <option value={PLAIN}>Plain JSON</option>
+            {providers.map(({ id, name }) => (
               <option key={id} value={id}>
-                {label}
+                {name}
               </option>
             ))}
           </optgroup>

@@ -25,7 +25,7 @@ export function sampleOfRequest({ headers, query, body }: LoggedRequestDetails):
   };
 }
 
-/** The canonical spelling that transforms see (docs/webhooks.md#what-a-transform-gets). */
+/** The canonical spelling that transforms see (docs/transforms.md#what-a-transform-gets). */
 export function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)(\w)/g, (_, start: string, first: string) => start + first.toUpperCase());
 }

@@ -1,16 +1,32 @@
 import { useEffect, useState } from 'react';
+import { ApiError } from '../../../api/client.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
+import { useInvalidateWebhooks, useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { toast } from '../../../ui/toast.tsx';
+
+/** Versions of a save that was refused: the one that was edited, and the one that somebody saved meanwhile. */
+export interface Conflict {
+  base: number;
+  live: number;
+  message: string;
+}
 
 export interface Draft {
   code: string;
   edit(code: string): void;
   dirty: boolean;
   /** Another version was saved since editing began. */
-  conflict: boolean;
+  isBehind: boolean;
+  /** A save was refused because of one. */
+  conflict: Conflict | undefined;
   saving: boolean;
-  save(): void;
+  /** @param message why, for the list of versions
+   *  @param onSaved not called when the save is refused */
+  save(message?: string, onSaved?: () => void): void;
+  /** Saves after a conflict, over the version that the user has seen. */
+  overwrite(): void;
+  /** Goes on editing after a conflict. */
+  dismiss(): void;
   /** Discards the changes and loads the saved version. */
   revert(): void;
 }
@@ -18,38 +34,65 @@ export interface Draft {
 /** The transform with unsaved changes. */
 export function useDraft(webhook: Webhook): Draft {
   const [code, edit] = useState(webhook.transform);
-  const [base, setBase] = useState(webhook.transform);
+  const [base, setBase] = useState({ transform: webhook.transform, version: webhook.version });
+  const [conflict, setConflict] = useState<Conflict>();
   const change = useUpdateWebhook(webhook.id);
-  const dirty = code !== base;
-  const load = (transform: string) => {
+  const refresh = useInvalidateWebhooks();
+  const dirty = code !== base.transform;
+  // A save of settings alone is no conflict with what is edited here.
+  const isSameTransform = webhook.transform === base.transform;
+  const baseVersion = isSameTransform ? Math.max(base.version, webhook.version) : base.version;
+  const load = ({ transform, version }: Pick<Webhook, 'transform' | 'version'>) => {
     edit(transform);
-    setBase(transform);
+    setBase({ transform, version });
+    setConflict(undefined);
   };
   // Without own changes, another user's version is loaded immediately.
   useEffect(() => {
-    if (dirty || webhook.transform === base) return;
-    edit(webhook.transform);
-    setBase(webhook.transform);
-  }, [webhook.transform, dirty, base]);
+    const { transform, version } = webhook;
+    if (dirty || isSameTransform || version <= base.version) return;
+    edit(transform);
+    setBase({ transform, version });
+  }, [webhook, dirty, isSameTransform, base]);
+  const save = (version: number, message = '', onSaved?: () => void) => {
+    if (!dirty || change.isPending) return;
+    const text = message.trim();
+    change.mutate(
+      { transform: code, if_version: version, ...(text !== '' && { message: text }) },
+      {
+        onSuccess(saved) {
+          setBase({ transform: code, version: saved.version });
+          setConflict(undefined);
+          toast.success('Transform saved');
+          onSaved?.();
+        },
+        onError(error) {
+          const live = versionInConflict(error);
+          if (live === undefined) return toast.error(error);
+          setConflict({ base: baseVersion, live, message });
+          void refresh();
+        },
+      },
+    );
+  };
   return {
     code,
     edit,
     dirty,
-    conflict: dirty && webhook.transform !== base && webhook.transform !== code,
+    isBehind: dirty && !isSameTransform && webhook.version > base.version && webhook.transform !== code,
+    conflict,
     saving: change.isPending,
-    save() {
-      if (!dirty || change.isPending) return;
-      change.mutate(
-        { transform: code },
-        {
-          onSuccess() {
-            setBase(code);
-            toast.success('Transform saved');
-          },
-          onError: toast.error,
-        },
-      );
+    save: (message, onSaved) => save(baseVersion, message, onSaved),
+    overwrite() {
+      if (conflict) save(conflict.live, conflict.message);
     },
-    revert: () => load(webhook.transform),
+    dismiss: () => setConflict(undefined),
+    revert: () => load(webhook),
   };
+}
+
+/** @returns the version that the webhook has by now */
+function versionInConflict(error: Error): number | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'version_conflict') return undefined;
+  return typeof error.details.version === 'number' ? error.details.version : undefined;
 }

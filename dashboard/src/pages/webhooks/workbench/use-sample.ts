@@ -1,16 +1,16 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { useProvider } from '../../../features/webhooks/providers.ts';
 import { useRequest, useRequests } from '../../../features/webhooks/queries.ts';
-import { generic } from '../templates/generic.ts';
-import { TEMPLATES, templateOf } from '../templates/templates.ts';
+import { PLAIN, PLAIN_SAMPLE, presentId, sampleOfProvider } from './provider-sample.ts';
 import { type Sample, sampleOfRequest } from './sample.ts';
 
 const route = getRouteApi('/webhooks/$id');
 
 export interface Origin {
-  kind: 'request' | 'template' | 'pasted';
-  /** ID of the request or template. */
+  kind: 'request' | 'provider' | 'pasted';
+  /** ID of the request or the provider, or PLAIN. */
   id: string;
 }
 
@@ -24,11 +24,11 @@ export interface SampleState {
   newRequestId: string | undefined;
   edit(change: Partial<Sample>): void;
   paste(sample: Sample): void;
-  /** @param id of a request or template */
+  /** @param id of a request or a provider, or PLAIN */
   select(id: string): void;
 }
 
-/** The URL names the request or template. By default it is the latest request when the page was opened, or the first to arrive.
+/** The URL names the request or the provider. By default it is the latest request when the page was opened, or the first to arrive.
  *  Edits and pasted requests are not saved. */
 export function useSample(webhook: Webhook): SampleState {
   const navigate = useNavigate();
@@ -37,12 +37,15 @@ export function useSample(webhook: Webhook): SampleState {
   const [localSample, setLocalSample] = useState<{ sample: Sample; origin: Origin }>();
   const urlOrigin = originOf(sampleId ?? first) ?? defaultOf(webhook);
   const request = useRequest(webhook.id, urlOrigin.kind === 'request' ? urlOrigin.id : undefined);
-  const template = urlOrigin.kind === 'template' ? templateOf(urlOrigin.id)?.sample : undefined;
-  const [loadedSample, setLoadedSample] = useState<Sample>(template ?? generic.sample);
+  const isOfProvider = urlOrigin.kind === 'provider' && urlOrigin.id !== PLAIN;
+  const provider = useProvider(isOfProvider ? urlOrigin.id : undefined);
+  const isPlain = urlOrigin.kind === 'provider' && (!isOfProvider || provider.isError);
+  const [loadedSample, setLoadedSample] = useState<Sample>(PLAIN_SAMPLE);
   useEffect(() => {
-    const found = template ?? (request.data && sampleOfRequest(request.data));
-    if (found) setLoadedSample(found);
-  }, [template, request.data]);
+    if (isPlain) setLoadedSample(PLAIN_SAMPLE);
+    else if (isOfProvider && provider.data) setLoadedSample(sampleOfProvider(provider.data));
+    else if (!isOfProvider && request.data) setLoadedSample(sampleOfRequest(request.data));
+  }, [isPlain, isOfProvider, provider.data, request.data]);
 
   const sample = localSample?.sample ?? loadedSample;
   const origin = localSample?.origin ?? urlOrigin;
@@ -50,7 +53,7 @@ export function useSample(webhook: Webhook): SampleState {
     sample,
     origin,
     edited: localSample !== undefined && localSample.origin.kind !== 'pasted',
-    loading: urlOrigin.kind === 'request' && request.isLoading && localSample === undefined,
+    loading: (request.isLoading || provider.isLoading) && localSample === undefined,
     error: localSample === undefined ? request.error : null,
     newRequestId: last !== atOpening && last !== origin.id ? last : undefined,
     edit: (change) => setLocalSample({ sample: { ...sample, ...change }, origin }),
@@ -73,13 +76,13 @@ function useNewest(id: string) {
   return { last, first: first ?? last, atOpening: opened ? opened.last : last };
 }
 
-/** Request IDs are ULIDs, so they differ from template IDs. */
+const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
 function originOf(id: string | undefined): Origin | undefined {
   if (id === undefined) return undefined;
-  return { kind: templateOf(id) ? 'template' : 'request', id };
+  return REQUEST_ID.test(id) ? { kind: 'request', id } : { kind: 'provider', id: presentId(id) };
 }
 
-/** The template that the transform equals. */
-function defaultOf({ transform }: Webhook): Origin {
-  return { kind: 'template', id: TEMPLATES.find((template) => template.transform === transform)?.id ?? generic.id };
+function defaultOf({ provider }: Webhook): Origin {
+  return { kind: 'provider', id: provider ?? PLAIN };
 }

@@ -16,12 +16,17 @@ const SLOW_MS = 200;
 const UNKNOWN = /(?:^|[^a-z])(?:undefined|null|NaN|\[object Object\])(?:$|[^a-z])/i;
 const MASK = '[masked]';
 
-export function warningsOf({ event, duration_ms }: TransformResult, webhook: Webhook, sample: Sample): Warning[] {
+export function warningsOf(
+  { event, events, response, duration_ms }: TransformResult,
+  webhook: Webhook,
+  sample: Sample,
+): Warning[] {
   const warnings: Warning[] = [];
   const warn = (text: string) => warnings.push({ tone: 'warn', text });
   const note = (text: string) => warnings.push({ tone: 'neutral', text });
+  const made = events.length > 0 ? events : event ? [event] : [];
   if (duration_ms > SLOW_MS) warn(`The transform took ${Math.round(duration_ms)} ms. It times out after 1 s.`);
-  if (event) {
+  for (const event of made) {
     if (!allows(webhook, event.name))
       warn(`The webhook’s event name list excludes ${event.name}: the event would be filtered out.`);
     if (Object.keys(event.data).length === 0) warn('The event’s data is empty.');
@@ -29,16 +34,24 @@ export function warningsOf({ event, duration_ms }: TransformResult, webhook: Web
       if (UNKNOWN.test(event[field] ?? ''))
         warn(`The ${field} is ${event[field]}: a value it uses is missing in this request.`);
     }
-    if (event.id === undefined) note('Without an id, a repeated request creates a second event.');
+    if (event.id === undefined && !webhook.deduplicate)
+      note('Without an id, a repeated request creates a second event.');
     if (!event.name.includes('/')) note('Event names usually start with a source and a slash, such as github/push.');
   }
+  if (response && response.status >= 400 && made.length > 0)
+    warn(`The provider gets status ${response.status}, but the events are accepted: a retry sends them again.`);
   if (holdsBigInteger(sample.body)) {
     warn('The body has integers beyond 2⁵³, which JavaScript rounds. Pass on raw to keep every digit.');
   }
   if (Object.values(sample.headers).includes(MASK) || sample.query.includes(encodeURIComponent(MASK))) {
     note('Secrets of logged requests are masked here. The webhook’s transform receives the original values.');
   }
-  return warnings;
+  return distinct(warnings);
+}
+
+/** Several events have the same faults. */
+function distinct(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map((warning) => [warning.text, warning])).values()];
 }
 
 /** Same rule as src/model/auth/allow-lists.ts: a trailing "*" matches anything. */

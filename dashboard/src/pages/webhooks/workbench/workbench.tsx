@@ -27,7 +27,7 @@ export function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProp
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:grid-cols-[minmax(0,7fr)_minmax(0,6fr)]">
       <div className="min-w-0 space-y-5">
-        <CodeCard draft={draft} completions={completions} error={error} canWrite={canWrite} />
+        <CodeCard webhook={webhook} draft={draft} completions={completions} error={error} canWrite={canWrite} />
         <SampleCard webhook={webhook} sampleState={sampleState} />
       </div>
       <Result webhook={webhook} sample={sample} preview={preview} error={error} canWrite={canWrite} />

@@ -1,0 +1,29 @@
+import type { LoggedRequest } from '../../api/types.ts';
+import { Badge } from '../../ui/status-badge.tsx';
+import { failureLabel } from './failure-reasons.ts';
+
+/** Whether the provider proved that it sent a request; nothing for a webhook without provider. */
+export function VerificationBadge({ verification }: { verification: LoggedRequest['verification'] }) {
+  switch (verification?.result) {
+    case 'verified':
+      return (
+        <Badge tone="good" icon="shield" title="The provider’s signature was right">
+          verified
+        </Badge>
+      );
+    case 'failed':
+      return (
+        <Badge tone="bad" icon="warning" title={failureLabel(verification) ?? ''}>
+          not verified
+        </Badge>
+      );
+    case 'skipped':
+      return (
+        <Badge tone="warn" icon="warning" title="Verification was turned off">
+          skipped
+        </Badge>
+      );
+    default:
+      return null;
+  }
+}
