@@ -12,6 +12,11 @@ const UNARCHIVED_DAYS = 400;
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
 /** Anyone can try keys, so keys must be hard to guess. */
 const MIN_EVENT_KEY_LENGTH = 16;
+/** Where frameworks listen by habit, as far as the official development server looks there too, and a few more. */
+const HABITUAL_PORTS: readonly number[] = [
+  ...[3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007, 3008, 3009, 3010, 3030, 4321, 5000, 5050, 5173],
+  ...[8000, 8080, 8081, 8787, 8888, 8910, 8911, 8912, 8913, 8914, 8915, 1337, 2222],
+];
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
@@ -129,6 +134,8 @@ export interface Config {
   /** The first admin; undefined: web logs a link to create one. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
   readonly apiKey: string | undefined;
+  /** Requests per minute of an API key; 0: no limit. */
+  readonly apiRateLimit: number;
   readonly signingKey: string | undefined;
   readonly signingKeyFallback: string | undefined;
   readonly eventMaxBytes: number;
@@ -153,6 +160,8 @@ export interface Config {
   readonly branchShare: number;
   readonly quotas: Quotas;
   readonly functionLimits: FunctionLimits;
+  /** Registrations with fields that the service does not act on. */
+  readonly unsupported: Env['UNSUPPORTED'];
   /** An unused branch is archived after this time, and later deleted; undefined: never. */
   readonly branchExpiryMs: number | undefined;
   readonly ingestConcurrency: number;
@@ -168,6 +177,8 @@ export interface Config {
   readonly metricsPort: number | undefined;
   /** Required to read metrics, on any port. */
   readonly metricsToken: string | undefined;
+  /** Ports where dev mode looks for apps; undefined: it does not. */
+  readonly discoveryPorts: readonly number[] | undefined;
   readonly logLevel: Env['LOG_LEVEL'];
   /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
@@ -237,6 +248,12 @@ function unsafeInProduction(env: Env): string[] {
   if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
     problems.push(
       `PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}; expected an https URL, or an address of this machine`,
+    );
+  }
+  const url = env.PUBLIC_URL === undefined ? undefined : new URL(env.PUBLIC_URL);
+  if (url && (url.search || url.hash || url.username || url.password)) {
+    problems.push(
+      'PUBLIC_URL: has a query, a fragment or credentials; expected scheme and host, such as https://events.example.com',
     );
   }
   const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
@@ -320,6 +337,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     secretKeyFallback: env.SECRET_KEY_FALLBACK,
     admin: adminOf(env),
     apiKey: env.API_KEY,
+    apiRateLimit: env.API_RATE_LIMIT,
     signingKey: env.SIGNING_KEY,
     signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
@@ -360,6 +378,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
       batchSize: env.BATCH_SIZE_MAX,
       batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
+    unsupported: env.UNSUPPORTED,
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
@@ -376,6 +395,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     transformThreads: env.TRANSFORM_THREADS,
     metricsPort: env.METRICS_PORT,
     metricsToken: env.METRICS_TOKEN,
+    discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
     logLevel: env.LOG_LEVEL,
     tracing,
   });

@@ -3,9 +3,11 @@
  *  1. Drain: the server accepts requests as before, but each response closes its connection, and /readyz answers 503.
  *     Load balancers send new requests elsewhere, and clients open new connections.
  *  2. The server stops listening. It answers the requests it has, and closes connections as they become idle.
- *  3. After the grace period it closes the connections that are still open. */
+ *  3. After the grace period it closes the connections that are still open.
+ *
+ *  Where another process has taken over the port, it stops listening first: that process gets the new connections. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Browsers and pools open connections before their first request, and Node does not count these as idle: the request
@@ -28,7 +30,7 @@ export interface GracefulShutdownOptions {
 export function gracefulShutdown(
   server: Server,
   { drainMs, graceMs, endStreams }: GracefulShutdownOptions,
-): () => Promise<void> {
+): (ending?: { isReplaced: boolean }) => Promise<void> {
   /** Each open connection, with its last response; undefined before the first. */
   const connections = new Map<Socket, ServerResponse | undefined>();
   /** Connections that are no longer HTTP. */
@@ -51,13 +53,15 @@ export function gracefulShutdown(
     if (isEnding) response.shouldKeepAlive = false;
   });
 
-  return async () => {
+  return async ({ isReplaced } = { isReplaced: false }) => {
     isEnding = true;
+    const closed = Promise.withResolvers<void>();
+    // Without http.Server's own close, which closes idle connections: a request may be on its way.
+    if (isReplaced) NetServer.prototype.close.call(server, () => closed.resolve());
     for (const response of connections.values())
       if (response && !response.headersSent) response.shouldKeepAlive = false;
     await wait(drainMs);
-    const closed = Promise.withResolvers<void>();
-    server.close(() => closed.resolve());
+    if (!isReplaced) server.close(() => closed.resolve());
     endStreams();
     const timers = [
       setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS),

@@ -1,44 +1,56 @@
-/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, or when its parent is
- *  gone. */
+/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, when its parent is
+ *  gone, or when its supervisor has replaced it. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Logger } from './log.ts';
-import { isSupervised } from './supervision/supervised.ts';
+import { isSupervised, onReplaced } from './supervision/supervised.ts';
 
 /** For what is left to do after the last request or call. */
 const LAST_MS = 4_500;
+
+export interface Ending {
+  /** Another process has taken over, and accepts the connections to come (supervision/process-group.ts). */
+  isReplaced: boolean;
+}
 
 export interface ShutdownOptions {
   log: Logger;
   /** How long `close` may wait for requests and calls in flight. */
   graceMs: number;
-  close: () => Promise<void>;
+  close: (ending: Ending) => Promise<void>;
   /** Default: a repeated signal ends the process at once. */
   onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
-/** Ends a running process in order; undefined until it is ready. */
-let endRunning: ((why: string) => void) | undefined;
+/** Ends the process in order. */
+let endInOrder: ((why: string) => void) | undefined;
+let isReady = false;
 
 export interface ProcessOptions extends ShutdownOptions {
   /** Sent to the parent over IPC, and logged, when the process is ready. */
   details: Record<string, unknown>;
 }
 
-export function runProcess(options: ProcessOptions): void {
-  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
-  shutDownOnSignal({ ...(isSupervised() && { onRepeatedSignal: () => {} }), ...options });
-  reportReady(options.log, options.details);
+export function runProcess({ details, ...options }: ProcessOptions): void {
+  acceptSignals(options);
+  reportReady(options.log, details);
 }
 
-/** Calls `close` on the first SIGTERM or SIGINT, or when the parent is gone, and exits. */
-export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal }: ShutdownOptions): void {
+/** A server calls it before it listens: without it, a signal breaks the requests in progress. */
+export function acceptSignals(options: ShutdownOptions): void {
+  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
+  shutDownOnSignal({ ...(isSupervised() && { onRepeatedSignal: () => {} }), ...options });
+}
+
+/** Calls `close` on the first SIGTERM or SIGINT, when the parent is gone, or when another process has taken over; and
+ *  exits. */
+export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal = endAtOnce }: ShutdownOptions): void {
   let isEnding = false;
-  const end = (why: string) => {
+  const end = (why: string, isReplaced = false) => {
     if (isEnding) return;
     isEnding = true;
     log.info({ why }, 'shutting down');
     setTimeout(() => process.exit(1), graceMs + LAST_MS).unref();
-    close().then(
+    close({ isReplaced }).then(
       () => process.exit(0),
       (error: Error) => {
         log.error({ err: error.message }, 'shutdown failed');
@@ -46,20 +58,31 @@ export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal }: Shut
       },
     );
   };
-  endRunning = end;
+  endInOrder = end;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
+    let isRepeated = false;
+    // The listener stays: a signal that comes while there is none ends the process at once, with its requests.
+    process.on(signal, () => {
+      if (isRepeated) return onRepeatedSignal(signal);
+      isRepeated = true;
       end(signal);
-      if (onRepeatedSignal) process.on(signal, onRepeatedSignal);
     });
   }
   if (!process.send) return;
   // Those of the boot (core.ts).
   process.removeAllListeners('disconnect');
   process.once('disconnect', () => end('parent gone'));
+  if (isSupervised()) onReplaced(() => end('replaced', true));
+}
+
+/** As if nothing listened to the signal. */
+export function endAtOnce(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 export function reportReady(log: Logger, details: Record<string, unknown>): void {
+  isReady = true;
   process.send?.({ ready: true, ...details });
   log.info(details, 'ready');
   // Writes the compile cache now rather than at exit, which may be sudden.
@@ -74,7 +97,7 @@ export function exitBeforeReady(log: Logger, error: Error): never {
 
 /** For a reason after which the process cannot go on, whether it has started or not. */
 export function stopBecause(log: Logger, error: Error): void {
-  if (!endRunning) exitBeforeReady(log, error);
+  if (!isReady) exitBeforeReady(log, error);
   log.fatal({ err: error.message }, 'cannot go on');
-  endRunning(error.message);
+  endInOrder?.(error.message);
 }

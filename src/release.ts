@@ -3,12 +3,14 @@
 import type { Socket } from 'node:net';
 import { migrate } from './archive/migrate.ts';
 import { checkServer } from './archive/server-check.ts';
-import { type ArchiveSettings, type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
+import { type ArchiveSettings, type Config, ConfigError, isLoopback, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { checkCluster } from './store/redis/cluster-check.ts';
 import { connect, type Redis } from './store/redis/connection.ts';
+import { withHint } from './store/redis/connection-hints.ts';
 import { checkDurability } from './store/redis/durability.ts';
+import { checkPermissions } from './store/redis/permissions.ts';
 import { readServerInfo } from './store/redis/server-info.ts';
 import { clusterOf } from './store/redis/servers.ts';
 import { createStore } from './store/store.ts';
@@ -27,6 +29,7 @@ const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
 const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [
   redisSettings,
   durability,
+  permissions,
   notMoved,
   secretKey,
 ];
@@ -49,12 +52,15 @@ async function release(): Promise<boolean> {
   if (unreachable !== undefined) {
     return report([
       ...found,
-      { problem: `${settingOf(config)}: cannot connect to ${describeServers(config)}: ${unreachable}` },
+      {
+        problem: `${settingOf(config)}: cannot connect to ${describeServers(config)}: ${withHint(unreachable, config.redis)}`,
+      },
     ]);
   }
   for (const check of REDIS_CHECKS)
     found.push(...(await check(redis, config).catch((error: Error) => problemOf(error, config))));
   if (config.archive) found.push(...(await archive(config.archive)));
+  if (!found.some((one) => 'problem' in one)) found.push(...(await schema(redis, config)));
   if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
   console.log(
@@ -73,13 +79,27 @@ function report(found: Finding[]): boolean {
 }
 
 function publicUrl({ dev, publicUrl }: Config): Finding[] {
-  if (dev || publicUrl !== undefined) return [];
+  if (dev) return [];
+  if (publicUrl !== undefined) return publicUrlWarnings(new URL(publicUrl)).map((warning) => ({ warning }));
   return [
     {
       problem:
         'PUBLIC_URL: not set. Webhook URLs, links for users and the check of browser origins need it. Set it to the public address of the ' +
         'service, such as https://events.example.com',
     },
+  ];
+}
+
+function publicUrlWarnings({ hostname, pathname }: URL): string[] {
+  return [
+    ...(isLoopback(hostname)
+      ? [`PUBLIC_URL names this machine (${hostname}): links and webhook URLs that start with it work nowhere else.`]
+      : []),
+    ...(pathname === '/'
+      ? []
+      : [
+          `PUBLIC_URL has the path ${pathname}: the dashboard works at the root of its host alone. Give the service a host name.`,
+        ]),
   ];
 }
 
@@ -143,7 +163,9 @@ async function redisSettings(redis: Redis, config: Config): Promise<Finding[]> {
     const { remoteAddress, remotePort } = redis.stream as Socket;
     console.log(`The Sentinels name ${remoteAddress}:${remotePort} as the master "${sentinels.master}"`);
   }
-  const { version, warnings } = await readServerInfo(redis);
+  const { version, warnings, appendonly, appendfsync } = await readServerInfo(redis);
+  const persistence = appendonly ? `appendonly yes, appendfsync ${appendfsync ?? 'unknown'}` : 'appendonly no';
+  console.log(`Node ${process.versions.node}, Redis ${version} (${persistence})`);
   if (Number.parseInt(version, 10) < REDIS_MIN_MAJOR) {
     return [{ problem: `${settingOf(config)}: found Redis ${version}; Tidegate needs 7.0 or newer` }];
   }
@@ -155,14 +177,39 @@ async function durability(redis: Redis, config: Config): Promise<Finding[]> {
   return less === undefined ? [] : [{ warning: less }];
 }
 
+async function permissions(redis: Redis, config: Config): Promise<Finding[]> {
+  await checkPermissions(redis, createStore(redis, config).keys);
+  return [];
+}
+
 async function notMoved(redis: Redis, config: Config): Promise<Finding[]> {
   const refusal = await createStore(redis, config).partitions.refusal();
   return refusal ? [{ problem: refusal.message }] : [];
 }
 
 async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
-  await createStore(redis, config).secretKeyCheck.verify();
-  return [];
+  const { secretKeyCheck } = createStore(redis, config);
+  await secretKeyCheck.verify();
+  const webhooks = await secretKeyCheck.unreadableWebhooks();
+  if (webhooks === undefined) return [];
+  return [
+    {
+      warning:
+        `SECRET_KEY does not decrypt the secrets of the webhooks ${webhooks}, whose requests are refused: ` +
+        'set SECRET_KEY_FALLBACK to the previous key, or save their secrets again.',
+    },
+  ];
+}
+
+/** Last, when nothing else hinders the deploy. */
+async function schema(redis: Redis, config: Config): Promise<Finding[]> {
+  try {
+    const done = await createStore(redis, config).partitions.migrate();
+    for (const one of done) console.log(`Redis: migrated to schema version ${one}`);
+    return [];
+  } catch (error) {
+    return problemOf(error as Error, config);
+  }
 }
 
 async function archive(settings: ArchiveSettings): Promise<Finding[]> {
@@ -196,7 +243,7 @@ function problemOf(error: Error, config: Config): Finding[] {
       problem:
         error instanceof ConfigError
           ? error.message
-          : `${settingOf(config)}: Redis responded with an error: ${error.message}`,
+          : `${settingOf(config)}: Redis responded with an error: ${withHint(error.message, config.redis)}`,
     },
   ];
 }

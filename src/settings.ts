@@ -76,6 +76,24 @@ const service = {
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
     .default([])
     .describe('Comma-separated origins that dev mode accepts requests from and for, besides loopback addresses'),
+  DISCOVERY: z
+    .stringbool()
+    .default(true)
+    .describe('In dev mode, find apps on this machine, and register them when they start or change'),
+  DISCOVERY_PORTS: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(/^\d{1,5}$/)
+          .transform(Number)
+          .pipe(z.int().min(1).max(65_535)),
+      ),
+    )
+    .optional()
+    .describe(
+      'Comma-separated ports where `DISCOVERY` looks for apps. Default: those that frameworks listen on by habit',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
@@ -252,7 +270,7 @@ const events = {
     .max(3_650)
     .default(7)
     .describe(
-      'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PUT /v1/environments/:name/limits`)',
+      'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PATCH /v1/environments/:name/limits`)',
     ),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()
@@ -343,6 +361,14 @@ const outbound = {
 };
 
 const quotas = {
+  API_RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(6_000)
+    .describe(
+      'Requests per minute that an API key, or an app with its signing key, may send to the REST API. More are answered 429 with `retry-after`. `0`: no limit. Sending events and webhooks does not count',
+    ),
   APPS_MAX: positive.default(200).describe('Maximum number of apps per environment'),
   FUNCTIONS_PER_APP_MAX: positive
     .max(10_000)
@@ -364,6 +390,12 @@ const quotas = {
     .max(BATCH_TIMEOUT_HIGHEST_SECONDS)
     .default(60)
     .describe('Maximum `timeout` of `batchEvents` that a function may ask for. At most one day'),
+  UNSUPPORTED: z
+    .enum(['report', 'reject'])
+    .default('report')
+    .describe(
+      'A registration with fields that this version does not act on: `report` registers the app and lists them, `reject` refuses the registration and names them',
+    ),
   FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('Maximum size of a function configuration as JSON'),
   BRANCH_ENVIRONMENTS_MAX: positive
     .default(200)

@@ -14,8 +14,8 @@ import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { createServer } from './node-http.ts';
-import { runProcess } from './process.ts';
-import { isFirstProcess, isSupervised, processNumber } from './supervision/supervised.ts';
+import { acceptSignals, type Ending, reportReady } from './process.ts';
+import { isFirstProcess, isSupervised, listeningSocket, processNumber } from './supervision/supervised.ts';
 
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
  *  server. */
@@ -52,33 +52,40 @@ web.webSockets.attach(server, serve);
 web.gateway.start();
 const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
 const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
+const { store, secretKeyClaimed } = opened;
+const { telemetry } = web.ingestion;
+const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
+acceptSignals({ log, graceMs: Math.max(drainMs, graceMs), close });
+const socket = isSupervised() ? await listeningSocket() : { port: config.port, host: config.host };
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject);
-  server.listen({ port: config.port, host: config.host, reusePort: isSupervised() }, resolve);
+  server.listen(socket, resolve);
 });
 const { port } = server.address() as AddressInfo;
 const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
-const { store, secretKeyClaimed } = opened;
 if (isFirstProcess()) await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
 void secretKeyClaimed.then(() => reencryptSecrets(config, store, log));
-const { telemetry } = web.ingestion;
-const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 web.backpressure.start();
 web.archiveHealth.start();
 web.webhookReplayer.start();
+web.webhookWatcher.start();
+if (isFirstProcess()) void web.discovery?.run(port);
+reportReady(log, { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) });
 
 // Shutdown: drain the HTTP server, finish what requests have started, send the last telemetry, disconnect.
-async function close(): Promise<void> {
+async function close({ isReplaced }: Ending): Promise<void> {
   const { queues, durability } = web.ingestion;
-  web.readiness.shutDown();
+  // Whoever checks a replaced process reaches its successor next.
+  if (!isReplaced) web.readiness.shutDown();
   web.gateway.refuseConnections();
-  await closeServer();
+  web.discovery?.close();
+  await closeServer({ isReplaced });
   await web.gateway.close();
   await web.webhookReplayer.close();
   web.backpressure.close();
   web.archiveHealth.close();
-  await Promise.all([opened.transforms.close(), web.httpAgent.destroy()]);
-  await web.requestLogWriter.flush();
+  await Promise.all([opened.transforms.close(), web.httpAgent.destroy(), web.documentFetcher.close()]);
+  await Promise.all([web.requestLogWriter.flush(), web.webhookWatcher.close()]);
   await reporter.close();
   await Promise.all([queues.close(), core.metricsServer?.close()]);
   durability?.close();
@@ -88,10 +95,3 @@ async function close(): Promise<void> {
   await opened.archive?.database.close();
   await core.tracing?.close();
 }
-
-runProcess({
-  log,
-  graceMs: Math.max(drainMs, graceMs),
-  details: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) },
-  close,
-});

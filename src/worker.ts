@@ -14,6 +14,7 @@ import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
 import { startDayMaintenance } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
+import { startBulkActions } from './workers/bulk-actions.ts';
 import { startLogArchiving } from './workers/log-archiving.ts';
 import {
   startAdmissionChecks,
@@ -24,6 +25,7 @@ import {
   startScheduleReconciler,
 } from './workers/maintenance.ts';
 import { startReplays } from './workers/replays.ts';
+import { startWebhookWatching } from './workers/webhook-watching.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
 const config = readConfig();
@@ -56,6 +58,7 @@ const {
   branchDeps,
   cancellationDeps,
   replayDeps,
+  bulkDeps,
   admissionDeps,
   schedules,
   archive,
@@ -64,6 +67,7 @@ const {
   dayDeps,
   archiver,
   archiveState,
+  webhookWatchingDeps,
 } = await createWorker(core, store, queueRedis, subscriber);
 const processId = newId();
 // Without other workers until their heartbeats are read.
@@ -74,6 +78,7 @@ const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiry
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
 const replays = startReplays(replayDeps);
+const bulkActions = startBulkActions(bulkDeps);
 const archiving =
   archiver &&
   archive &&
@@ -90,6 +95,7 @@ const archiving =
   );
 const logArchiving = startLogArchiving(logArchivingDeps, () => workers.partitions);
 const scheduleReconciler = startScheduleReconciler(schedules, store.locks, log);
+const webhookWatching = startWebhookWatching(webhookWatchingDeps, () => workers.partitions);
 archiveHealth.start();
 const dayMaintenance = startDayMaintenance(dayDeps);
 const reporter = startTelemetry({
@@ -114,10 +120,12 @@ async function close(): Promise<void> {
     branchMaintenance,
     bulkCancellations,
     replays,
+    bulkActions,
     admissionChecks,
     dayMaintenance,
     archiving,
     logArchiving,
+    webhookWatching,
   ];
   await Promise.all([workers, ...periodic].map((part) => part?.close()));
   await Promise.all([reporter.close(), connectCaller.close()]);

@@ -6,6 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { checkpointRoutes } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
+import { localAddress } from './apps/mode-hints.ts';
 import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
@@ -21,6 +22,7 @@ import { dashboardFiles, dashboardPage } from './dashboard.ts';
 import { compressResponses } from './http/compression.ts';
 import { handleErrors, logRequest, respondToError } from './http/error-handler.ts';
 import { assignRequestId, parseQueriesOnce, rejectLongQueries, rejectUnknownMethods } from './http/incoming-request.ts';
+import { limitRequests } from './http/rate-limit.ts';
 import { recordRequestMetrics, traceRequests } from './http/request-telemetry.ts';
 import { type RequestState, Router } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -35,6 +37,7 @@ import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { fastPath } from './receive/fast-path.ts';
 import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
+import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
 import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
@@ -42,6 +45,7 @@ import { streamRoute } from './routes/stream.ts';
 
 export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
+  webhookWatcher: WebhookWatcher;
   readiness: Readiness;
   liveStreams: LiveStreams;
   gateway: Gateway;
@@ -69,6 +73,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const checkLocalHost = config.dev ? localHostCheck(config.devAllowedOrigins) : undefined;
   const receiveDeps: ReceiveDeps = {
     dev: config.dev,
+    publicUrl: config.publicUrl,
+    fetchDocument: deps.fetchDocument,
     eventMaxFutureMs: config.eventMaxFutureMs,
     credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
     environments,
@@ -78,6 +84,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     acceptor,
     backpressure,
     requestLogWriter,
+    webhookWatcher: deps.webhookWatcher,
     telemetry,
     transforms,
   };
@@ -115,6 +122,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   healthRoutes(open, { readiness: deps.readiness, backpressure, mode: config.dev ? 'dev' : 'production' });
   registerRoute(open, deps.registrar, {
     dev: config.dev,
+    address: localAddress(config),
     quotas: config.quotas,
     backpressure,
     apps: store.apps,
@@ -168,6 +176,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const { sessions, apiKeys } = store;
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
+  const mountDeps = { environments, auditLogger, idempotentResponses: store.idempotentResponses };
   const accounts = new Accounts({
     users: store.users,
     sessions,
@@ -176,12 +185,12 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   });
   app.use(authRoutes({ publicUrl: config.publicUrl, accounts, sessions, principals, auditLogger }).routes());
   app.use(dashboardFiles);
-  app.use(guard(config, principals)).use(dashboardPage());
+  app.use(guard(config, principals)).use(limitRequests(store.apiRateLimits)).use(dashboardPage());
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
-  app.use(restApi(apiRoutes(deps), { environments, auditLogger }).routes());
+  app.use(restApi(apiRoutes(deps), config.publicUrl, mountDeps).routes());
   const official = new Router();
-  mount(official, officialRoutes(deps), { environments, auditLogger });
+  mount(official, officialRoutes(deps), mountDeps);
   app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
   app.use(boardPolicy).use(boardBodyErrors).use(board(queues));

@@ -24,6 +24,7 @@ const PAGES = new Set([
   'functions',
   'apps',
   'webhooks',
+  'webhook-issues',
   'held-events',
   'keys',
   'environments',

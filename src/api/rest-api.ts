@@ -2,11 +2,13 @@
 
 import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
+
 import type { HttpAgent } from '../functions/http-agent.ts';
 import type { History } from '../history/history.ts';
 import { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -24,9 +26,11 @@ import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
+import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
-import type { Registrar } from './apps/register.ts';
+import { localAddress } from './apps/mode-hints.ts';
+import type { Registrar } from './apps/registrar.ts';
 import { AppSync } from './apps/sync.ts';
 import { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
@@ -42,6 +46,7 @@ import { appCheckRoutes } from './routes/app-check.ts';
 import { appConnectionRoutes } from './routes/app-connections.ts';
 import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -51,11 +56,13 @@ import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
 import { functionRoutes } from './routes/functions.ts';
+import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
 import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -68,9 +75,12 @@ import { storageRoutes } from './routes/storage.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookActionRoutes } from './routes/webhook-actions.ts';
+import { webhookIssueRoutes } from './routes/webhook-issues.ts';
 import { webhookLogRoutes } from './routes/webhook-log.ts';
 import { webhookReplayRoutes } from './routes/webhook-replays.ts';
+import { webhookSecretRoutes } from './routes/webhook-secrets.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
+import { webhookVersionRoutes } from './routes/webhook-versions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 const DAY_MS = 86_400_000;
@@ -97,6 +107,7 @@ export interface ApiDeps {
   endpoints: Endpoints;
   signalSender: SignalSender;
   httpAgent: HttpAgent;
+  fetchDocument: FetchDocument;
   registrar: Registrar;
   admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;
@@ -113,14 +124,28 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const { events, eventLists, eventCounts, runs, runLists, listedRuns, runMetadata, steps, webhookLog, auditLog } =
     deps.history;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
-  const { webhooks, heldEvents } = store;
+  const { webhooks, webhookVersions, webhookIssues, webhookTraffic, heldEvents } = store;
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
   const { registrar, schedules } = deps;
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
-  const appSync = new AppSync({ ...sync, dev: config.dev });
+  const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
+  const webhookReplaying = {
+    publicUrl,
+    fetchDocument: deps.fetchDocument,
+    webhooks,
+    webhookLog,
+    webhookReplays: store.webhookReplays,
+    backpressure,
+    environments,
+    transforms,
+    acceptor,
+    heldEvents,
+    telemetry,
+    eventMaxFutureMs,
+  };
   return [
     ...environmentRoutes({ environments, functions, schedules, quotas }),
     ...environmentLimitRoutes({ environments, archive: config.archive }),
@@ -141,6 +166,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
+    ...bulkActionRoutes({
+      bulkActions: store.bulkActions,
+      selectedRuns: new SelectedRuns({ searches, functionTables }),
+      environments,
+    }),
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runRoutes({
       runs,
@@ -164,10 +194,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables: deps.functionTables,
       retentionMs: config.retentionMs,
     }),
+    ...providerRoutes(),
     ...webhookStatsRoutes({ webhooks, webhookLog }),
-    ...webhookRoutes({ webhooks, webhookLog, environments, transforms, publicUrl }),
+    ...webhookRoutes({ webhooks, webhookLog, webhookIssues, webhookTraffic, environments, transforms, publicUrl }),
+    ...webhookSecretRoutes({ webhooks, publicUrl }),
+    ...webhookVersionRoutes({ webhooks, webhookVersions, transforms, publicUrl }),
     ...webhookActionRoutes({ webhooks, publicUrl }),
     ...webhookLogRoutes({
+      publicUrl,
+      fetchDocument: deps.fetchDocument,
       webhooks,
       webhookLog,
       requestLogWriter,
@@ -179,18 +214,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       telemetry,
       eventMaxFutureMs,
     }),
-    ...webhookReplayRoutes({
-      webhooks,
-      webhookLog,
-      webhookReplays: store.webhookReplays,
-      backpressure,
-      environments,
-      transforms,
-      acceptor,
-      heldEvents,
-      telemetry,
-      eventMaxFutureMs,
-    }),
+    ...webhookReplayRoutes(webhookReplaying),
+    ...webhookIssueRoutes({ ...webhookReplaying, webhookIssues }),
     ...heldEventRoutes({ heldEvents, environments, acceptor, backpressure }),
     ...transformRoutes({ transforms, eventMaxFutureMs }),
     ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
@@ -218,7 +243,18 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       environments,
       limitStatuses: deps.limitStatuses,
     }),
-    ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions }),
+    ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
+    ...healthCheckRoutes({
+      config,
+      redis: store.redis,
+      processes,
+      queues: deps.queues,
+      backpressure,
+      activeRuns: store.activeRuns,
+      archiveHealth: deps.archiveHealth,
+      secretKeyCheck: store.secretKeyCheck,
+      webhookIssues,
+    }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),
     ...settingRoutes({ settings: config.settings }),
@@ -237,12 +273,12 @@ export function officialRoutes(deps: ApiDeps): Route[] {
 }
 
 /** The routes and their documentation, behind the guard. */
-export function restApi(routes: readonly Route[], deps: MountDeps): Router {
+export function restApi(routes: readonly Route[], publicUrl: string | undefined, deps: MountDeps): Router {
   const router = new Router();
   const documentation = new Documentation(routes);
   mount(router, routes, deps);
   router.get('/openapi.json', async (ctx) => {
-    ctx.body = await documentation.document();
+    ctx.body = await documentation.document(publicUrl ?? `${ctx.protocol}://${ctx.host}`);
   });
   router.get('/docs', async (ctx) => {
     const { html, style } = await documentation.page();

@@ -1,10 +1,18 @@
 /** The archived requests of webhooks. Those of a webhook that was deleted are not found. */
 import { timeOf } from '../model/ids.ts';
-import type { LogFilter, LoggedRequest, LogQuery, LogStats, LogSummary } from '../store/webhooks/webhook-log.ts';
+import {
+  LOG_OUTCOMES,
+  type LogFilter,
+  type LoggedRequest,
+  type LogQuery,
+  type LogStats,
+  type LogSummary,
+} from '../store/webhooks/webhook-log.ts';
 import { Conditions } from './conditions.ts';
 import type { Database } from './database.ts';
 import { DAY_MS, dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
+import { isVerification, verificationCount } from './request-counts.ts';
 
 const NOT_REMOVED = 'NOT EXISTS (SELECT FROM removed_webhooks m WHERE m.webhook_id = ?)';
 
@@ -48,21 +56,23 @@ export class ArchivedRequests {
 
   /** Statistics of each webhook, in the order of the IDs. @throws ServiceError archive_unavailable */
   async stats(webhookIds: readonly string[]): Promise<LogStats[]> {
-    const rows = await this.#database.query<{
-      webhook_id: string;
-      requests: number;
-      rejected: number;
-      last_at: number;
-    }>(
-      `SELECT webhook_id, sum(count)::bigint AS requests,
-              coalesce(sum(count) FILTER (WHERE outcome = 'rejected'), 0)::bigint AS rejected, max(last_at) AS last_at
-       FROM webhook_request_counts WHERE webhook_id = ANY($1) GROUP BY webhook_id`,
+    const rows = await this.#database.query<{ webhook_id: string; outcome: string; count: number; last_at: number }>(
+      `SELECT webhook_id, outcome, sum(count)::bigint AS count, max(last_at) AS last_at
+       FROM webhook_request_counts WHERE webhook_id = ANY($1) GROUP BY webhook_id, outcome`,
       [webhookIds.map(toText)],
     );
-    const found = new Map(rows.map((row) => [row.webhook_id, row]));
+    const found = Map.groupBy(rows, (row) => row.webhook_id);
     return webhookIds.map((id) => {
-      const { requests = 0, rejected = 0, last_at: lastAt } = found.get(toText(id)) ?? {};
-      return { requests, rejected, lastAt };
+      const ofWebhook = found.get(toText(id)) ?? [];
+      const outcomes = ofWebhook.filter(({ outcome }) => !isVerification(outcome));
+      const countOf = (outcome: string) => ofWebhook.find((row) => row.outcome === outcome)?.count ?? 0;
+      return {
+        requests: outcomes.reduce((sum, { count }) => sum + count, 0),
+        rejected: countOf('rejected'),
+        filtered: countOf('filtered'),
+        unverified: countOf(verificationCount('failed')),
+        lastAt: outcomes.length > 0 ? Math.max(...outcomes.map((row) => row.last_at)) : undefined,
+      };
     });
   }
 
@@ -117,11 +127,13 @@ export class ArchivedRequests {
 
   /** Days that have requests of the page or of later ones, in its order. */
   async #days(webhookId: string, query: LogQuery, order: 'ASC' | 'DESC') {
-    const { cursor, after, before, outcomes } = query;
+    const { cursor, after, before, outcomes, verification } = query;
     const where = new Conditions().add('webhook_id = ?', toText(webhookId)).add(NOT_REMOVED, toText(webhookId));
     if (after !== undefined) where.add('at >= ?', dayOf(after));
     if (before !== undefined) where.add('at < ?', before);
-    if (outcomes) where.add('outcome = ANY(?)', outcomes);
+    // Each request is counted by its outcome, and again by the result of its verification.
+    if (verification) where.add('outcome = ?', verificationCount(verification));
+    else where.add('outcome = ANY(?)', outcomes ?? LOG_OUTCOMES);
     if (cursor !== undefined) where.add(order === 'DESC' ? 'at <= ?' : 'at >= ?', dayOf(timeOf(cursor)));
     return this.#database.query<{ day: number; count: number }>(
       `SELECT at AS day, sum(count)::bigint AS count FROM webhook_request_counts WHERE ${where.sql}
@@ -131,9 +143,11 @@ export class ArchivedRequests {
   }
 }
 
-function addFilter(where: Conditions, { after, before, outcomes }: LogFilter): void {
+function addFilter(where: Conditions, { after, before, outcomes, verification }: LogFilter): void {
   if (after !== undefined) where.add('at >= ?', after);
   if (before !== undefined) where.add('at < ?', before);
   if (outcomes?.length === 1) where.add('outcome = ?', outcomes[0]);
   else if (outcomes) where.add('outcome = ANY(?)', outcomes);
+  // Quotation marks inside a string of JSON have a backslash before them, so nothing else looks like this.
+  if (verification) where.add('strpos(summary, ?) > 0', `"verification":{"result":"${verification}"`);
 }

@@ -1,10 +1,13 @@
 /** Writes requests of webhooks to the archive, each once however often it is shipped, and counts them. */
+
+import type { VerificationResult } from '../store/webhooks/webhook-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
 import { type Client, codeOf, type Database } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { toText } from './encoding.ts';
+import { verificationCount } from './request-counts.ts';
 import { TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
 
 export interface RequestRow {
@@ -13,6 +16,8 @@ export interface RequestRow {
   at: number;
   webhookId: string;
   outcome: string;
+  /** undefined: the webhook verified nothing. */
+  verification: VerificationResult | undefined;
   status: number;
   eventName: string | undefined;
   /** JSON. */
@@ -131,7 +136,11 @@ async function copyRequests(
 
 async function addCounts(client: Client, { countTable, retention, day }: Part, rows: readonly RequestRow[]) {
   if (rows.length === 0) return;
-  const groups = [...Map.groupBy(rows, ({ webhookId, outcome }) => `${webhookId}\n${outcome}`).values()];
+  const counted = rows.flatMap(({ webhookId, outcome, verification, at }) => {
+    const one = { webhookId, at };
+    return [{ ...one, outcome }, ...(verification ? [{ ...one, outcome: verificationCount(verification) }] : [])];
+  });
+  const groups = [...Map.groupBy(counted, ({ webhookId, outcome }) => `${webhookId}\n${outcome}`).values()];
   // Sorted: two archivers must not wait for each other.
   await client.query(
     `INSERT INTO ${countTable} AS c (retention, at, webhook_id, outcome, count, last_at)
@@ -141,8 +150,8 @@ async function addCounts(client: Client, { countTable, retention, day }: Part, r
      ON CONFLICT (at, webhook_id, outcome) DO UPDATE
      SET count = c.count + EXCLUDED.count, last_at = greatest(c.last_at, EXCLUDED.last_at)`,
     [
-      groups.map(([first]) => toText((first as RequestRow).webhookId)),
-      groups.map(([first]) => (first as RequestRow).outcome),
+      groups.map(([first]) => toText(first?.webhookId ?? '')),
+      groups.map(([first]) => first?.outcome),
       groups.map((group) => group.length),
       groups.map((group) => Math.max(...group.map(({ at }) => at))),
     ],

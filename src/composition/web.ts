@@ -1,6 +1,7 @@
 /** Puts the web process together. */
 import { createApp } from '../api/app.ts';
-import { Registrar } from '../api/apps/register.ts';
+import type { Discovery } from '../api/apps/discovery.ts';
+import { Registrar } from '../api/apps/registrar.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { Gateway } from '../api/connect/gateway.ts';
 import { CLOSE_MS } from '../api/connect/limits.ts';
@@ -8,9 +9,11 @@ import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
+import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
 import { WebhookReplayer } from '../api/replays/webhook-replayer.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
+import { DocumentFetcher } from '../functions/document-fetcher.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { EventSearch } from '../history/event-search.ts';
@@ -19,6 +22,7 @@ import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import { exitBeforeReady, stopBecause } from '../process.ts';
@@ -29,6 +33,7 @@ import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
 import { retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
+import { createDiscovery } from './discovery.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
 
@@ -102,9 +107,13 @@ export interface Web {
   backpressure: Backpressure;
   archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
+  webhookWatcher: WebhookWatcher;
   webhookReplayer: WebhookReplayer;
   /** Sends requests to apps. */
   httpAgent: HttpAgent;
+  /** undefined: nothing looks for apps. */
+  discovery: Discovery | undefined;
+  documentFetcher: DocumentFetcher;
 }
 
 export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
@@ -133,7 +142,16 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const httpAgent = new HttpAgent({ ...config, timeoutMs: SYNC_REQUEST_TIMEOUT_MS });
   const readiness = new Readiness({ redis, queues, firstReads });
   const requestLogWriter = new RequestLogWriter(store.webhookLog, telemetry, log);
+  const webhookWatcher = new WebhookWatcher({
+    ...store,
+    issueTeller: new IssueTeller({ ...store, acceptor, publicUrl: config.publicUrl }),
+    telemetry,
+    log,
+  });
+  const documentFetcher = new DocumentFetcher(config.outbound);
   const webhookReplayer = new WebhookReplayer({
+    publicUrl: config.publicUrl,
+    fetchDocument: documentFetcher.fetch,
     eventMaxFutureMs: config.eventMaxFutureMs,
     environments: store.environments,
     transforms,
@@ -155,6 +173,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const registrar = new Registrar({
     quotas: config.quotas,
     functionLimits: config.functionLimits,
+    unsupported: config.unsupported,
     apps: store.apps,
     functions: store.functions,
     expressionProblems: store.expressionProblems,
@@ -164,6 +183,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     schedules,
     log,
   });
+  const discovery = createDiscovery(core, store, { registrar, backpressure, httpAgent });
   const gateway = new Gateway({
     gatewayId: newId(),
     registrar,
@@ -203,6 +223,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     archiveHealth,
     readiness,
     requestLogWriter,
+    webhookWatcher,
     telemetry,
     transitions,
     retries,
@@ -219,6 +240,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     signalSender,
     admission,
     httpAgent,
+    fetchDocument: documentFetcher.fetch,
     queues,
     liveStreams,
     registrar,
@@ -239,8 +261,11 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     backpressure,
     archiveHealth,
     requestLogWriter,
+    webhookWatcher,
     webhookReplayer,
     httpAgent,
+    discovery,
+    documentFetcher,
   };
 }
 

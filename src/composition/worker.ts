@@ -4,10 +4,13 @@ import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { EventSearch } from '../history/event-search.ts';
 import { createHistory } from '../history/history.ts';
+import { Searches } from '../history/searches.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
+import type { BulkRoundDeps } from '../jobs/bulk/bulk-rounds.ts';
+import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
 import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
@@ -22,11 +25,13 @@ import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
+import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
 import type { LogArchivingDeps } from '../workers/log-archiving.ts';
+import type { WebhookWatchingDeps } from '../workers/webhook-watching.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
@@ -44,6 +49,7 @@ export interface WorkerParts {
   branchDeps: BranchLifecycleDeps;
   cancellationDeps: BulkCancellationDeps;
   replayDeps: ReplayDeps;
+  bulkDeps: BulkRoundDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
@@ -54,6 +60,7 @@ export interface WorkerParts {
   dayDeps: DayMaintenanceDeps | undefined;
   archiver: Archiver | undefined;
   archiveState: ArchiveState;
+  webhookWatchingDeps: WebhookWatchingDeps;
 }
 
 /** The workers take jobs from here on.
@@ -87,6 +94,7 @@ export async function createWorker(
     timeoutTimers,
     timerHandlers,
     restorer,
+    retries,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -179,6 +187,7 @@ export async function createWorker(
     recorder,
     tracing,
   });
+  const load = new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues));
   const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
   const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
   metrics?.setGaugeSources({
@@ -226,7 +235,7 @@ export async function createWorker(
       replays: store.replays,
       progress: store.replayProgress,
       planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
-      load: new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues)),
+      load,
       environments,
       events,
       runs,
@@ -234,6 +243,16 @@ export async function createWorker(
       starter,
       transitions,
       restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
+      locks: store.locks,
+      log,
+    },
+    bulkDeps: {
+      bulkActions: store.bulkActions,
+      selectedRuns: new SelectedRuns({ searches: new Searches(store, archive, history), functionTables: functions }),
+      transitions,
+      retries,
+      environments,
+      load,
       locks: store.locks,
       log,
     },
@@ -265,6 +284,12 @@ export async function createWorker(
         onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
       }),
     archiveState,
+    webhookWatchingDeps: {
+      ...store,
+      issueTeller: new IssueTeller({ ...store, acceptor, publicUrl: config.publicUrl }),
+      telemetry,
+      log,
+    },
     branchDeps: {
       redis: store.redis,
       environments,

@@ -1,6 +1,7 @@
 /** The protocol's headers. Each exists under two prefixes, one per dialect; only this file has the full names (docs/protocol.md#headers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/apps/app.ts';
+import { VERSION } from '../version.ts';
 import { sign, signUrl } from './signing.ts';
 
 const PREFIXES: Record<Dialect, string> = { service: 'x-service-', inngest: 'x-inngest-' };
@@ -91,4 +92,4 @@ export function inBandSyncHeaders(url: string, body: string, signingKey: string)
 /** Value of `sync-kind`: the answer has the registration. */
 export const IN_BAND = 'in_band';
 
-export const SERVER_SDK = 'tidegate:v0.1.0';
+export const SERVER_SDK = `tidegate:v${VERSION}`;

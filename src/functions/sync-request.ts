@@ -1,6 +1,7 @@
 /** Asks an app to register (docs/protocol.md#registration): in production in the answer (in-band), else by a request of its own. */
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
+import type { Dialect } from '../model/apps/app.ts';
 import { canonical } from './canonical-json.ts';
 import { dialectOf, IN_BAND, inBandSyncHeaders, readHeader } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
@@ -15,7 +16,7 @@ const RESPONSE_MAX_BYTES = 65_536;
 const BODY_CHARS = 500;
 
 /** `text`: the start of the response of an app that has registered by a request of its own, or says so. */
-export type SyncResponse = { registration: InBandRegistration } | { text: string };
+export type SyncResponse = { registration: InBandRegistration } | { text: string; dialect: Dialect };
 
 export interface SyncRequest {
   url: string;
@@ -23,6 +24,8 @@ export interface SyncRequest {
   /** undefined in dev mode: the request is not signed, and the app registers by a request of its own. */
   signingKey: string | undefined;
   registrationMaxBytes: number;
+  /** Follows the problem of an app that answers, and has not registered. */
+  hint: (dialect: Dialect | undefined) => string;
 }
 
 /** @throws ServiceError app_unreachable, address_blocked */
@@ -31,6 +34,7 @@ export async function requestSync({
   agent,
   signingKey,
   registrationMaxBytes,
+  hint,
 }: SyncRequest): Promise<SyncResponse> {
   const unreachable = (detail: string, cause?: unknown) =>
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
@@ -43,10 +47,14 @@ export async function requestSync({
     const text = await readText(body, hasRegistration ? registrationMaxBytes : RESPONSE_MAX_BYTES);
     const dialect = dialectOf(headers);
     if (!dialect) {
-      throw unreachable(`the response (status ${statusCode}) has no sdk header; check that this is an app's URL`);
+      // The official TypeScript SDK without keys.
+      const failed = statusCode >= 500 ? `. It says: ${text.slice(0, BODY_CHARS)}${hint(undefined)}` : '';
+      throw unreachable(
+        `the response (status ${statusCode}) has no sdk header; check that this is an app's URL${failed}`,
+      );
     }
-    if (statusCode !== 200) throw unreachable(`status ${statusCode}: ${text.slice(0, BODY_CHARS)}`);
-    if (!hasRegistration) return { text: text.slice(0, BODY_CHARS) };
+    if (statusCode !== 200) throw unreachable(`status ${statusCode}: ${text.slice(0, BODY_CHARS)}${hint(dialect)}`);
+    if (!hasRegistration) return { text: text.slice(0, BODY_CHARS), dialect };
     const signature = readHeader(headers, 'signature');
     return { registration: inBandRegistration(text, { signature, dialect, signingKey, nowMs: Date.now() }) };
   } catch (error) {

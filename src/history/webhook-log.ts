@@ -8,6 +8,7 @@ import type {
   LoggedRequest,
   LogPage,
   LogQuery,
+  LogStats,
   LogSummary,
   WebhookLog,
 } from '../store/webhooks/webhook-log.ts';
@@ -67,10 +68,9 @@ export class WebhookLogHistory {
     try {
       const archived = await this.#archived.stats(webhookIds);
       return {
-        stats: archived.map(({ requests, rejected, lastAt = 0 }, i) => ({
-          requests: requests + (unarchived[i]?.requests ?? 0),
-          rejected: rejected + (unarchived[i]?.rejected ?? 0),
-          lastAt: Math.max(lastAt, hot.stats[i]?.lastAt ?? 0) || undefined,
+        stats: archived.map((one, i) => ({
+          ...sumOf(one, unarchived[i]),
+          lastAt: Math.max(one.lastAt ?? 0, hot.stats[i]?.lastAt ?? 0) || undefined,
         })),
       };
     } catch (error) {
@@ -84,6 +84,17 @@ export class WebhookLogHistory {
     await this.#unarchived.noteRemoval(webhookId, Date.now());
     await this.#hot.remove(webhookId);
   }
+}
+
+type Counts = Omit<LogStats, 'lastAt'>;
+
+function sumOf(a: Counts, b: Counts | undefined): Counts {
+  return {
+    requests: a.requests + (b?.requests ?? 0),
+    rejected: a.rejected + (b?.rejected ?? 0),
+    filtered: a.filtered + (b?.filtered ?? 0),
+    unverified: a.unverified + (b?.unverified ?? 0),
+  };
 }
 
 function ascending(a: string, b: string): number {

@@ -1,5 +1,5 @@
 /** The metrics of one process: the service records them through `recorder`, and a scrape reads them. */
-import packageJson from '../../package.json' with { type: 'json' };
+import { VERSION } from '../version.ts';
 import { measureEventLoop } from './event-loop.ts';
 import { FunctionMetrics } from './functions.ts';
 import { type GaugeSources, registerGauges } from './gauges.ts';
@@ -24,8 +24,7 @@ export interface ProcessMetrics {
 
 export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
   const registry = new MetricsRegistry(role);
-  const { version } = packageJson;
-  registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'], 'max')(version).set(1);
+  registry.gaugesBy('build_info', 'Always 1; the label has the version.', ['version'], 'max')(VERSION).set(1);
   measureEventLoop(registry);
   const functions = new FunctionMetrics(registry, role);
   const recorder = {

@@ -2,6 +2,7 @@
  *  implementations in this room convert them to seconds. Without metrics, everything is recorded to `NOOP_RECORDER`. */
 import type { DecisionReason } from '../model/flow-control/decision.ts';
 import type { Ending } from '../model/runs/run.ts';
+import type { IssueKind } from '../model/webhooks/issue.ts';
 
 /** steps: the function returned steps; failed: a retry may help; failed_permanently: the app says that no retry will; no_response: no
  *  response came, or none in time. */
@@ -47,6 +48,10 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   eventRequestReceived(bytes: number): void;
   eventsAcknowledged(ms: number): void;
   webhookRequest(outcome: string): void;
+  /** The provider of a webhook request was checked. */
+  webhookVerified(result: 'verified' | 'skipped' | 'failed'): void;
+  /** An issue of a webhook was opened, or reopened. */
+  webhookIssueOpened(kind: IssueKind): void;
   /** Redis has stored the events of a group commit. */
   eventsCommitted(events: readonly { repeat?: boolean }[], ms: number): void;
   commitFailed(): void;
@@ -88,6 +93,8 @@ export const NOOP_RECORDER: MetricsRecorder = {
   eventRequestReceived: noop,
   eventsAcknowledged: noop,
   webhookRequest: noop,
+  webhookVerified: noop,
+  webhookIssueOpened: noop,
   eventsCommitted: noop,
   commitFailed: noop,
   eventIngested: noop,

@@ -1,10 +1,17 @@
 /** Metrics of web and worker: both can accept events, ingest their own events and end runs. */
+import { ISSUE_KINDS } from '../model/webhooks/issue.ts';
 import type { MetricsRecorder } from './recorder.ts';
 import { COUNT_BUCKETS, LONG_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
 type SharedRecorder = Pick<
   MetricsRecorder,
-  'eventsCommitted' | 'commitFailed' | 'eventIngested' | 'duplicateIngested' | 'runStarted' | 'runEnded'
+  | 'eventsCommitted'
+  | 'commitFailed'
+  | 'eventIngested'
+  | 'duplicateIngested'
+  | 'runStarted'
+  | 'runEnded'
+  | 'webhookIssueOpened'
 >;
 
 const DUPLICATE = ['false', 'true'] as const;
@@ -34,7 +41,14 @@ export function sharedRecorder(registry: MetricsRegistry): SharedRecorder {
     LONG_BUCKETS,
   );
   const ended = registry.counters('runs_ended_total', 'Runs that have ended.', 'status', END_STATUSES);
+  const issues = registry.counters(
+    'webhook_issues_opened_total',
+    'Issues of webhooks that were opened, or reopened.',
+    'kind',
+    ISSUE_KINDS,
+  );
   return {
+    webhookIssueOpened: (kind) => issues(kind).inc(),
     eventsCommitted(events, ms) {
       let duplicates = 0;
       for (const { repeat } of events) if (repeat) duplicates++;

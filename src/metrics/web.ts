@@ -3,7 +3,10 @@ import { EXIT_CAUSES, type MetricsRecorder, STOP_CAUSES, type TransformRecorder 
 import { BYTES_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.ts';
 
 type WebRecorder = TransformRecorder &
-  Pick<MetricsRecorder, 'httpRequest' | 'httpError' | 'eventRequestReceived' | 'eventsAcknowledged' | 'webhookRequest'>;
+  Pick<
+    MetricsRecorder,
+    'httpRequest' | 'httpError' | 'eventRequestReceived' | 'eventsAcknowledged' | 'webhookRequest' | 'webhookVerified'
+  >;
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -27,6 +30,11 @@ export function webRecorder(registry: MetricsRegistry): WebRecorder {
     SHORT_BUCKETS,
   );
   const webhooks = registry.countersBy('webhook_requests_total', 'Requests to webhooks.', ['outcome']);
+  const verifications = registry.countersBy(
+    'webhook_verifications_total',
+    'Requests to webhooks with a provider, by whether they were verified.',
+    ['result'],
+  );
   return {
     httpRequest(method, route, status, ms) {
       requests(method, route, STATUS_CLASSES[Math.floor(status / 100) - 1] ?? '5xx').inc();
@@ -36,6 +44,7 @@ export function webRecorder(registry: MetricsRegistry): WebRecorder {
     eventRequestReceived: (bytes) => requestSizes.observe(bytes),
     eventsAcknowledged: (ms) => acknowledgements.observe(ms / 1_000),
     webhookRequest: (outcome) => webhooks(outcome).inc(),
+    webhookVerified: (result) => verifications(result).inc(),
     ...transformRecorder(registry),
   };
 }

@@ -1,5 +1,6 @@
 /** Everything that is stored, on one connection. Each room says in its store.ts what it keeps; docs/redis.md lists the keys. */
 import type { Config } from '../config.ts';
+import { VERSION } from '../version.ts';
 import { type AppStore, createAppStore } from './apps/store.ts';
 import { type AuthStore, createAuthStore } from './auth/store.ts';
 import { type ConnectStore, createConnectStore } from './connect/store.ts';
@@ -12,6 +13,7 @@ import type { Redis } from './redis/connection.ts';
 import { type Keyspace, keyspace } from './redis/keyspace.ts';
 import { Locks } from './redis/locks.ts';
 import { Partitions } from './redis/partitions.ts';
+import { SchemaVersion } from './redis/schema-version.ts';
 import { withScripts } from './redis/scripts.ts';
 import { createReplayStore, type ReplayStore } from './replays/store.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
@@ -45,12 +47,16 @@ export function createStore(connection: Redis, config: Config): Store {
   const redis = withScripts(connection);
   const cluster = connection.isCluster;
   const keys: Keyspace = keyspace({ prefix: config.keyPrefix, cluster, layout: () => partitions.layout });
+  const locks = new Locks(redis, keys);
   const partitions = new Partitions({
     redis,
     key: keys.partitionLayout,
     wanted: partitionsWanted(config),
     // Every process stores its check value as soon as it has read the layout.
     isNew: async () => (await redis.exists(keys.secretKeyCheck)) === 0,
+    schema: new SchemaVersion(VERSION),
+    locks,
+    dev: config.dev,
   });
   const cacheInvalidation = new CacheInvalidation(redis, keys);
   const context: StoreContext = { redis, keys, config, cacheInvalidation };
@@ -60,7 +66,7 @@ export function createStore(connection: Redis, config: Config): Store {
     keys,
     partitions,
     cacheInvalidation,
-    locks: new Locks(redis, keys),
+    locks,
     ...environmentStore,
     ...createEventStore(context),
     ...createRunStore(context),

@@ -2,6 +2,8 @@
 import type { MetricsSnapshot } from '../metrics/registry.ts';
 
 export type ToSupervisor =
+  /** Asks for the socket to listen on. */
+  | { kind: 'socket?' }
   /** From now on it answers requests for its metrics. */
   | { kind: 'metrics started' }
   | { kind: 'metrics'; request: number; metrics: MetricsSnapshot }
@@ -9,6 +11,10 @@ export type ToSupervisor =
   | { kind: 'group metrics?'; request: number };
 
 export type ToProcess =
+  /** Comes with the socket. */
+  | { kind: 'socket' }
+  /** Another process has taken over: shut down. */
+  | { kind: 'replaced' }
   | { kind: 'metrics?'; request: number }
   | { kind: 'group metrics'; request: number; text: string };
 

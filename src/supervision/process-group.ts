@@ -4,10 +4,12 @@
  *     once, as by a single process.
  *  2. The others start, all at once.
  *  3. A process that ends is replaced, at once or after a delay (restart-delay.ts).
- *  4. `stop` ends all with SIGTERM; each shuts down in order. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { constants } from 'node:os';
+ *  4. `reload` replaces one after another: a successor starts, and takes over when it is ready.
+ *  5. `stop` ends all with SIGTERM; each shuts down in order. */
+import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../log.ts';
+import { GroupProcess, type ProcessEnd } from './group-process.ts';
+import { ignoreClosed, type ToProcess } from './messages.ts';
 import { restartDelayMs, STABLE_MS } from './restart-delay.ts';
 
 export interface ProcessGroupOptions {
@@ -17,17 +19,18 @@ export interface ProcessGroupOptions {
   /** Added to the environment. */
   env: Record<string, string>;
   log: Logger;
-  onMessage(child: ChildProcess, message: unknown): void;
+  onMessage(child: ChildProcess, message: unknown, number: number): void;
   onExit(child: ChildProcess): void;
+  /** No process will have this number for a while. */
+  onVacant(number: number): void;
 }
 
-/** A process of the group, and those that replace it. */
+/** A number of the group, and who has it. */
 interface Member {
   number: number;
-  child: ChildProcess | undefined;
-  /** Has reported that it is ready. */
-  isReady: boolean;
-  startedAt: number;
+  current: GroupProcess | undefined;
+  /** Starts in order to take over. */
+  successor: GroupProcess | undefined;
   quickEnds: number;
   restart: NodeJS.Timeout | undefined;
 }
@@ -45,6 +48,7 @@ export class FirstStartFailed extends Error {
 export class ProcessGroup {
   readonly #options: ProcessGroupOptions;
   readonly #members: Member[];
+  readonly #processes = new Set<GroupProcess>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   #hasStarted = false;
@@ -54,7 +58,7 @@ export class ProcessGroup {
   constructor(options: ProcessGroupOptions) {
     this.#options = options;
     this.#members = Array.from({ length: options.count }, (_, i) => {
-      return { number: i + 1, child: undefined, isReady: false, startedAt: 0, quickEnds: 0, restart: undefined };
+      return { number: i + 1, current: undefined, successor: undefined, quickEnds: 0, restart: undefined };
     });
   }
 
@@ -65,13 +69,22 @@ export class ProcessGroup {
     return this.#ready.promise;
   }
 
+  /** Stops at the first successor that does not become ready: it logs why, and the processes that are there go on.
+   *  @param graceMs how long a replaced process may take to end
+   *  @returns whether all have been replaced */
+  async reload(graceMs: number): Promise<boolean> {
+    await this.#ready.promise;
+    for (const member of this.#members) {
+      if (this.#isStopping || !(await this.#succeed(member, graceMs))) return false;
+    }
+    return true;
+  }
+
   /** @throws when a process that was ready did not end with exit code 0 */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const { child, restart } of this.#members) {
-      clearTimeout(restart);
-      child?.kill('SIGTERM');
-    }
+    for (const { restart } of this.#members) clearTimeout(restart);
+    for (const { child } of this.#processes) child.kill('SIGTERM');
     const timeout = setTimeout(() => this.kill(), timeoutMs);
     this.#checkStopped();
     await this.#stopped.promise;
@@ -81,67 +94,98 @@ export class ProcessGroup {
 
   /** Ends all at once. */
   kill(): void {
-    for (const { child } of this.#members) child?.kill('SIGKILL');
+    for (const { child } of this.#processes) child.kill('SIGKILL');
   }
 
   #start(member: Member): void {
-    const { file, env, onMessage } = this.#options;
-    const child = fork(file, [String(member.number)], {
-      // biome-ignore lint/style/noProcessEnv: passed on, not read
-      env: { ...process.env, ...env },
-      serialization: 'advanced',
+    member.current = this.#fork(member);
+    void member.current.ready.then((isReady) => isReady && this.#becameReady(member));
+  }
+
+  #fork(member: Member): GroupProcess {
+    const { number } = member;
+    const { file, env, log, onMessage } = this.#options;
+    const process = new GroupProcess({
+      file,
+      number,
+      env,
+      log,
+      onMessage: (child, message) => onMessage(child, message, number),
+      onEnd: (end) => this.#ended(member, process, end),
     });
-    Object.assign(member, { child, isReady: false, startedAt: performance.now() });
-    child.on('message', (message: { ready?: true }) => {
-      if (message.ready) this.#becameReady(member);
-      else onMessage(child, message);
-    });
-    child.once('exit', (code, signal) => this.#ended(member, child, code, signal));
-    // It could not be started. Then there is no exit.
-    child.on('error', (error) => {
-      this.#options.log.error({ process: member.number, err: error.message }, 'cannot start a process');
-      if (child.pid === undefined) this.#ended(member, child, 1, null);
-    });
+    this.#processes.add(process);
+    return process;
   }
 
   #becameReady(member: Member): void {
-    member.isReady = true;
     if (!this.#hasStarted) {
       this.#hasStarted = true;
       for (const other of this.#members) if (other !== member) this.#start(other);
     }
-    if (this.#members.every(({ isReady }) => isReady)) this.#ready.resolve();
+    if (this.#members.every(({ current }) => current?.isReady)) this.#ready.resolve();
   }
 
-  #ended(member: Member, child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+  /** @returns false: the successor has not become ready */
+  async #succeed(member: Member, graceMs: number): Promise<boolean> {
+    clearTimeout(member.restart);
+    const successor = this.#fork(member);
+    member.successor = successor;
+    const isReady = await successor.ready;
+    member.successor = undefined;
+    if (!isReady) {
+      const { exitCode } = await successor.ended;
+      if (!member.current && !this.#isStopping) this.#replace(member, successor, exitCode);
+      return false;
+    }
+    const replaced = member.current;
+    member.current = successor;
+    if (replaced) await this.#retire(replaced, graceMs);
+    return true;
+  }
+
+  async #retire({ child, ended }: GroupProcess, graceMs: number): Promise<void> {
+    const timeout = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    child.send({ kind: 'replaced' } satisfies ToProcess, undefined, undefined, ignoreClosed);
+    await ended;
+    clearTimeout(timeout);
+  }
+
+  #ended(member: Member, process: GroupProcess, { exitCode }: ProcessEnd): void {
     const { log, onExit } = this.#options;
-    const { number, isReady } = member;
-    const exitCode = code ?? 128 + constants.signals[signal as NodeJS.Signals];
-    member.child = undefined;
+    const { child, isReady } = process;
+    const isCurrent = process === member.current;
+    if (isCurrent) member.current = undefined;
+    this.#processes.delete(process);
     onExit(child);
+    const facts = { process: member.number, exit_code: exitCode };
     if (this.#isStopping) {
       // One that was not ready had nothing in progress.
       if (isReady && exitCode !== 0) {
         this.#failures++;
-        log.error({ process: number, exit_code: exitCode }, 'a process did not shut down in order');
+        log.error(facts, 'a process did not shut down in order');
       }
       this.#checkStopped();
-    } else if (this.#hasStarted) {
-      this.#replace(member, exitCode);
-    } else {
+    } else if (!this.#hasStarted) {
       this.#ready.reject(new FirstStartFailed(exitCode));
+    } else if (process === member.successor) {
+      log.error(facts, 'a new process ended before it was ready; the old ones go on');
+    } else if (!isCurrent) {
+      if (exitCode !== 0) log.error(facts, 'a replaced process did not shut down in order');
+    } else if (!member.successor) {
+      this.#replace(member, process, exitCode);
     }
   }
 
-  #replace(member: Member, exitCode: number): void {
-    member.quickEnds = performance.now() - member.startedAt < STABLE_MS ? member.quickEnds + 1 : 0;
+  #replace(member: Member, ended: GroupProcess, exitCode: number): void {
+    member.quickEnds = performance.now() - ended.startedAt < STABLE_MS ? member.quickEnds + 1 : 0;
     const delayMs = restartDelayMs(member.quickEnds);
     const facts = { process: member.number, exit_code: exitCode, delay_ms: delayMs };
     this.#options.log.error(facts, 'a process ended; another replaces it');
+    if (delayMs > 0) this.#options.onVacant(member.number);
     member.restart = setTimeout(() => this.#start(member), delayMs);
   }
 
   #checkStopped(): void {
-    if (this.#members.every(({ child }) => child === undefined)) this.#stopped.resolve();
+    if (this.#processes.size === 0) this.#stopped.resolve();
   }
 }

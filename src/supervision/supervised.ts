@@ -20,6 +20,24 @@ export function isFirstProcess(): boolean {
   return (processNumber() ?? 1) === 1;
 }
 
+/** @returns the socket to listen on: of the process with this number before this one, and of the one after it
+ *  (shared-port.ts) */
+export async function listeningSocket(): Promise<object> {
+  const { promise, resolve } = Promise.withResolvers<object>();
+  const onMessage = ({ kind }: ToProcess, socket: unknown) => {
+    if (kind === 'socket') resolve(socket as object);
+  };
+  process.on('message', onMessage);
+  send({ kind: 'socket?' });
+  return promise.finally(() => process.off('message', onMessage));
+}
+
+export function onReplaced(end: () => void): void {
+  process.on('message', ({ kind }: ToProcess) => {
+    if (kind === 'replaced') end();
+  });
+}
+
 /** Lets the supervisor read the metrics, and scrapes the whole group. */
 export function shareMetrics(own: ProcessMetrics): ProcessMetrics {
   const scrapes = new Map<number, (text: string) => void>();

@@ -4,6 +4,7 @@ import type { HttpAgent } from '../../functions/http-agent.ts';
 import type { InBandRegistration } from '../../functions/in-band-registration.ts';
 import { requestSync } from '../../functions/sync-request.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Apps } from '../../store/apps/apps.ts';
@@ -11,10 +12,25 @@ import type { Functions } from '../../store/apps/functions.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import { BODY_MAX_BYTES, type FunctionProblems, problemsOf, type Registrar, refusalOf } from './register.ts';
+import { notRegisteredHint } from './mode-hints.ts';
+import { BODY_MAX_BYTES } from './register.ts';
+import type { Registrar } from './registrar.ts';
+import { type FunctionProblems, problemsOf, refusalOf } from './registration-problems.ts';
+
+/** What an app that has registered is told. */
+export interface SyncResult {
+  /** Its name. */
+  app: string;
+  /** The functions that do not work as configured. */
+  functions: FunctionProblems[];
+  /** undefined: the service acts on all that the app has. */
+  unsupported: Unsupported | undefined;
+}
 
 export interface AppSyncDeps {
   dev: boolean;
+  /** Of the service, for apps on the same machine. */
+  address: string;
   apps: Apps;
   functions: Functions;
   environments: Environments;
@@ -33,30 +49,30 @@ export class AppSync {
   }
 
   /** Resolves once the app has registered.
-   *  @returns the functions that do not work as configured
+   *  @param by who asks for it
    *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, environment_archived, quota_exceeded, memory_short */
-  async register(env: string, url: string): Promise<FunctionProblems[]> {
+  async register(env: string, url: string, by: string): Promise<SyncResult> {
     const { apps } = this.#deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
       apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found).then(() => Promise.reject(error));
     const found = await this.#request(env, url).catch(failed((app) => app.url === url, 'asked'));
-    if ('problems' in found) return found.problems;
+    if ('functions' in found) return found;
     const { registration } = found;
-    return this.#registerInBand(env, registration).catch(failed(({ name }) => name === registration.appName, 'told'));
+    return this.#registerInBand(env, registration, by).catch(
+      failed(({ name }) => name === registration.appName, 'told'),
+    );
   }
 
   /** The official Python SDK responds with 200 even when the service has rejected its registration. */
-  async #request(
-    env: string,
-    url: string,
-  ): Promise<{ registration: InBandRegistration } | { problems: FunctionProblems[] }> {
-    const { dev, apps, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
+  async #request(env: string, url: string): Promise<{ registration: InBandRegistration } | SyncResult> {
+    const { dev, address, apps, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
     const response = await requestSync({
       url,
       agent: httpAgent.for(await environmentKinds.of(env)),
       signingKey: dev ? undefined : await signingKeys.current(env),
       registrationMaxBytes: BODY_MAX_BYTES,
+      hint: (dialect) => notRegisteredHint(dev ? address : undefined, dialect),
     });
     if ('registration' in response) {
       rejectOtherEnvironment(env, response.registration);
@@ -67,22 +83,25 @@ export class AppSync {
       ? registered.lastSync.error
       : `the app has not registered in the environment "${env}"; the response: ${response.text}`;
     if (registered === undefined || problem !== undefined) {
-      throw new ServiceError('app_unreachable', { detail: `PUT ${url} responded with 200, but ${problem}` });
+      throw new ServiceError('app_unreachable', {
+        detail: `PUT ${url} responded with 200, but ${problem}${notRegisteredHint(dev ? address : undefined, response.dialect)}`,
+      });
     }
     const own = (await functions.all(env)).functions.filter((fn) => fn.app === registered.name && !fn.archived);
-    return { problems: problemsOf(own) };
+    return { app: registered.name, functions: problemsOf(own), unsupported: registered.unsupported };
   }
 
-  async #registerInBand(env: string, { text, dialect }: InBandRegistration): Promise<FunctionProblems[]> {
+  async #registerInBand(env: string, { text, dialect, appName }: InBandRegistration, by: string): Promise<SyncResult> {
     const { environments, backpressure, registrar } = this.#deps;
     if (environments.find(env)?.archivedAt !== undefined) {
       throw new ServiceError('environment_archived', { detail: describe(env) });
     }
     backpressure.admitRegistration();
-    const { registered, refused } = await registrar.register(env, await registrar.parse(text, dialect));
+    const parsed = await registrar.parse(text, dialect);
+    const { registered, refused } = await registrar.register(env, parsed, by);
     const problem = refusalOf(registered.length, refused);
     if (problem) throw problem;
-    return problemsOf(registered);
+    return { app: String(appName), functions: problemsOf(registered), unsupported: parsed.checked.unsupported };
   }
 }
 

@@ -7,8 +7,10 @@ import { principalOf } from './principals.ts';
 
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Of replays: which events they run functions on again. */
+/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. */
 const LOGGED_SELECTION = [
+  'action',
+  'all',
   'filter',
   'received_after',
   'received_before',
@@ -17,6 +19,7 @@ const LOGGED_SELECTION = [
   'rate',
   'cancel_runs',
 ];
+const SELECTING = /^\/v1\/(?:replays|runs\/bulk)(?:\/|$)/;
 const VALUE_MAX_LENGTH = 100;
 const SELECTION_MAX_LENGTH = 500;
 
@@ -44,7 +47,7 @@ function loggedFields(body: unknown): string[] {
 }
 
 function loggedSelection(path: string, body: unknown): string[] {
-  if (!path.startsWith('/v1/replays') || typeof body !== 'object' || body === null) return [];
+  if (!SELECTING.test(path) || typeof body !== 'object' || body === null) return [];
   return LOGGED_SELECTION.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
     return value === undefined ? [] : [`${name} ${JSON.stringify(value).slice(0, SELECTION_MAX_LENGTH)}`];

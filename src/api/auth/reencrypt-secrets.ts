@@ -17,7 +17,15 @@ export async function claimSecretKey(
   for (;;) {
     await ready(redis);
     try {
-      return await secretKeyCheck.claim();
+      await secretKeyCheck.claim();
+      const webhooks = await secretKeyCheck.unreadableWebhooks();
+      if (webhooks !== undefined) {
+        log.error(
+          { webhooks },
+          'SECRET_KEY does not decrypt the secrets of these webhooks: set SECRET_KEY_FALLBACK to the previous key, or save their secrets again',
+        );
+      }
+      return;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       const { message } = error as Error;

@@ -7,7 +7,8 @@ import { isJsonObject, isShallowJson } from '../../model/values/json.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import type { ConnectSession } from '../../store/connect/sessions.ts';
-import { type Registrar, refusalOf } from '../apps/register.ts';
+import { BY_CONNECTION, type Registrar } from '../apps/registrar.ts';
+import { refusalOf } from '../apps/registration-problems.ts';
 import { TEXT_MAX_LENGTH } from './limits.ts';
 
 export interface RegisterConnectionDeps {
@@ -56,6 +57,7 @@ async function registerApp(
       const { registered, refused } = await registrar.register(
         env,
         await registrar.parse(JSON.stringify(given), dialect),
+        BY_CONNECTION,
       );
       const problem = refusalOf(registered.length, refused);
       if (problem && registered.length === 0) throw problem;

@@ -8,7 +8,7 @@ import type { Context, Middleware } from './router.ts';
 const THRESHOLD_BYTES = 1_024;
 
 /** The router matches paths in any case, so these do too. */
-const REST_API = /^\/v1\//i;
+const REST_API = /^\/(?:v1\/|openapi\.json$)/i;
 
 /** Responses that contain credentials. */
 const WITH_CREDENTIALS = /^\/v1\/(?:webhooks|environments|event-keys|api-keys|users)(?:\/|$)/i;

@@ -2,6 +2,7 @@
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import { VERSION } from '../../version.ts';
 import type { Router } from '../http/router.ts';
 
 /** The rest are in `GET /v1/functions`. */
@@ -12,7 +13,7 @@ export function devInfoRoute(router: Router, { apps, functions }: { apps: Apps; 
     const [registered, all] = await Promise.all([apps.all(PRODUCTION), functions.all(PRODUCTION)]);
     const live = all.functions.filter(({ archived }) => !archived);
     ctx.body = {
-      version: 'tidegate-0.1.0',
+      version: `tidegate-${VERSION}`,
       authed: false,
       startOpts: { autodiscover: false, poll: false },
       functions: live.slice(0, FUNCTIONS_MAX).map(({ id, name, triggers, url }) => ({

@@ -20,6 +20,7 @@ export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
     access: 'write' as const,
     scope: 'environment' as const,
     forApps: true as const,
+    operationId: 'invokeOfficially',
     summary: 'Invoke a function',
     eventLimit: (env: string) => deps.eventLimits.of(env),
     errors: [...INVOKE_ERRORS],

@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { ErrorCode } from '../../errors.ts';
+import { VERSION } from '../../version.ts';
+import { IDEMPOTENCY_ERRORS } from '../rest/idempotency.ts';
 import { stoppedEarlySchema } from '../rest/list-response.ts';
 import type { Route } from '../rest/route.ts';
 import { isOptional } from '../rest/validation.ts';
-import { environmentHeader, failures, json } from './operation-parts.ts';
+import { environmentHeader, failures, idempotencyHeader, json } from './operation-parts.ts';
 import { OPEN_PATHS } from './public-operations.ts';
 import { STREAM_PATH } from './stream-operation.ts';
 
@@ -43,7 +45,7 @@ const metadataSchema = z.object({
 });
 
 /** Errors that every route of the API may return. */
-const COMMON: ErrorCode[] = ['credentials_invalid', 'access_denied', 'unavailable', 'internal'];
+const COMMON: ErrorCode[] = ['credentials_invalid', 'access_denied', 'api_rate_exceeded', 'unavailable', 'internal'];
 const CHANGING: ErrorCode[] = ['origin_untrusted'];
 const WITH_ENVIRONMENT: ErrorCode[] = ['environment_unknown'];
 const WITH_INPUT: ErrorCode[] = ['input_invalid'];
@@ -59,7 +61,7 @@ export function openApi(routes: readonly Route[]): ReturnType<typeof createDocum
     openapi: '3.1.0',
     info: {
       title: 'Tidegate',
-      version: '0.1.0',
+      version: VERSION,
       description:
         'Receives events and webhooks durably and runs functions on them. Responses have `data` and `metadata`. When `metadata.cursor` is ' +
         'present, pass it as the query parameter `cursor` to get the next page.',
@@ -83,24 +85,32 @@ function operation(route: Route): ZodOpenApiOperationObject {
     ...(input ? WITH_INPUT : []),
     ...(route.body ? WITH_BODY : []),
     ...(route.method === 'get' ? [] : CHANGING),
+    ...(route.method === 'post' ? IDEMPOTENCY_ERRORS : []),
     ...(route.scope === 'environment' ? WITH_ENVIRONMENT : []),
   ];
+  const ofEnvironment = route.scope === 'environment' ? environmentHeader : undefined;
+  const header = route.method === 'post' ? idempotencyHeader.extend(ofEnvironment?.shape ?? {}) : ofEnvironment;
   const success = route.data
     ? { description: 'Success', content: json(z.object({ data: route.data, metadata: metadataSchema })) }
     : { description: 'Success' };
   return {
+    operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, `Requires ${route.access} access.`].filter(Boolean).join(' '),
     requestParams: {
       ...(route.params && { path: route.params }),
       ...(route.query && { query: route.query }),
-      ...(route.scope === 'environment' && { header: environmentHeader }),
+      ...(header && { header }),
     },
     ...(route.body && {
       requestBody: { required: !isOptional(route.body), content: json(route.body) },
     }),
-    responses: { [String(route.status ?? (route.data ? 200 : 204))]: success, ...failures(codes) },
+    responses: {
+      [String(route.status ?? (route.data ? 200 : 204))]: success,
+      ...(route.dryRunStatus && { [String(route.dryRunStatus)]: success }),
+      ...failures(codes),
+    },
     security: [{ apiKey: [] }, { session: [] }],
   } as ZodOpenApiOperationObject;
 }

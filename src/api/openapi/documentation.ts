@@ -13,14 +13,16 @@ export class Documentation {
     this.#routes = routes;
   }
 
-  document(): Promise<Document> {
+  /** @param url of the service, as its clients reach it */
+  async document(url: string): Promise<Document> {
     this.#document ??= import('./document.ts').then(({ openApi }) => openApi(this.#routes));
-    return this.#document;
+    const { openapi, info, ...rest } = await this.#document;
+    return { openapi, info, servers: [{ url }], ...rest };
   }
 
   async page() {
     const { DOCS_STYLE: style, docsPage } = await import('./page.ts');
-    this.#html ??= this.document().then(docsPage);
+    this.#html ??= this.document('/').then(docsPage);
     return { html: await this.#html, style };
   }
 }

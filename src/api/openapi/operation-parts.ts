@@ -15,6 +15,14 @@ export const environmentHeader = z.object({
   }),
 });
 
+/** The header of every POST. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z.string().max(255).optional().meta({
+    description:
+      "A text that is new for each request. A request that is repeated with it within 24 hours gets the first one's response",
+  }),
+});
+
 export function json<S extends z.ZodType>(schema: S) {
   return { 'application/json': { schema } };
 }

@@ -6,6 +6,7 @@ import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
 
 const send: ZodOpenApiOperationObject = {
+  operationId: 'receiveEvents',
   tags: ['Sending'],
   summary: 'Send events or a webhook request',
   description:
@@ -54,8 +55,9 @@ const healthSchema = statusSchema.extend({
   uptime_seconds: z.int(),
 });
 
-function health(summary: string, schema: z.ZodType, mayFail: boolean): ZodOpenApiOperationObject {
+function health(operationId: string, summary: string, schema: z.ZodType, mayFail: boolean): ZodOpenApiOperationObject {
   return {
+    operationId,
     tags: ['Health'],
     summary,
     responses: {
@@ -68,7 +70,7 @@ function health(summary: string, schema: z.ZodType, mayFail: boolean): ZodOpenAp
 
 export const OPEN_PATHS: ZodOpenApiPathsObject = {
   '/e/{key}': { post: send },
-  '/livez': { get: health('Check whether the process is alive', statusSchema, false) },
-  '/readyz': { get: health('Check whether the process is ready', statusSchema, true) },
-  '/health': { get: health('Get the health of the service', healthSchema, true) },
+  '/livez': { get: health('checkLiveness', 'Check whether the process is alive', statusSchema, false) },
+  '/readyz': { get: health('checkReadiness', 'Check whether the process is ready', statusSchema, true) },
+  '/health': { get: health('getHealth', 'Get the health of the service', healthSchema, true) },
 };

@@ -12,6 +12,7 @@ export const STREAM_PATH: ZodOpenApiPathsObject = {
   '/v1/stream': {
     get: {
       tags: ['Overview'],
+      operationId: 'streamLiveUpdates',
       summary: 'Stream live updates',
       description:
         `Server-sent events with JSON data, at most four messages of a kind per second. ${kinds} Updates are hints and may be lost: ` +

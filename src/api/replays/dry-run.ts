@@ -1,29 +1,32 @@
-/** A dry run of a replay: the newest requests through the webhook's transform and through a draft, and the difference in what they make. */
+/** A dry run of a replay: the newest requests through the webhook's filter and transform and through a draft, and the difference in what they make. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Event } from '../../model/events/event.ts';
-import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { LoggedRequest, LogOutcome, LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
-import type { Transform } from '../../transforms/transforms.ts';
+import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
-import { logFieldsOf, rejected } from '../receive/webhook-outcome.ts';
-import type { Selection } from './logged-requests.ts';
+import type { CustomResponse } from '../receive/resolve-environment.ts';
+import { logFieldsOf } from '../receive/webhook-outcome.ts';
+import { type Selection, withReasons } from './logged-requests.ts';
 
 const SAMPLE_MAX = 50;
 const SAMPLE_MS = 10_000;
+/** Requests that are looked at together for those with a reason. */
+const FILTERED_PAGE = 500;
 /** As many transforms as have threads by default. */
 const AT_ONCE = 2;
-/** Of an event's JSON; a larger one is not shown. */
-const SHOWN_MAX_LENGTH = 16_384;
 
 export const CHANGES = ['same', 'changed', 'new_event', 'no_event', 'error'] as const;
 export type Change = (typeof CHANGES)[number];
 
-/** What a transform makes of a request. */
+/** What filter and transform make of a request. */
 export interface Made {
   outcome: LogOutcome;
-  event: Event | undefined;
+  events: readonly Event[];
+  /** Instead of the usual one. */
+  response: CustomResponse | undefined;
   eventName: string | undefined;
   reason: string | undefined;
   message: string | undefined;
@@ -49,11 +52,11 @@ export interface DryRun {
 /** Newest first. @throws ServiceError archive_unavailable when a request of the sample is there alone */
 export async function dryRun(
   selection: Selection,
-  { webhook, draft }: { webhook: WebhookInUse; draft: Transform | undefined },
+  { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: DryRunDeps,
 ): Promise<DryRun> {
   const endsAt = performance.now() + SAMPLE_MS;
-  const { ids, stoppedEarly } = await newestIds(selection, deps);
+  const { ids, stoppedEarly } = await newestIds(selection, endsAt, deps);
   const found: (Comparison | undefined)[] = [];
   let next = 0;
   const worker = async () => {
@@ -68,21 +71,36 @@ export async function dryRun(
 }
 
 async function newestIds(
-  { webhookId, from, to, outcomes, requestIds }: Selection,
+  selection: Selection,
+  endsAt: number,
   { webhookLog }: DryRunDeps,
 ): Promise<{ ids: string[]; stoppedEarly: LogPage['stoppedEarly'] }> {
+  const { webhookId, from, to, outcomes, reasons, requestIds } = selection;
   if (requestIds) return { ids: requestIds.toReversed().slice(0, SAMPLE_MAX), stoppedEarly: undefined };
-  const query = { limit: SAMPLE_MAX, after: from, before: to, outcomes };
-  const { requests, stoppedEarly } = await webhookLog.list(webhookId, query, Date.now());
-  return { ids: requests.map(({ id }) => id), stoppedEarly };
+  const ids: string[] = [];
+  const limit = reasons ? FILTERED_PAGE : SAMPLE_MAX;
+  for (let cursor: string | undefined; ; ) {
+    const query = { limit, cursor, after: from, before: to, outcomes };
+    const { requests, next, stoppedEarly } = await webhookLog.list(webhookId, query, Date.now());
+    ids.push(...withReasons(requests.filter(isReplayable), selection).map(({ id }) => id));
+    if (ids.length >= SAMPLE_MAX) return { ids: ids.slice(0, SAMPLE_MAX), stoppedEarly: undefined };
+    if (next === undefined || stoppedEarly === 'archive_unavailable') return { ids, stoppedEarly };
+    if (performance.now() >= endsAt) return { ids, stoppedEarly: 'time' };
+    if (!reasons && stoppedEarly) return { ids, stoppedEarly };
+    cursor = next;
+  }
+}
+
+function isReplayable({ rerunOf, bodyBytes }: LogSummary): boolean {
+  return rerunOf === undefined && bodyBytes !== undefined;
 }
 
 async function compare(
   logged: LoggedRequest | undefined,
-  { webhook, draft }: { webhook: WebhookInUse; draft: Transform | undefined },
+  { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: DryRunDeps,
 ): Promise<Comparison | undefined> {
-  if (!logged?.body || logged.summary.rerunOf !== undefined) return undefined;
+  if (!logged?.body || !isReplayable(logged.summary)) return undefined;
   const { summary } = logged;
   const live = await make(logged, webhook, undefined, deps);
   if (!draft) return { summary, before: undefined, after: live, change: changeSince(summary, live) };
@@ -93,24 +111,43 @@ async function compare(
 async function make(
   { summary, headers, search, body }: LoggedRequest,
   webhook: WebhookInUse,
-  draft: Transform | undefined,
+  draft: Draft | undefined,
   deps: DryRunDeps,
 ): Promise<Made> {
-  const request = { requestId: summary.id, receivedAt: Date.now(), headers, search, body: body as Buffer };
-  const result = await processWebhook(webhook, request, deps, { dryRun: true, draft }).catch((error) => {
-    if (error instanceof ServiceError && error.code === 'unavailable') throw error;
-    return rejected(error);
+  const { id: requestId, method } = summary;
+  const request = { requestId, receivedAt: Date.now(), method, headers, search, body: body as Buffer };
+  const result = await processWebhook(webhook, request, deps, {
+    dryRun: true,
+    draft,
+    logged: { verification: summary.verification },
   });
+  const { decided } = result;
+  if (decided.outcome === 'rejected' && isUnavailable(decided.error)) throw decided.error;
   const { outcome, reason, message, eventName } = logFieldsOf(result);
-  return { outcome, event: 'event' in result.decided ? result.decided.event : undefined, eventName, reason, message };
+  return {
+    outcome,
+    events: 'events' in decided ? decided.events : [],
+    response: 'response' in decided ? decided.response : undefined,
+    eventName,
+    reason,
+    message,
+  };
 }
 
-/** Of two transforms. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable';
+}
+
+/** Between the webhook and its draft. */
 function changeBetween(before: Made, after: Made): Change {
   if (after.outcome === 'rejected') return before.outcome === 'rejected' ? 'same' : 'error';
-  if (!after.event) return before.event ? 'no_event' : 'same';
-  if (!before.event) return 'new_event';
-  return isDeepStrictEqual(before.event, after.event) && before.outcome === after.outcome ? 'same' : 'changed';
+  if (after.events.length === 0 && before.events.length > 0) return 'no_event';
+  if (after.events.length > 0 && before.events.length === 0) return 'new_event';
+  return isDeepStrictEqual(comparable(before), comparable(after)) ? 'same' : 'changed';
+}
+
+function comparable({ outcome, events, response }: Made): unknown {
+  return events.length === 0 ? { events, response } : { outcome, events, response };
 }
 
 /** Since the request was logged: the log has no more of an event than its name. */
@@ -119,9 +156,4 @@ function changeSince(before: LogSummary, after: Made): Change {
   if (after.eventName === undefined) return before.eventName === undefined ? 'same' : 'no_event';
   if (before.eventName === undefined) return 'new_event';
   return before.eventName === after.eventName && before.outcome === after.outcome ? 'same' : 'changed';
-}
-
-/** The event as a dry run shows it; undefined: it is too large. */
-export function shown(event: Event): Event | undefined {
-  return JSON.stringify(event).length <= SHOWN_MAX_LENGTH ? event : undefined;
 }

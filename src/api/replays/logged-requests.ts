@@ -1,19 +1,17 @@
 /** The requests of a replay, as the request log has them. */
-import { createHash } from 'node:crypto';
 import type { History } from '../../history/history.ts';
 import type { LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { ReplaySpec } from '../../store/webhooks/webhook-replays.ts';
-import type { Transform } from '../../transforms/transforms.ts';
 
 const PAGE = 500;
 /** Counting ends here. */
 const COUNTED_MAX = 50_000;
 const COUNT_MS = 3_000;
 
-export type Selection = Pick<ReplaySpec, 'webhookId' | 'from' | 'to' | 'outcomes' | 'requestIds'>;
+export type Selection = Pick<ReplaySpec, 'webhookId' | 'from' | 'to' | 'outcomes' | 'reasons' | 'requestIds'>;
 type Log = Pick<History['webhookLog'], 'list' | 'listOldest' | 'read'>;
 
-/** Oldest first.
+/** Oldest first. Of a page that is looked at, only those that meet the selection.
  *  @param after ID of the last one of the page before; '': the first page
  *  @throws ServiceError archive_unavailable */
 export async function nextRequests(log: Log, selection: Selection, after: string, limit: number): Promise<LogPage> {
@@ -23,11 +21,14 @@ export async function nextRequests(log: Log, selection: Selection, after: string
     const requests = ids.map((id) => ({ id })) as LogSummary[];
     return { requests, next: ids.length === limit ? ids.at(-1) : undefined };
   }
-  return log.listOldest(
-    webhookId,
-    { limit, cursor: after || undefined, after: from, before: to, outcomes },
-    Date.now(),
-  );
+  const query = { limit, cursor: after || undefined, after: from, before: to, outcomes };
+  const page = await log.listOldest(webhookId, query, Date.now());
+  return { ...page, requests: withReasons(page.requests, selection) };
+}
+
+/** Those that have one of the reasons. */
+export function withReasons(requests: LogSummary[], { reasons }: Pick<Selection, 'reasons'>): LogSummary[] {
+  return reasons ? requests.filter(({ reason }) => reason !== undefined && reasons.includes(reason)) : requests;
 }
 
 /** How many there are, as far as a few seconds suffice. @throws ServiceError archive_unavailable */
@@ -42,10 +43,4 @@ export async function countRequests(log: Log, selection: Selection): Promise<{ c
     if (count >= COUNTED_MAX || performance.now() - startedAt > COUNT_MS) return { count, isExact: false };
     after = next;
   }
-}
-
-/** A draft is run apart from the webhook's transform: what it does wrong does not count against that. */
-export function draftTransform(code: string): Transform {
-  const digest = createHash('sha256').update(code).digest('base64url');
-  return { id: `draft:${digest}`, version: digest, code };
 }

@@ -4,9 +4,9 @@ import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
 import { translateAway } from '../../store/redis/connection.ts';
-import type { WebhookInUse } from '../../store/webhooks/webhook-directory.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { ReplayResult, ReplayStatus, WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
-import type { Transform } from '../../transforms/transforms.ts';
+import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 
 /** Errors that pass: the request is tried again. */
@@ -29,7 +29,7 @@ export interface ReplayRequestDeps extends ProcessWebhookDeps {
 export async function replayRequest(
   requestId: string,
   { id: replayId, parent }: Pick<WebhookReplay, 'id' | 'parent'>,
-  { webhook, draft }: { webhook: WebhookInUse; draft: Transform | undefined },
+  { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: ReplayRequestDeps,
 ): Promise<ReplayResult & { status: ReplayStatus }> {
   const logged = await deps.webhookLog.read(webhook.id, requestId);
@@ -41,8 +41,9 @@ export async function replayRequest(
   if (!body) return skipped('body_missing');
   const eventId = derivedId(parent, 'webhook-replay', replayId, requestId);
   try {
-    const request = { requestId, receivedAt: Date.now(), headers, search, body };
-    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId });
+    const { method, verification } = summary;
+    const request = { requestId, receivedAt: Date.now(), method, headers, search, body };
+    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId, logged: { verification } });
     switch (decided.outcome) {
       case 'accepted':
         if (ids[0] !== eventId) return { ...skipped('duplicate'), eventId: ids[0] };

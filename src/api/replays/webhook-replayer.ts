@@ -7,11 +7,10 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import { newId } from '../../model/ids.ts';
 import type { Locks } from '../../store/redis/locks.ts';
-import { inUse } from '../../store/webhooks/webhook-directory.ts';
 import type { ReplayState, WebhookReplay, WebhookReplays } from '../../store/webhooks/webhook-replays.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import type { Transform } from '../../transforms/transforms.ts';
-import { draftTransform, nextRequests } from './logged-requests.ts';
+import { type Draft, draftOf } from '../receive/draft.ts';
+import { nextRequests } from './logged-requests.ts';
 import { type ReplayRequestDeps, replayRequest } from './replay-request.ts';
 
 const ROUND_MS = 1_000;
@@ -79,7 +78,7 @@ export class WebhookReplayer {
     const replay = await webhookReplays.read(id);
     if (!replay || replay.state === 'done' || replay.state === 'cancelled') return webhookReplays.tidy(id);
     if (replay.state !== 'running') return;
-    const draft = replay.draft === undefined ? undefined : draftTransform(replay.draft);
+    const draft = replay.draft && draftOf(replay.webhookId, replay.draft);
     if (!(await this.#replayAll(replay, draft))) return;
     // The log of a deleted webhook ends early.
     const webhook = await webhooks.read(replay.webhookId);
@@ -87,7 +86,7 @@ export class WebhookReplayer {
   }
 
   /** @returns whether there are no more requests */
-  async #replayAll(given: WebhookReplay, draft: Transform | undefined): Promise<boolean> {
+  async #replayAll(given: WebhookReplay, draft: Draft | undefined): Promise<boolean> {
     let replay = given;
     for (let after: string | undefined = given.position; after !== undefined; ) {
       const cursor: string = after;
@@ -109,14 +108,14 @@ export class WebhookReplayer {
   async #replayOne(
     requestId: string,
     replay: WebhookReplay,
-    draft: Transform | undefined,
+    draft: Draft | undefined,
   ): Promise<WebhookReplay | undefined> {
     const { webhooks, webhookReplays, backpressure } = this.#deps;
     const result = await this.#untilItPasses(replay.id, async () => {
       const webhook = await webhooks.read(replay.webhookId);
       if (!webhook) return 'no webhook';
       backpressure.admit();
-      return replayRequest(requestId, replay, { webhook: inUse(webhook), draft }, this.#deps);
+      return replayRequest(requestId, replay, { webhook: webhooks.inUse(webhook), draft }, this.#deps);
     });
     if (result === 'no webhook') await webhookReplays.change(replay.id, 'running', 'cancelled');
     if (result === undefined || result === 'no webhook') return undefined;

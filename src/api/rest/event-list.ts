@@ -1,12 +1,13 @@
 /** Pages of events: from the indexes where they serve the filters, by search where they do not. */
 import type { ListedEvents } from '../../history/event-lists.ts';
 import type { History } from '../../history/history.ts';
+import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
 import { readsOfEvent } from '../../model/search/documents.ts';
 import { matcherOf } from '../../model/search/evaluate.ts';
 import { allOf, beginsWith, isLike, isWildcard } from '../../model/search/filters.ts';
 import type { TimeRange } from '../../store/redis/pagination.ts';
-import { searchOf, withinPrefix } from './search-query.ts';
+import { searchOf } from './search-query.ts';
 
 export interface EventFilters {
   env: string;

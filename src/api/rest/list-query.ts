@@ -1,10 +1,12 @@
 /** Query parameters of lists. Every list takes `limit` and `cursor`, and its response has the cursor of the next page in `metadata.cursor`. */
 import { z } from 'zod';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { describe } from '../../model/values/json.ts';
 import { closestName } from './validation.ts';
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
+const MAX_LONG_PAGE = 1_000;
 
 const CURSOR_INVALID = 'expected the metadata.cursor of the previous page';
 
@@ -13,6 +15,9 @@ export const timePosition = z.object({ at: z.int().min(0), id: z.string().regex(
 
 /** A position in a list of events. To users of the official SDKs, the cursor is the internal ID of the last event of the previous page. */
 export const eventPosition = z.union([timePosition, z.object({ id: timePosition.shape.id })]);
+
+/** A position in a list with an order of its own: the number of entries before it. */
+export const countPosition = z.int().min(0);
 
 /** A position in a list ordered by name. */
 export const namePosition = z.string();
@@ -31,7 +36,21 @@ export function pageQuery<Position>(position: z.ZodType<Position>) {
   };
 }
 
-/** For a list whose pages are as large as a response may be (list-response.ts). */
+/** For a list that is read whole: a page is as large as a response may be (list-response.ts), unless it is asked for less. */
+export function longPageQuery<Position>(position: z.ZodType<Position>) {
+  return {
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_LONG_PAGE)
+      .optional()
+      .meta({ description: 'Maximum number of entries in the page. Absent: as many as fit into a response of 2 MiB' }),
+    ...cursorQuery(position),
+  };
+}
+
+/** For a list with a limit of its own. */
 export function cursorQuery<Position>(position: z.ZodType<Position>) {
   return {
     cursor: z
@@ -63,16 +82,18 @@ export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
     });
 }
 
-/** Some of the known values, separated by commas or repeated; undefined: the parameter is absent. */
+/** Some of the known values, separated by commas or repeated, in upper or lower case; undefined: the parameter is absent. */
 export function listQuery<const Value extends string>(known: readonly Value[]) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((given, context): Value[] => {
       const texts = [given].flat().flatMap((text) => text.split(','));
-      if (texts.every((text) => known.includes(text as Value))) return [...new Set(texts as Value[])];
+      const values = texts.map((text) => known.find((value) => value.toLowerCase() === text.trim().toLowerCase()));
+      const unknown = texts[values.indexOf(undefined)];
+      if (unknown === undefined) return [...new Set(values as Value[])];
       context.addIssue({
         code: 'custom',
-        message: `expected ${known.join(', ')}, or several of these separated by commas`,
+        message: `${describe(unknown)} is unknown; expected ${known.join(', ')}, or several of these separated by commas`,
       });
       return z.NEVER;
     })
@@ -84,16 +105,36 @@ export function nextPage(last: unknown): { cursor?: string } {
   return last === undefined ? {} : { cursor: Buffer.from(JSON.stringify(last)).toString('base64url') };
 }
 
-/** A page of a list in memory, sorted by name.
+/** A page of a list in memory, sorted by name, or by what `nameOf` makes of each.
  *  @param limit absent: everything after the cursor */
 export function pageOf<T>(
   sorted: readonly T[],
   nameOf: (item: T) => string,
-  { limit = sorted.length, cursor }: { limit?: number; cursor?: string | undefined },
+  { limit = sorted.length, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ): { page: T[]; next: string | undefined } {
   const rest = cursor === undefined ? sorted : sorted.filter((item) => nameOf(item) > cursor);
   const page = rest.slice(0, limit);
   return { page, next: rest.length > limit ? nameOf(page.at(-1) as T) : undefined };
+}
+
+/** A page of a list in memory, newest first: sorted by ID, the last one first. */
+export function pageOfNewest<T>(
+  sorted: readonly T[],
+  idOf: (item: T) => string,
+  { limit = sorted.length, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+): { page: T[]; next: string | undefined } {
+  const rest = cursor === undefined ? sorted : sorted.filter((item) => idOf(item) < cursor);
+  const page = rest.slice(0, limit);
+  return { page, next: rest.length > limit ? idOf(page.at(-1) as T) : undefined };
+}
+
+/** A page of a list in memory whose order is its own: a cursor is the number of entries before the page. */
+export function pageFrom<T>(
+  all: readonly T[],
+  { limit = all.length, cursor = 0 }: { limit?: number | undefined; cursor?: number | undefined },
+): { page: (readonly [at: number, item: T])[]; next: number | undefined } {
+  const page = all.slice(cursor, cursor + limit).map((item, i) => [cursor + i + 1, item] as const);
+  return { page, next: cursor + limit < all.length ? cursor + limit : undefined };
 }
 
 function decoded(text: string): unknown {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
+import type { IdempotentResponses } from '../../store/auth/idempotent-responses.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { auditEntryOf } from '../auth/audit-entry.ts';
@@ -15,6 +16,7 @@ import { principalOf } from '../auth/principals.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
+import { answerOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
 import { isOptional, ownParameters, validate } from './validation.ts';
@@ -26,11 +28,20 @@ const NO_FIELDS = z.strictObject({});
 export interface MountDeps {
   environments: Environments;
   auditLogger: AuditLogger;
+  idempotentResponses: IdempotentResponses;
 }
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
   for (const route of routes) {
-    router.on(route.method, route.path, checkAccess(route), bodyReader(route), (ctx) => serve(ctx, route, deps));
+    const handlers = [
+      checkAccess(route),
+      bodyReader(route),
+      ...(route.method === 'post' ? [answerOnce(route, deps.idempotentResponses)] : []),
+      (ctx: RouteContext) => serve(ctx, route, deps),
+    ];
+    for (const method of [route.method, ...(route.formerMethod ? [route.formerMethod] : [])]) {
+      router.on(method, route.path, ...handlers);
+    }
   }
 }
 

@@ -26,7 +26,9 @@ export interface Input<Params, Query, Body> {
 }
 
 export interface Route {
-  method: 'get' | 'post' | 'put' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** A method under which the same route can also be called, because it had that one before. Not in the OpenAPI document. */
+  formerMethod?: 'put';
   /** In the router's form: `/v1/events/:id`. */
   path: string;
   tag: string;
@@ -36,6 +38,8 @@ export interface Route {
   scope: 'environment' | 'installation';
   /** Apps may use it too, with their signing key. */
   forApps?: true;
+  /** A verb and what it acts on, in camel case: generated clients have a method of this name, so it never changes. */
+  operationId: string;
   summary: string;
   description?: string;
   params?: z.ZodObject;
@@ -49,6 +53,8 @@ export interface Route {
   audited?: false;
   /** Status of the response; default 200, or 204 where there is no `data`. */
   status?: number;
+  /** Another one, of a request that changes nothing. */
+  dryRunStatus?: number;
   /** Schema of the response's `data`; absent: the response has no body. */
   data?: Schema;
   /** Errors in addition to those that every route may return. */

@@ -1,9 +1,9 @@
-/** Lists of runs, without outputs or with as many as fit into a response. */
+/** Lists of runs: without outputs and with the beginning of errors, or with as many as fit into a response. */
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
 import type { Dialect } from '../../model/apps/app.ts';
-import type { Run } from '../../model/runs/run.ts';
+import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { presentRun, runSchema } from '../views/run.ts';
@@ -16,17 +16,25 @@ export const listedRunSchema = runSchema
       .unknown()
       .optional()
       .meta({ description: 'What the function returned; null before it has. Only present when requested' }),
-    error: runSchema.shape.error.optional(),
+    error: runSchema.shape.error.optional().meta({
+      description: 'Its name, the beginning of its message, and its code; stack, cause and data only when requested',
+    }),
     ...omittedField,
   })
   .meta({ id: 'ListedRun' });
+
+/** Fields of runs that may be large: a list has them when it is asked for them. */
+export const LARGE_FIELDS = ['output', 'error'] as const;
+/** Characters of the message of an error. */
+const MESSAGE_SHOWN = 1_000;
 
 export interface RunListOptions {
   /** Position after the last run; undefined: this is the last page. */
   next?: Position | undefined;
   /** The list is incomplete. */
   stoppedEarly?: StoppedEarly | undefined;
-  withOutputs: boolean;
+  /** Those of the large fields that are wanted. */
+  fields: readonly (typeof LARGE_FIELDS)[number][];
   dialect: Dialect;
 }
 
@@ -35,11 +43,12 @@ export async function listOfRuns(
   runs: History['listedRuns'],
   env: string,
   page: readonly Run[],
-  { next, stoppedEarly, withOutputs, dialect }: RunListOptions,
+  { next, stoppedEarly, fields, dialect }: RunListOptions,
 ): Promise<Reply> {
-  if (!withOutputs)
+  const shortened = fields.includes('error') ? (shown: object) => shown : withShortError;
+  if (!fields.includes('output'))
     return listReply(page, {
-      present: (run) => withoutOutput(run, dialect),
+      present: (run) => shortened(withoutOutput(run, dialect)),
       positionOf,
       next,
       stoppedEarly,
@@ -52,11 +61,18 @@ export async function listOfRuns(
   const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
-    present: (row: Row) => withOutput(row, dialect),
+    present: (row: Row) => shortened(withOutput(row, dialect)),
     positionOf,
     ...(count < page.length ? { next: positionOf(page[count - 1] as Run) } : { next, stoppedEarly }),
     omittable: ['output', 'error'],
   });
+}
+
+function withShortError(shown: { error?: RunError | null }): object {
+  if (!shown.error) return shown;
+  const { name, message, code } = shown.error;
+  const beginning = message.length > MESSAGE_SHOWN ? `${message.slice(0, MESSAGE_SHOWN)}…` : message;
+  return { ...shown, error: { name, message: beginning, ...(code !== undefined && { code }) } };
 }
 
 type Row = Run & { json: string | null; isTooLarge: boolean };

@@ -1,11 +1,13 @@
 /** Pages of runs: from the indexes where they serve the filters, by search where they do not. */
 import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
+import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { Run, RunStatus } from '../../model/runs/run.ts';
-import { allOf, beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
+import { isWildcard } from '../../model/search/filters.ts';
+import { conditionOfRuns } from '../../model/search/run-filters.ts';
 import type { TimeRange } from '../../store/redis/pagination.ts';
-import { searchOf, withinPrefix } from './search-query.ts';
+import { searchOf } from './search-query.ts';
 
 export interface RunFilters {
   env: string;
@@ -27,18 +29,17 @@ export async function listRuns(
   nowMs: number,
 ): Promise<SearchPage<Run>> {
   const { env, functionIds, limit } = query;
-  const [status, ...others] = statuses ?? [];
   const isWild = function_id !== undefined && isWildcard(function_id);
-  if (id_prefix === undefined && error === undefined && search === undefined && !isWild && others.length === 0) {
-    const indexed = { ...query, status };
+  if (id_prefix === undefined && error === undefined && search === undefined && !isWild) {
+    const indexed = { ...query, statuses };
     return foundIn(await (event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed)));
   }
-  const node = allOf([
-    ...(isWild ? [beginsWith('function_id', function_id.slice(0, -1))] : []),
-    ...(id_prefix === undefined ? [] : [beginsWith('run_id', id_prefix)]),
-    ...(error === undefined ? [] : [mentions('error', error)]),
-    ...(search === undefined ? [] : [searchOf(search, 'runs')]),
-  ]);
+  const node = conditionOfRuns({
+    functionId: function_id,
+    idPrefix: id_prefix,
+    error,
+    search: search === undefined ? undefined : searchOf(search, 'runs'),
+  });
   const timeRange = withinPrefix(query.timeRange, id_prefix, true);
   if (!timeRange) return { found: [], next: undefined };
   const wanted = { env, node, functionIds, statuses, timeRange, limit };

@@ -1,12 +1,11 @@
 /** Query parameters of lists that search. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { ID_PREFIX_PATTERN, timesOfPrefix } from '../../model/search/id-prefix.ts';
+import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
 import { isBareText, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import type { SearchNode } from '../../model/search/syntax.ts';
 import type { SearchKind } from '../../model/search/variables.ts';
-import type { TimeRange } from '../../store/redis/pagination.ts';
 
 export const searchQuery = {
   search: z
@@ -21,7 +20,7 @@ export const idPrefixSchema = z
   .pipe(z.string().regex(ID_PREFIX_PATTERN, 'expected the beginning of an ID, such as 01KE7'));
 
 /** @throws ServiceError input_invalid, with the field and the position */
-export function searchOf(text: string, kind: SearchKind): SearchNode {
+export function searchOf(text: string, kind: SearchKind, what = 'query parameter "search"'): SearchNode {
   try {
     return parseSearch(text, kind);
   } catch (error) {
@@ -32,22 +31,8 @@ export function searchOf(text: string, kind: SearchKind): SearchNode {
       ? `; to find a text wherever it may be: GET /v1/search?text=…; to compare it: ${field} == "…"`
       : '';
     throw new ServiceError('input_invalid', {
-      detail: `query parameter "search", character ${position + 1}: ${message}${remedy}`,
+      detail: `${what}, character ${position + 1}: ${message}${remedy}`,
       facts: { field: 'search', position },
     });
   }
-}
-
-/** The times of what has an ID that begins so, within the time range; undefined: there is none. */
-export function withinPrefix(
-  timeRange: TimeRange,
-  prefix: string | undefined,
-  isLater: boolean,
-): TimeRange | undefined {
-  if (prefix === undefined) return timeRange;
-  const times = timesOfPrefix(prefix, isLater);
-  if (!times) return undefined;
-  const after = Math.max(timeRange.after ?? 0, times.after);
-  const before = Math.min(timeRange.before ?? Number.MAX_SAFE_INTEGER, times.before ?? Number.MAX_SAFE_INTEGER);
-  return { ...timeRange, after, before };
 }

@@ -2,6 +2,7 @@
 import { isUnavailable } from '../../archive/database.ts';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
+import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
@@ -10,7 +11,6 @@ import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts'
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
-import { withinPrefix } from './search-query.ts';
 
 export interface TextHitDeps {
   events: History['events'];

@@ -38,9 +38,19 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown, what: s
   const got = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
   const name = path.length > 0 ? `${what} "${path.join('.')}"` : 'the body';
   throw new ServiceError('input_invalid', {
-    detail: `${name}: got ${describe(got)}: ${message}`,
+    detail: `${name}: got ${isSecret(path) ? describeSecret(got) : describe(got)}: ${message}`,
     facts: { field: path.join('.') },
   });
+}
+
+/** Answers are kept in logs of clients and proxies. */
+function isSecret(path: readonly PropertyKey[]): boolean {
+  return path.some((key) => /^secrets?$|password$/.test(String(key)));
+}
+
+function describeSecret(value: unknown): string {
+  if (typeof value === 'string') return `a string of ${value.length} characters`;
+  return typeof value === 'object' ? describe(value) : `a value of the type ${typeof value}`;
 }
 
 /** Without the parameters that select the environment, which every route takes. */

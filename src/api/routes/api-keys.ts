@@ -8,7 +8,7 @@ import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 import type { ApiKeys, UsedApiKey } from '../../store/auth/api-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -50,9 +50,10 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[
       ...shared,
       method: 'get',
       path: '/v1/api-keys',
+      operationId: 'listApiKeys',
       summary: 'List API keys',
       description: 'The key of the setting API_KEY is not included.',
-      query: z.object(cursorQuery(namePosition)),
+      query: z.object(longPageQuery(namePosition)),
       data: z.array(apiKeySchema),
       errors: [],
       async handle({ query }) {
@@ -64,6 +65,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[
       ...shared,
       method: 'post',
       path: '/v1/api-keys',
+      operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
         'A key that is restricted to an environment cannot access other environments, nor anything that concerns the whole installation.',
@@ -96,6 +98,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[
       ...shared,
       method: 'delete',
       path: '/v1/api-keys/:id',
+      operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
       description: 'Requests with the key are rejected with 401 from then on.',
       params: z.object({ id: z.string() }),

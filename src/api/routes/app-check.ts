@@ -53,6 +53,7 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
       access: 'write',
       scope: 'environment',
       audited: false,
+      operationId: 'checkApp',
       summary: 'Diagnose an app',
       description:
         'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding, and what functions configure that does not work. No function runs. ' +

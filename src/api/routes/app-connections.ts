@@ -4,6 +4,8 @@ import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -36,17 +38,23 @@ export function appConnectionRoutes({ apps, connections }: AppConnectionRouteDep
       tag: 'Apps',
       access: 'read',
       scope: 'environment',
+      operationId: 'listAppConnections',
       summary: 'List the connections of an app',
       description: 'Of an app that connects; the longest connected first. Other apps have none.',
       params: z.object({ name: z.string() }),
+      query: z.object(longPageQuery(countPosition)),
       data: z.array(connectionSchema),
       errors: ['not_found'],
-      async handle({ env, params: { name } }) {
+      async handle({ env, params: { name }, query }) {
         if (!(await apps.read(env, name))) {
           throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
         }
-        const found = await connections.ofApp(env, name, Date.now());
-        return { data: found.map(({ connection, calls }) => present(connection, name, calls)) };
+        const { page, next } = pageFrom(await connections.ofApp(env, name, Date.now()), query);
+        return listReply(page, {
+          present: ([, { connection, calls }]) => present(connection, name, calls),
+          positionOf: ([at]) => at,
+          next,
+        });
       },
     }),
   ];

@@ -30,6 +30,16 @@ const slowedSchema = z
   })
   .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
 
+const unsupportedSchema = z
+  .array(
+    z.object({
+      function: z.string().nullable().meta({ description: 'ID of the function; null: a field of the app itself' }),
+      field: z.string().meta({ examples: ['triggers.0.debounce'] }),
+      message: z.string(),
+    }),
+  )
+  .meta({ description: 'Fields of the last registration that the service does not act on, at most 100' });
+
 export const appSchema = z
   .object({
     name: z.string(),
@@ -42,6 +52,9 @@ export const appSchema = z
       .object({ at: z.iso.datetime(), succeeded: z.boolean(), error: z.string().nullable() })
       .meta({ description: 'The last attempt to register the app' }),
     function_count: z.int(),
+    unsupported_count: z.int().meta({
+      description: 'Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them',
+    }),
     slowed: slowedSchema.nullable().meta({ description: 'null: calls are not throttled' }),
   })
   .meta({ id: 'App' });
@@ -49,6 +62,7 @@ export const appSchema = z
 export const detailedAppSchema = appSchema
   .extend({
     functions: z.array(functionSchema),
+    unsupported: unsupportedSchema,
     refused_functions: z.array(z.object({ id: z.string().nullable(), problem: z.string() })).meta({
       description:
         'Functions of the last registration that were not registered. An earlier registration of such a function stays in effect',
@@ -94,6 +108,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       tag,
       access: 'read',
       scope: 'environment',
+      operationId: 'listApps',
       summary: 'List apps',
       description: 'Sorted by name.',
       query: z.object(pageQuery(namePosition)),
@@ -115,6 +130,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       tag,
       access: 'read',
       scope: 'environment',
+      operationId: 'getApp',
       summary: 'Get an app with its functions',
       params,
       data: detailedAppSchema,
@@ -129,6 +145,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
             ...presentApp(app, own, principal, await slowedIn(env)),
             functions: shown,
             refused_functions: app.refused ?? [],
+            unsupported: app.unsupported?.fields ?? [],
           },
         };
       },
@@ -139,6 +156,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       tag,
       access: 'write',
       scope: 'environment',
+      operationId: 'registerApp',
       summary: 'Ask an app to register',
       description:
         'Sends PUT to the URL, in production signed; the app registers its functions in the answer or by a request of its own.',
@@ -148,6 +166,8 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
         functions: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })).meta({
           description: 'Functions of the app that do not work as configured; empty: all do',
         }),
+        unsupported: unsupportedSchema,
+        unsupported_count: z.int(),
       }),
       errors: [
         'app_unreachable',
@@ -159,7 +179,15 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       ],
       async handle({ env, principal, body: { url } }) {
         try {
-          return { data: { url, functions: await appSync.register(env, url) } };
+          const { functions, unsupported } = await appSync.register(env, url, principal.name);
+          return {
+            data: {
+              url,
+              functions,
+              unsupported: unsupported?.fields ?? [],
+              unsupported_count: unsupported?.count ?? 0,
+            },
+          };
         } catch (error) {
           throw withoutDetails(error, principal);
         }
@@ -171,6 +199,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       tag,
       access: 'write',
       scope: 'environment',
+      operationId: 'deleteApp',
       summary: 'Delete an app',
       description:
         'Archives its functions: events no longer trigger them, and active runs finish. The app comes back when it registers again.',
@@ -200,7 +229,7 @@ function withoutDetails(error: unknown, { access }: Principal): unknown {
 }
 
 function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly ThrottledApp[]) {
-  const { name, url, sdk, framework, dialect, registeredAt, lastSync } = app;
+  const { name, url, sdk, framework, dialect, registeredAt, lastSync, unsupported } = app;
   const hidden = lastSync.found === 'asked' && !covers(access, 'admin');
   const error = lastSync.error === undefined ? null : hidden ? NOT_REGISTERED : lastSync.error;
   return {
@@ -212,6 +241,7 @@ function presentApp(app: App, functions: AppFunction[], { access }: Principal, s
     registered_at: time(registeredAt),
     last_sync: { at: time(lastSync.at), succeeded: error === null, error },
     function_count: functions.filter((fn) => fn.app === name).length,
+    unsupported_count: unsupported?.count ?? 0,
     slowed: presentSlowed(slowed.filter(({ app }) => app === name)),
   };
 }

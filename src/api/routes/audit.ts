@@ -53,6 +53,7 @@ export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[]
       tag: 'Audit log',
       access: 'admin',
       scope: 'installation',
+      operationId: 'listAuditEntries',
       summary: 'List audit entries',
       description:
         'Changes and sign-ins, newest first: the last 10,000, or with an archive those of `AUDIT_RETENTION_DAYS`. GET /v1/audit/refusals lists rejected attempts to sign in.',
@@ -72,6 +73,7 @@ export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[]
       tag: 'Audit log',
       access: 'admin',
       scope: 'installation',
+      operationId: 'listRejectedSignIns',
       summary: 'List rejected sign-ins',
       description:
         'Attempts with the same reason, email address and network address share one entry. The last 1,000 entries of 30 days, by their last attempt, newest first.',

@@ -7,7 +7,7 @@ import { newId } from '../../model/ids.ts';
 import type { Cancellation } from '../../model/runs/cancellation.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
-import { cursorQuery, namePosition } from '../rest/list-query.ts';
+import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
@@ -54,6 +54,7 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
       method: 'post',
       path: '/v1/cancellations',
       access: 'write',
+      operationId: 'createCancellation',
       summary: 'Cancel many runs',
       description:
         'Cancels the active runs of a function that were queued in a time range, in the background. A range that ends in the future also ' +
@@ -96,14 +97,15 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
       method: 'get',
       path: '/v1/cancellations',
       access: 'read',
+      operationId: 'listCancellations',
       summary: 'List cancellations',
       description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 900 of them at most.',
-      query: z.object(cursorQuery(namePosition)),
+      query: z.object(longPageQuery(namePosition)),
       data: z.array(cancellationSchema),
       errors: [],
-      async handle({ env, query: { cursor } }) {
-        const all = (await cancellations.all(env)).filter(({ id }) => cursor === undefined || id < cursor);
-        return listReply(all, { present, positionOf: ({ id }) => id });
+      async handle({ env, query }) {
+        const { page, next } = pageOfNewest(await cancellations.all(env), ({ id }) => id, query);
+        return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
     route({
@@ -111,6 +113,7 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
       method: 'delete',
       path: '/v1/cancellations/:id',
       access: 'write',
+      operationId: 'deleteCancellation',
       summary: 'Delete a cancellation',
       description: 'It cancels no further runs.',
       params: z.object({ id: z.string() }),

@@ -1,4 +1,4 @@
-/** `PUT /v1/environments/:name/limits`: the limits of one environment. */
+/** `PATCH /v1/environments/:name/limits`: the limits of one environment. */
 import { z } from 'zod';
 import type { ArchiveSettings } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -31,24 +31,27 @@ export interface EnvironmentLimitRouteDeps {
 export function environmentLimitRoutes({ environments, archive }: EnvironmentLimitRouteDeps): Route[] {
   return [
     route({
-      method: 'put',
+      method: 'patch',
+      formerMethod: 'put',
       path: '/v1/environments/:name/limits',
       tag: 'Environments',
       access: 'admin',
       scope: 'installation',
+      operationId: 'updateEnvironmentLimits',
       summary: 'Update the limits of an environment',
       description: 'The limit of an event key comes first, then this one, then that of the installation.',
       params: z.object({ name: z.string() }),
-      body: z.object({ event_max_bytes: maxBytesSchema.nullable(), retention_days: retentionSchema }),
+      body: z.object({ event_max_bytes: maxBytesSchema.nullable().optional(), retention_days: retentionSchema }),
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],
       async handle({ params: { name }, body: { event_max_bytes, retention_days } }) {
         if (typeof retention_days === 'number') checkRetention(retention_days, archive);
-        const changed = await environments.change(name, ({ eventMaxBytes: _, retentionDays, ...environment }) => {
+        const changed = await environments.change(name, ({ eventMaxBytes, retentionDays, ...environment }) => {
+          const bytes = event_max_bytes === undefined ? eventMaxBytes : (event_max_bytes ?? undefined);
           const days = retention_days === undefined ? retentionDays : (retention_days ?? undefined);
           return {
             ...environment,
-            ...(event_max_bytes !== null && { eventMaxBytes: event_max_bytes }),
+            ...(bytes !== undefined && { eventMaxBytes: bytes }),
             ...(days !== undefined && { retentionDays: days }),
           };
         });

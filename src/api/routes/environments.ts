@@ -78,6 +78,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'read',
       scope,
+      operationId: 'listEnvironments',
       summary: 'List environments',
       description: 'Production first, then by name.',
       query: z.object(pageQuery(namePosition)),
@@ -97,6 +98,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'admin',
       scope,
+      operationId: 'createEnvironment',
       summary: 'Create an environment',
       description: 'An app that registers in an unknown environment creates it as a branch environment.',
       body: z.object({ name: environmentNameSchema, kind: z.enum(['named', 'branch']).default('named') }),
@@ -117,6 +119,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'read',
       scope,
+      operationId: 'getEnvironment',
       summary: 'Get an environment',
       params,
       data: environmentSchema,
@@ -131,6 +134,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'admin',
       scope,
+      operationId: 'archiveEnvironment',
       summary: 'Archive an environment',
       description:
         'An archived environment rejects new events; its data stays readable. Production cannot be archived.',
@@ -148,6 +152,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'admin',
       scope,
+      operationId: 'unarchiveEnvironment',
       summary: 'Unarchive an environment',
       params,
       data: environmentSchema,
@@ -163,6 +168,7 @@ export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
       tag,
       access: 'admin',
       scope,
+      operationId: 'deleteEnvironment',
       summary: 'Delete a branch environment',
       description:
         'Deletes all its data: events, runs, apps, functions and jobs. The environment is archived at once; workers delete the data in the ' +

@@ -2,11 +2,15 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
-import { earlyStop } from '../rest/list-response.ts';
+import { cursorQuery, pageFrom } from '../rest/list-query.ts';
+import { earlyStop, listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
 const DAY_MS = 86_400_000;
+/** Names beyond are not listed: each page counts those before it again. */
+const NAMES_MAX = 10_000;
+const namesBefore = z.int().min(1).max(NAMES_MAX);
 
 export const bucketSchema = z
   .object({
@@ -30,6 +34,7 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventC
     route({
       ...shared,
       path: '/v1/events/histogram',
+      operationId: 'getEventHistogram',
       summary: 'Count events over time',
       description: 'By the time of their receipt, in buckets of equal length. The default is the last 24 hours.',
       query: z.object({
@@ -59,19 +64,25 @@ export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventC
     route({
       ...shared,
       path: '/v1/events/names',
+      operationId: 'listEventNames',
       summary: 'List event names',
-      description: 'The names of stored events; the name of the newest event comes first.',
+      description: `The names of stored events, at most ${NAMES_MAX.toLocaleString('en')}; the name of the newest event comes first.`,
       query: z.object({
         limit: z.coerce.number().int().min(1).max(1_000).default(100).meta({ description: 'Maximum number of names' }),
+        ...cursorQuery(namesBefore),
       }),
       data: z.array(eventNameSchema),
       errors: [],
-      async handle({ env, query: { limit } }) {
-        const { names, stoppedEarly } = await eventCounts.names(env, limit, Date.now());
-        return {
-          data: names.map(({ name, count, lastAt }) => ({ name, count, last_received_at: time(lastAt) })),
-          metadata: earlyStop({ stoppedEarly }),
-        };
+      async handle({ env, query: { limit, cursor = 0 } }) {
+        const wanted = Math.min(cursor + limit, NAMES_MAX);
+        const { names, stoppedEarly } = await eventCounts.names(env, wanted + 1, Date.now());
+        const { page, next } = pageFrom(names, { limit: wanted - cursor, cursor });
+        return listReply(page, {
+          present: ([, { name, count, lastAt }]) => ({ name, count, last_received_at: time(lastAt) }),
+          positionOf: ([at]) => at,
+          next: wanted < NAMES_MAX ? next : undefined,
+          stoppedEarly,
+        });
       },
     }),
   ];

@@ -72,6 +72,7 @@ export function eventDecisionRoutes({ events, explainedDecisions }: EventDecisio
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listEventDecisions',
       summary: 'List why functions did or did not run on an event',
       description:
         'One entry for each function that listens to the name of the event now, or that has a run or a decision, in the order of their IDs. Of an ' +

@@ -39,6 +39,7 @@ export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: Pr
       tag: 'Events',
       access: 'read',
       scope: 'environment',
+      operationId: 'getEventProvenance',
       summary: 'Get the provenance of an event',
       description: 'The event key, or the webhook and its request, by which the event was received.',
       params: eventParams,
@@ -57,7 +58,7 @@ export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: Pr
         return {
           data: {
             webhook: webhook ? named(webhook) : null,
-            request: request ? presentDetails(request) : null,
+            request: request ? presentDetails(request, (webhook || undefined)?.verification) : null,
             event_key: eventKey ? named(eventKey) : null,
           },
         };

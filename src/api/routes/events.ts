@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
 import { listEvents } from '../rest/event-list.ts';
-import { cursorQuery, eventPosition, pageQuery, timePosition } from '../rest/list-query.ts';
+import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
+import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
@@ -37,6 +37,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listEvents',
       summary: 'List events',
       description:
         'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor. ' +
@@ -93,6 +94,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'getEvent',
       summary: 'Get an event',
       params: eventParams,
       data: storedEventSchema,
@@ -110,16 +112,27 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listEventRuns',
       summary: 'List the runs that an event triggered',
       params: eventParams,
-      query: z.object(cursorQuery(timePosition)),
+      query: z.object({
+        exclude: listQuery(LARGE_FIELDS).meta({
+          description:
+            'output: omits the outputs, which may be large; error: omits stack, cause and data of the errors',
+        }),
+        ...longPageQuery(timePosition),
+      }),
       data: z.array(listedRunSchema),
       errors: ['not_found', 'archive_unavailable'],
-      async handle({ env, dialect, params: { id }, query: { cursor } }) {
+      async handle({ env, dialect, params: { id }, query: { exclude = [], limit, cursor } }) {
         if (!(await events.read(env, id))) throw eventNotFound(id);
         const all = await runLists.readByEvent(env, id);
         const from = cursor ? all.findIndex((run) => run.id === cursor.id) + 1 : 0;
-        return listOfRuns(listedRuns, env, all.slice(from), { withOutputs: true, dialect });
+        const page = all.slice(from, limit && from + limit);
+        const last = from + page.length < all.length ? page.at(-1) : undefined;
+        const next = last && { at: last.queuedAt, id: last.id };
+        const fields = LARGE_FIELDS.filter((field) => !exclude.includes(field));
+        return listOfRuns(listedRuns, env, page, { fields, next, dialect });
       },
     }),
   ];

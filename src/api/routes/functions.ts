@@ -92,6 +92,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listFunctions',
       summary: 'List functions',
       description: 'Sorted by ID.',
       query: z.object({
@@ -125,6 +126,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'getFunction',
       summary: 'Get a function with its configuration',
       params,
       data: detailedFunctionSchema,
@@ -141,6 +143,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       tag,
       access: 'read',
       scope: 'environment',
+      operationId: 'getFunctionLimits',
       summary: "Get the use of a function's limits",
       description:
         'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
@@ -158,6 +161,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       tag,
       access: 'write',
       scope: 'environment',
+      operationId: 'pauseFunction',
       summary: 'Pause a function',
       description:
         'Neither events nor schedules start the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
@@ -182,6 +186,7 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       tag,
       access: 'write',
       scope: 'environment',
+      operationId: 'resumeFunction',
       summary: 'Resume a paused function',
       description:
         'Events received from now on trigger the function, and schedules from their next tick on. Runs that were held start in the order ' +

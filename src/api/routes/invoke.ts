@@ -61,6 +61,7 @@ export function invokeRoutes(deps: InvokeRouteDeps): Route[] {
       access: 'write',
       scope: 'environment',
       forApps: true,
+      operationId: 'invokeFunction',
       summary: 'Invoke a function',
       description:
         'Runs only this function, on a new event named `inngest/function.invoked`, which is stored. Works for paused functions too.',

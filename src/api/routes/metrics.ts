@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
-import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { timeSchema } from '../views/time.ts';
@@ -62,6 +62,7 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       tag: 'Overview',
       access: 'read',
       scope: 'environment',
+      operationId: 'getMetrics',
       summary: 'Get metrics over time',
       description:
         'Up to 6 hours in steps of a minute, up to a day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most two seconds.',
@@ -81,12 +82,13 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       tag: 'Functions',
       access: 'read',
       scope: 'environment',
+      operationId: 'listFunctionStats',
       summary: 'Get run counts by function',
       description: 'Counts whole hours: every hour that overlaps the time range. Functions without runs are omitted.',
       query: z.object({
         ...timeRange,
         from: timeSchema.optional().meta({ description: 'Inclusive. Default: a day before `to`. At most 7 days ago' }),
-        ...cursorQuery(namePosition),
+        ...longPageQuery(namePosition),
       }),
       data: z.array(functionStatsSchema),
       errors: [],
@@ -94,10 +96,11 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
         const { from, to } = timeRangeOf(query, DAY_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        const { page } = pageOf(sorted, ({ functionId }) => functionId, query);
+        const { page, next } = pageOf(sorted, ({ functionId }) => functionId, query);
         return listReply(page, {
           present: ({ functionId, ...counts }) => ({ function_id: functionId, ...counts }),
           positionOf: ({ functionId }) => functionId,
+          next,
         });
       },
     }),

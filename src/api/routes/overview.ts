@@ -9,6 +9,7 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { PROCESS_KINDS, type Processes, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -96,6 +97,7 @@ export const overviewSchema = z
     failing_functions: z
       .array(failingSchema)
       .meta({ description: 'Functions with failed runs in the last 24 hours, most failures first' }),
+    open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
   })
   .meta({ id: 'Overview' });
 
@@ -104,13 +106,14 @@ export interface OverviewRouteDeps {
   processes: Processes;
   metrics: Metrics;
   functions: Functions;
+  webhookIssues: Pick<WebhookIssues, 'count'>;
   backpressure: Backpressure;
   archiveHealth: ArchiveHealth;
   queues: PartitionQueues;
 }
 
 export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
-  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues } = deps;
+  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, webhookIssues } = deps;
 
   /** Most failed runs first. */
   async function failingFunctions(env: string, nowMs: number) {
@@ -132,18 +135,21 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
       tag: 'Overview',
       access: 'read',
       scope: 'environment',
+      operationId: 'getOverview',
       summary: 'Get the state of the service',
-      description: 'Processes, queues and Redis concern the whole installation, the functions the environment.',
+      description:
+        'Processes, queues, Redis and issues of webhooks concern the whole installation, the functions the environment.',
       data: overviewSchema,
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued, archive] = await Promise.all([
+        const [alive, status, failing, queued, archive, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
           archiveHealth.state(nowMs),
+          webhookIssues.count('open', nowMs),
         ]);
         return {
           data: {
@@ -166,6 +172,7 @@ export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
             intake: presentIntake(backpressure),
             archive: presentArchive(archive),
             failing_functions: failing,
+            open_webhook_issues: openIssues,
           },
         };
       },

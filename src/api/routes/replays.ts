@@ -12,6 +12,7 @@ import {
   FORMER_STATUSES,
   RATE_DEFAULT,
   RATE_MAX,
+  REPLAY_STATUSES,
   type ReplaySelection,
   type ReplayStatus,
 } from '../../model/replays/replay.ts';
@@ -21,7 +22,7 @@ import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { ReplayProgress, ReplayResult } from '../../store/replays/replay-progress.ts';
 import type { Replays, StoredReplay } from '../../store/replays/replays.ts';
-import { namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
+import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import {
@@ -178,12 +179,14 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/replays',
       access: 'write',
+      operationId: 'createReplay',
       summary: 'Replay events',
       description:
         'Runs functions again on past events, from the oldest to the newest, in the background. Which runs start depends on how the latest run of the ' +
         'function on the event ended. With `dry_run`, the response has status 200, says what would start, and nothing does.',
       body: bodySchema,
       status: 201,
+      dryRunStatus: 200,
       data: z.union([replaySchema, dryRunSchema]),
       errors: ['archive_unavailable', 'environment_archived', 'not_found', 'overloaded', 'quota_exceeded'],
       async handle({ env, body }) {
@@ -202,13 +205,17 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/replays',
       access: 'read',
+      operationId: 'listReplays',
       summary: 'List replays',
       description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
-      query: z.object(pageQuery(namePosition)),
+      query: z.object({
+        status: listQuery(REPLAY_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        ...pageQuery(namePosition),
+      }),
       data: z.array(replaySchema),
       errors: [],
-      async handle({ env, query: { limit, cursor } }) {
-        const found = await replays.list(env, cursor, limit + 1);
+      async handle({ env, query: { status, limit, cursor } }) {
+        const found = await replays.list(env, cursor, limit + 1, status);
         const page = found.slice(0, limit);
         const next = found.length > limit ? page.at(-1)?.id : undefined;
         return listReply(page, { present: presentReplay, positionOf: ({ id }) => id, next });
@@ -219,6 +226,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/replays/:id',
       access: 'read',
+      operationId: 'getReplay',
       summary: 'Get a replay',
       params,
       data: replaySchema,
@@ -232,13 +240,16 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/replays/:id/results',
       access: 'read',
+      operationId: 'listReplayResults',
       summary: 'List the results of a replay',
       description:
         'What happened for each event and function, in the order of the events: the first 100,000 results, of which 50,000 may be skipped. With `outcome`, a ' +
         'page may have fewer results than its limit although more follow: the last page has no cursor.',
       params,
       query: z.object({
-        outcome: z.enum(['started', 'skipped', 'failed']).optional(),
+        outcome: listQuery(['started', 'skipped', 'failed']).meta({
+          description: 'One or more, separated by commas or repeated',
+        }),
         ...pageQuery(z.int().min(0)),
       }),
       data: z.array(replayResultSchema),
@@ -258,6 +269,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/replays/:id/pause',
       access: 'write',
+      operationId: 'pauseReplay',
       summary: 'Pause a replay',
       description: 'It starts no more runs until it is resumed. Runs that it started go on.',
       params,
@@ -273,6 +285,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/replays/:id/resume',
       access: 'write',
+      operationId: 'resumeReplay',
       summary: 'Resume a replay',
       params,
       status: 200,
@@ -287,6 +300,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/replays/:id/cancel',
       access: 'write',
+      operationId: 'cancelReplay',
       summary: 'Cancel a replay',
       description:
         'It starts no more runs. Runs that it started go on, unless they are to be cancelled too; that is also possible once it is done.',
@@ -314,7 +328,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
   async function pageOfResults(
     env: string,
     id: string,
-    { outcome, limit, from }: { outcome: ReplayResult['outcome'] | undefined; limit: number; from: number },
+    { outcome, limit, from }: { outcome: ReplayResult['outcome'][] | undefined; limit: number; from: number },
   ): Promise<{ page: ReplayResult[]; next: number | undefined }> {
     const page: ReplayResult[] = [];
     const atOnce = outcome === undefined ? limit + 1 : RESULTS_READ_AT_ONCE;
@@ -324,7 +338,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       for (const result of read) {
         if (page.length === limit) return { page, next: at };
         at++;
-        if (outcome === undefined || result.outcome === outcome) page.push(result);
+        if (outcome === undefined || outcome.includes(result.outcome)) page.push(result);
       }
       if (read.length < atOnce) return { page, next: undefined };
     }

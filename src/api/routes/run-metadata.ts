@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 
@@ -25,13 +27,16 @@ export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): 
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listRunMetadata',
       summary: "List a run's metadata",
       params,
+      query: z.object(longPageQuery(countPosition)),
       data,
       errors: ['not_found'],
-      async handle({ env, params: { id } }) {
+      async handle({ env, params: { id }, query }) {
         if (!(await runs.read(env, id))) throw notFound(id);
-        return { data: (await runMetadata.read(env, id)).map(presentMetadata) };
+        const { page, next } = pageFrom(await runMetadata.read(env, id), query);
+        return listReply(page, { present: ([, one]) => presentMetadata(one), positionOf: ([at]) => at, next });
       },
     }),
     route({
@@ -42,6 +47,7 @@ export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): 
       scope: 'environment',
       forApps: true,
       audited: false,
+      operationId: 'updateRunMetadata',
       summary: "Update a run's metadata",
       description: `Also after the end of the run. A run has at most ${METADATA_MAX_VALUES} values and ${METADATA_MAX_BYTES} bytes.`,
       params,

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
+import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
-import { isWildcard } from '../../model/search/filters.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
-import { listedRunSchema, listOfRuns } from '../rest/run-list.ts';
+import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
 import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { presentWaiting, waitingSchema } from '../views/limits.ts';
@@ -95,18 +95,6 @@ export function runRoutes({
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
-  /** The functions whose runs are listed, including archived ones; undefined: all functions. */
-  async function functionIds(env: string, app: string | undefined, functionId: string | undefined) {
-    if (functionId !== undefined && isWildcard(functionId)) {
-      const beginning = functionId.slice(0, -1);
-      const ids = app === undefined ? undefined : (await functionTables.of(env)).idsOf(app);
-      return ids?.filter((id) => id.startsWith(beginning));
-    }
-    if (app === undefined) return functionId === undefined ? undefined : [functionId];
-    const ids = (await functionTables.of(env)).idsOf(app);
-    return functionId === undefined ? ids : ids.filter((id) => id === functionId);
-  }
-
   return [
     route({
       method: 'get',
@@ -115,9 +103,10 @@ export function runRoutes({
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'listRuns',
       summary: 'List runs',
       description:
-        'Newest first, without outputs unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
+        'Newest first, without outputs and stacks of errors unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
         'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
@@ -134,8 +123,9 @@ export function runRoutes({
         ...searchQuery,
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        fields: fieldsQuery(['output']).meta({
-          description: 'output: includes the output of each run, which may be large',
+        fields: fieldsQuery(LARGE_FIELDS).meta({
+          description:
+            'output: includes the output of each run; error: the whole error, with its stack, cause and data. Both may be large',
         }),
         ...pageQuery(timePosition),
       }),
@@ -143,13 +133,13 @@ export function runRoutes({
       errors: ['searches_full'],
       async handle({ env, dialect, query: { status, app, queued_after, queued_before, cursor, fields, ...filters } }) {
         const timeRange = { after: queued_after, before: queued_before, cursor };
-        const ofFunctions = await functionIds(env, app, filters.function_id);
+        const ofFunctions = await functionIdsOf(functionTables, env, app, filters.function_id);
         const query = { env, ...filters, functionIds: ofFunctions, statuses: status, timeRange };
         const page = await listRuns({ runLists, searches }, query, Date.now());
         return listOfRuns(listedRuns, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,
-          withOutputs: fields.includes('output'),
+          fields,
           dialect,
         });
       },
@@ -161,6 +151,7 @@ export function runRoutes({
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'getRun',
       summary: 'Get a run with its history',
       params,
       data: detailedRunSchema,
@@ -194,6 +185,7 @@ export function runRoutes({
       access: 'read',
       scope: 'environment',
       forApps: true,
+      operationId: 'getRunStep',
       summary: 'Get the result of a finished step',
       params: params.extend({
         step_id: z.string().meta({ description: 'Hashed ID of the step, as in the history' }),
@@ -217,6 +209,7 @@ export function runRoutes({
       access: 'write',
       scope: 'environment',
       forApps: true,
+      operationId: 'rerunRun',
       summary: 'Re-run a finished run',
       description:
         'Creates a new run of the same function on the same event, without finished steps, or with `from_step` from that step on: the run ' +
@@ -241,6 +234,7 @@ export function runRoutes({
       access: 'write',
       scope: 'environment',
       forApps: true,
+      operationId: 'retryRunNow',
       summary: 'Retry a run now',
       description:
         'Starts the next attempt at once instead of when it is due. It counts as a regular attempt. Sleeps and waits are not shortened.',
@@ -260,6 +254,7 @@ export function runRoutes({
       access: 'write',
       scope: 'environment',
       forApps: true,
+      operationId: 'cancelRun',
       summary: 'Cancel a run',
       description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',
       params,

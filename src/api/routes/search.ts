@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { HIT_KINDS, hitsOf, type TextHitDeps } from '../rest/text-hits.ts';
 
@@ -41,6 +43,7 @@ export function searchRoutes(deps: TextHitDeps): Route[] {
     route({
       ...common,
       path: '/v1/search',
+      operationId: 'search',
       summary: 'Find what a text may be',
       description:
         'Looks for an event or a run with this ID or the beginning of it, a deduplication ID, event names and functions that contain the text or ' +
@@ -56,25 +59,25 @@ export function searchRoutes(deps: TextHitDeps): Route[] {
     route({
       ...common,
       path: '/v1/search/fields',
+      operationId: 'listSearchFields',
       summary: 'List the fields of searches',
       description: 'The variables of the language, then the fields of the newest events, of one name if it is given.',
       query: z.object({
         of: z.enum(['events', 'runs']),
         name: z.string().max(TEXT_MAX).optional().meta({ description: 'Name of events' }),
+        ...longPageQuery(countPosition),
       }),
       data: z.array(fieldSchema),
       errors: [],
-      async handle({ env, query: { of, name } }) {
+      async handle({ env, query: { of, name, ...at } }) {
         const wanted = { env, name, timeRange: {}, limit: SAMPLED };
         const { events, stoppedEarly } = await deps.eventLists.list(wanted, Date.now());
         const fields = new Map<string, Field>();
         const prefix = of === 'runs' ? EVENT_PREFIX : '';
         for (const { data } of events) addFields(fields, `${prefix}data`, data, FIELDS_MAX);
         const variables = [...VARIABLES[of]].map(([path, type]) => ({ path, type }));
-        return {
-          data: [...variables, ...fields.values()],
-          metadata: stoppedEarly ? { stopped_early: stoppedEarly } : {},
-        };
+        const { page, next } = pageFrom<object>([...variables, ...fields.values()], at);
+        return listReply(page, { present: ([, field]) => field, positionOf: ([count]) => count, next, stoppedEarly });
       },
     }),
   ];

@@ -37,6 +37,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
     route({
       ...shared,
       path: '/v1/events',
+      operationId: 'sendEvent',
       summary: 'Send an event',
       description:
         'Works like sending with an event key: the event is stored, triggers functions, and is ignored as a duplicate when its `id` was seen ' +
@@ -58,6 +59,7 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
     route({
       ...shared,
       path: '/v1/events/:id/send-again',
+      operationId: 'resendEvent',
       summary: 'Send an event again',
       description:
         'Creates a new event with the same name, data, user and v, the current time and no deduplication ID, so that it triggers its ' +

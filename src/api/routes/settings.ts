@@ -1,6 +1,8 @@
 /** `/v1/settings`: the settings with which the service was started. */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const settingSchema = z
@@ -22,13 +24,20 @@ export function settingRoutes({ settings }: Pick<Config, 'settings'>): Route[] {
       tag: 'Installation',
       access: 'admin',
       scope: 'installation',
+      operationId: 'listSettings',
       summary: 'List settings',
       description:
         'The settings of the web process that responds. Change them in its environment variables. Secrets are not shown.',
+      query: z.object(longPageQuery(countPosition)),
       data: z.array(settingSchema),
       errors: [],
-      async handle() {
-        return { data: settings.map(({ isSet, ...setting }) => ({ ...setting, is_set: isSet })) };
+      async handle({ query }) {
+        const { page, next } = pageFrom(settings, query);
+        return listReply(page, {
+          present: ([, { isSet, ...setting }]) => ({ ...setting, is_set: isSet }),
+          positionOf: ([at]) => at,
+          next,
+        });
       },
     }),
   ];

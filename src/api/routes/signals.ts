@@ -23,6 +23,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: SignalRout
       access: 'write',
       scope: 'environment',
       forApps: true,
+      operationId: 'sendSignal',
       summary: 'Send a signal',
       description:
         'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run goes on with `signal` and `data`. 404 when no step waits for it.',

@@ -60,6 +60,7 @@ export function signingKeyRoutes({ signingKeys, environments }: SigningKeyRouteD
       ...shared,
       method: 'get',
       path: '/v1/environments/:name/signing-key',
+      operationId: 'getSigningKey',
       summary: 'Get the signing key of an environment',
       errors: ['environment_unknown'],
       async handle({ params: { name } }) {
@@ -71,6 +72,7 @@ export function signingKeyRoutes({ signingKeys, environments }: SigningKeyRouteD
       ...shared,
       method: 'post',
       path: '/v1/environments/:name/signing-key/rotate',
+      operationId: 'rotateSigningKey',
       summary: 'Rotate the signing key of an environment',
       description:
         'The service signs calls with the new key within seconds. The current key becomes the fallback, with which apps may still ' +

@@ -82,6 +82,7 @@ export function storageRoutes({ storageUses, environments, hasArchive, retention
       tag: 'Environments',
       access: 'read',
       scope: 'environment',
+      operationId: 'getStorage',
       summary: 'Get the storage of an environment',
       description: 'How much is in Redis and how much is archived, and what its retention costs.',
       data: storageSchema,

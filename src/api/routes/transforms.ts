@@ -5,9 +5,12 @@ import { newId } from '../../model/ids.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { MAX_FIELDS } from '../http/urlencoded.ts';
-import { eventOfTransform } from '../receive/webhook-outcome.ts';
+import { passesFilter } from '../receive/filter-webhook.ts';
+import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, route } from '../rest/route.ts';
+import { customResponseSchema } from '../views/custom-response.ts';
+import { checkFilter, filterSchema } from '../views/webhook-input.ts';
 
 /** Room for a transform and a webhook request of 512 KB, which may be twice as long inside JSON. */
 export const BODY_LIMIT_BYTES = 1_310_720;
@@ -27,11 +30,15 @@ const sampleSchema = z.object({
   body: z.unknown().meta({ description: 'A string is the raw body; any other value is sent as JSON' }),
   headers: limitedFields(z.record(z.string(), z.string())).default({}),
   query: limitedFields(z.record(z.string(), stringOrList)).default({}),
+  filter: filterSchema.optional().meta({ description: 'Runs the transform only if the request, a POST, meets it' }),
 });
 
 export const transformResultSchema = z
   .object({
-    event: eventSchema.nullable().meta({ description: 'The event that the transform makes; null: none' }),
+    event: eventSchema.nullable().meta({ description: 'The first event that the transform makes; null: none' }),
+    events: z.array(eventSchema).max(MAX_EVENTS),
+    filtered: z.boolean().meta({ description: 'The filter dropped the request; the transform did not run' }),
+    response: customResponseSchema.nullable(),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
   })
@@ -51,22 +58,33 @@ export function transformRoutes({ transforms, eventMaxFutureMs }: TransformRoute
       access: 'write',
       scope: 'installation',
       audited: false,
+      operationId: 'testTransform',
       summary: 'Test a transform',
       description: 'Runs the transform on a sample request exactly as a webhook does, and ingests nothing.',
       body: sampleSchema,
       bodyLimitBytes: BODY_LIMIT_BYTES,
       data: transformResultSchema,
-      errors: ['transform_invalid', 'transform_failed', 'overloaded'],
-      async handle({ body: { transform, body, headers, query } }) {
+      errors: ['transform_invalid', 'transform_failed', 'filter_failed', 'input_invalid', 'overloaded'],
+      async handle({ body: { transform, body, headers, query, filter } }) {
+        const filterExpression = filter === undefined ? undefined : checkFilter(filter);
         await transforms.check(transform);
-        const request = await sampleRequest(body, headers, query);
-        const { event, text, logs, durationMs } = await transforms.run(
+        const sample = lowerCased(headers);
+        const request = await sampleRequest(body, sample, query);
+        const filtered = { ...request, method: 'POST', headers: sample, receivedAt: Date.now() };
+        if (!(await passesFilter({ id: 'test', filter, filterExpression }, filtered))) {
+          return { data: { event: null, events: [], filtered: true, response: null, console: [], duration_ms: 0 } };
+        }
+        const { returned, text, logs, durationMs } = await transforms.run(
           { id: `test:${newId()}`, version: '1', code: transform },
           request,
         );
+        const { events, response = null } = resultOfTransform(returned, text, Date.now(), eventMaxFutureMs);
         return {
           data: {
-            event: event === null ? null : eventOfTransform(event, text, Date.now(), eventMaxFutureMs),
+            event: events[0] ?? null,
+            events: [...events],
+            filtered: false,
+            response,
             console: logs,
             duration_ms: durationMs,
           },
@@ -76,11 +94,15 @@ export function transformRoutes({ transforms, eventMaxFutureMs }: TransformRoute
   ];
 }
 
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return { 'content-type': 'application/json', ...Object.fromEntries(given) };
+}
+
 function sampleRequest(body: unknown, headers: Record<string, string>, query: Record<string, string | string[]>) {
   const raw = typeof body === 'string' ? body : JSON.stringify(body ?? {});
-  const lowerCased = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([key, value]) => [value].flat().map((one): [string, string] => [key, one])),
   );
-  return toTransformRequest(Buffer.from(raw), { 'content-type': 'application/json', ...lowerCased }, search.toString());
+  return toTransformRequest(Buffer.from(raw), headers, search.toString());
 }

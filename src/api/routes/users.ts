@@ -5,7 +5,7 @@ import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Unchanged, Users } from '../../store/auth/users.ts';
 import type { Accounts } from '../auth/accounts.ts';
-import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -43,8 +43,9 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
       ...shared,
       method: 'get',
       path: '/v1/users',
+      operationId: 'listUsers',
       summary: 'List users',
-      query: z.object(cursorQuery(namePosition)),
+      query: z.object(longPageQuery(namePosition)),
       data: z.array(userSchema),
       errors: [],
       async handle({ query }) {
@@ -56,6 +57,7 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
       ...shared,
       method: 'post',
       path: '/v1/users',
+      operationId: 'inviteUser',
       summary: 'Invite a user',
       description: 'The service sends no email: pass the link on yourself.',
       body: z.object({ email: emailSchema, role: roleSchema }),
@@ -69,8 +71,10 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
     }),
     route({
       ...shared,
-      method: 'put',
+      method: 'patch',
+      formerMethod: 'put',
       path: '/v1/users/:id',
+      operationId: 'updateUser',
       summary: 'Change the role of a user',
       description: 'Takes effect with the next request of the user.',
       params,
@@ -86,6 +90,7 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
       ...shared,
       method: 'delete',
       path: '/v1/users/:id',
+      operationId: 'removeUser',
       summary: 'Remove a user',
       description: 'Ends all sessions of the user at once.',
       params,
@@ -99,6 +104,7 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
       ...shared,
       method: 'post',
       path: '/v1/users/:id/password-link',
+      operationId: 'createPasswordLink',
       summary: 'Create a password link',
       description:
         'For a user who was invited or forgot the password. The current password stays valid until the link is used.',

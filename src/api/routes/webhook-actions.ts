@@ -1,9 +1,10 @@
 /** `/v1/webhooks/:id/pause`, `/resume`, `/rotate`: pauses a webhook, resumes it, changes its URL. */
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type Route, route } from '../rest/route.ts';
-import { existingWebhook, presentWebhook, webhookSchema } from '../views/webhook.ts';
+import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -16,7 +17,7 @@ export interface WebhookActionRouteDeps {
 
 export function webhookActionRoutes({ publicUrl, webhooks }: WebhookActionRouteDeps): Route[] {
   const common = { method: 'post', tag: 'Webhooks', access: 'write', scope: 'installation', params } as const;
-  const response = { data: webhookSchema, errors: ['not_found' as const] };
+  const response = { data: webhookSchema, errors: ['not_found' as const, 'version_conflict' as const] };
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
   });
@@ -26,30 +27,31 @@ export function webhookActionRoutes({ publicUrl, webhooks }: WebhookActionRouteD
       ...common,
       ...response,
       path: '/v1/webhooks/:id/pause',
+      operationId: 'pauseWebhook',
       summary: 'Pause a webhook',
       description: 'Requests are rejected with 503, after which providers retry, and are kept in the request log.',
       async handle({ params: { id }, origin }) {
-        const before = await existingWebhook(webhooks, id);
-        const webhook = { ...before, pausedAt: before.pausedAt ?? Date.now() };
-        await webhooks.save(webhook);
-        return present(webhook, origin);
+        const now = Date.now();
+        const pause = (before: Webhook) => ({ ...before, pausedAt: before.pausedAt ?? now });
+        return present(await webhooks.change(id, pause), origin);
       },
     }),
     route({
       ...common,
       ...response,
       path: '/v1/webhooks/:id/resume',
+      operationId: 'resumeWebhook',
       summary: 'Resume a paused webhook',
       async handle({ params: { id }, origin }) {
-        const { pausedAt: _, ...webhook } = await existingWebhook(webhooks, id);
-        await webhooks.save(webhook);
-        return present(webhook, origin);
+        const resume = ({ pausedAt: _, ...webhook }: Webhook) => webhook;
+        return present(await webhooks.change(id, resume), origin);
       },
     }),
     route({
       ...common,
       ...response,
       path: '/v1/webhooks/:id/rotate',
+      operationId: 'rotateWebhookUrl',
       summary: 'Rotate the URL of a webhook',
       description: 'Previous URLs stay valid for the given time.',
       body: z.object({
@@ -61,10 +63,8 @@ export function webhookActionRoutes({ publicUrl, webhooks }: WebhookActionRouteD
           .meta({ description: 'How long previous URLs stay valid; 0: not at all' }),
       }),
       async handle({ params: { id }, body: { keep_old_seconds }, origin }) {
-        const before = await existingWebhook(webhooks, id);
         const now = Date.now();
-        const webhook = await webhooks.rotate(before, newSecret(), now + keep_old_seconds * 1_000, now);
-        return present(webhook, origin);
+        return present(await webhooks.rotate(id, newSecret(), now + keep_old_seconds * 1_000, now), origin);
       },
     }),
   ];

@@ -5,15 +5,18 @@ import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { inUse } from '../../store/webhooks/webhook-directory.ts';
-import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-log.ts';
+import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
-import { logFieldsOf, rejected, responseOf } from '../receive/webhook-outcome.ts';
-import { pageQuery } from '../rest/list-query.ts';
+import { withoutSecrets } from '../receive/stored-credentials.ts';
+import { MAX_EVENTS } from '../receive/transform-result.ts';
+import { logFieldsOf, responseOf } from '../receive/webhook-outcome.ts';
+import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
+import { customResponseSchema } from '../views/custom-response.ts';
+import { originalRequestSchema, presentOriginal } from '../views/original-request.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { timeSchema } from '../views/time.ts';
 import { existingWebhook } from '../views/webhook.ts';
@@ -26,7 +29,9 @@ const rerunSchema = z
     dry_run: z.boolean(),
     outcome: z.enum(LOG_OUTCOMES),
     reason: z.string().nullable(),
-    event: eventSchema.nullable().meta({ description: 'The event that the transform makes; null: none' }),
+    event: eventSchema.nullable().meta({ description: 'The first event that the transform makes; null: none' }),
+    events: z.array(eventSchema).max(MAX_EVENTS),
+    response: customResponseSchema.nullable().meta({ description: 'null: the usual one' }),
     ids: z.array(z.string()).meta({ description: 'Internal ID of the event; empty for a dry run' }),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
@@ -61,12 +66,17 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       tag,
       access: 'read',
       scope,
+      operationId: 'listWebhookRequests',
       summary: 'List logged requests of a webhook',
       description: 'Newest first, whatever their outcome. A request is logged after its response.',
       params,
       query: z.object({
         ...pageQuery(z.string().regex(ID_PATTERN)),
-        outcome: z.enum(LOG_OUTCOMES).optional(),
+        outcome: listQuery(LOG_OUTCOMES).meta({ description: 'One or more, separated by commas or repeated' }),
+        verification: z
+          .enum(VERIFICATION_RESULTS)
+          .optional()
+          .meta({ description: 'failed: those that did not prove who sent them' }),
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
       }),
@@ -74,10 +84,10 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       errors: ['not_found'],
       async handle({
         params: { id },
-        query: { limit, cursor, outcome, received_after: after, received_before: before },
+        query: { limit, cursor, outcome: outcomes, verification, received_after: after, received_before: before },
       }) {
         await existingWebhook(webhooks, id);
-        const query = { limit, cursor, outcomes: outcome && [outcome], after, before };
+        const query = { limit, cursor, outcomes, verification, after, before };
         const { requests, next, stoppedEarly } = await webhookLog.list(id, query, Date.now());
         return listReply(requests, {
           present: presentLogged,
@@ -94,13 +104,32 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       tag,
       access: 'read',
       scope,
+      operationId: 'getWebhookRequest',
       summary: 'Get a logged request with headers and body',
       params: requestParams,
       data: loggedRequestDetailsSchema,
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
-        await existingWebhook(webhooks, id);
-        return { data: presentDetails(await loggedRequest(id, rid)) };
+        const { verification } = await existingWebhook(webhooks, id);
+        return { data: presentDetails(await loggedRequest(id, rid), verification) };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/webhooks/:id/requests/:rid/original',
+      operationId: 'getOriginalWebhookRequest',
+      tag,
+      access: 'write',
+      scope,
+      summary: 'Get a logged request as it came',
+      description:
+        'For programs that forward it to another server, which can verify it: signatures are shown. Passwords, tokens and cookies are not.',
+      params: requestParams,
+      data: originalRequestSchema,
+      errors: ['not_found', 'archive_unavailable'],
+      async handle({ params: { id, rid } }) {
+        const webhook = await existingWebhook(webhooks, id);
+        return { data: presentOriginal(await loggedRequest(id, rid), webhook) };
       },
     }),
     route({
@@ -109,6 +138,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       tag,
       access: 'write',
       scope,
+      operationId: 'rerunWebhookRequest',
       summary: 'Re-run a logged request',
       description:
         'Processes the request as if it was received now, with the current transform. A dry run returns the outcome and changes nothing. ' +
@@ -119,6 +149,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
       data: rerunSchema,
       errors: [
         'not_found',
+        'filter_failed',
         'transform_failed',
         'transform_quarantined',
         'environment_archived',
@@ -126,26 +157,43 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         ...BACKPRESSURE_ERRORS,
       ],
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
-        const webhook = inUse(await existingWebhook(webhooks, id));
+        const webhook = webhooks.inUse(await existingWebhook(webhooks, id));
         if (!dryRun) backpressure.admit();
         const { summary, headers, search, body } = await loggedRequest(id, rid);
         if (!body)
           throw new ServiceError('not_found', { detail: 'the request log does not have the body of this request' });
         const receivedAt = Date.now();
         const startedAt = performance.now();
-        const request = { requestId, receivedAt, headers, search, body };
-        const result = await processWebhook(webhook, request, deps, { dryRun }).catch(rejected);
+        const { method, verification } = summary;
+        const request = { requestId, receivedAt, method, headers, search, body };
+        const result = await processWebhook(webhook, request, deps, { dryRun, logged: { verification } });
         const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
         const fields = logFieldsOf(result);
         if (!dryRun) {
-          const { method, ip, bodyBytes } = summary;
-          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, rerunOf: rid };
-          requestLogWriter.add(id, { summary: { ...origin, durationMs, ...fields }, headers, search, body });
+          const { ip, bodyBytes } = summary;
+          const version = typeof webhook.version === 'number' ? webhook.version : undefined;
+          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, rerunOf: rid, version };
+          const stored = withoutSecrets(webhook, result.verification, { headers, search });
+          requestLogWriter.add(id, { summary: { ...origin, durationMs, ...fields }, ...stored, body });
         }
         responseOf(result);
         const { outcome, reason = null, ids, console } = fields;
-        const event = 'event' in result.decided ? result.decided.event : null;
-        return { data: { dry_run: dryRun, outcome, reason, event, ids, console, duration_ms: durationMs } };
+        const { decided } = result;
+        const events = 'events' in decided ? [...decided.events] : [];
+        const response = ('response' in decided && decided.response) || null;
+        return {
+          data: {
+            dry_run: dryRun,
+            outcome,
+            reason,
+            event: events[0] ?? null,
+            events,
+            response,
+            ids,
+            console,
+            duration_ms: durationMs,
+          },
+        };
       },
     }),
   ];

@@ -1,32 +1,27 @@
-/** `/v1/webhooks/:id/replays`: replays logged requests of a webhook through its transform, or through a draft. */
+/** `/v1/webhooks/:id/replays`: replays logged requests of a webhook through its filter and transform, or through drafts of them. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import { ID_PATTERN, newId } from '../../model/ids.ts';
-import { inUse } from '../../store/webhooks/webhook-directory.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
-import { REPLAY_STATUSES, type WebhookReplay, type WebhookReplays } from '../../store/webhooks/webhook-replays.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
-import { dryRun } from '../replays/dry-run.ts';
-import { countRequests, draftTransform } from '../replays/logged-requests.ts';
-import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { REPLAY_STATUSES, type WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
+import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
+import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { existingWebhook, transformSchema } from '../views/webhook.ts';
+import { filterSchema } from '../views/webhook-input.ts';
 import {
-  dryRunSchema,
-  presentComparison,
   presentReplay,
   presentResult,
+  presentStarted,
+  replayRateSchema,
   replayResultSchema,
   replaySchema,
+  startedReplaySchema,
 } from '../views/webhook-replay.ts';
 
 const REQUEST_IDS_MAX = 1_000;
-const RATE_MAX = 100;
-const DEFAULT_RATE = 10;
+const REASONS_MAX = 20;
 
 const params = z.object({ id: z.string() });
 const replayParams = params.extend({ replay: z.string() });
@@ -41,6 +36,12 @@ const bodySchema = z.object({
     .max(LOG_OUTCOMES.length)
     .optional()
     .meta({ description: 'Absent: all' }),
+  reasons: z
+    .array(z.string().min(1).max(100))
+    .min(1)
+    .max(REASONS_MAX)
+    .optional()
+    .meta({ description: 'Only requests with these reasons, such as `transform_failed`. Absent: all' }),
   request_ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)
@@ -50,19 +51,16 @@ const bodySchema = z.object({
   draft: transformSchema.optional().meta({
     description: "Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform",
   }),
+  draft_filter: filterSchema.nullish().meta({
+    description:
+      "Runs instead of the webhook's filter, and is not saved. null: no filter. Absent: the webhook's filter",
+  }),
   dry_run: z.boolean().default(true),
-  rate: z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).meta({ description: 'Requests per second' }),
+  rate: replayRateSchema,
 });
 
-export interface WebhookReplayRouteDeps extends ProcessWebhookDeps {
-  webhooks: Webhooks;
-  webhookLog: History['webhookLog'];
-  webhookReplays: WebhookReplays;
-  backpressure: Backpressure;
-}
-
-export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
-  const { webhooks, webhookLog, webhookReplays, backpressure, transforms } = deps;
+export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
+  const { webhooks, webhookReplays } = deps;
   const common = { tag: 'Webhooks', scope: 'installation' } as const;
 
   async function existing(webhookId: string, id: string): Promise<WebhookReplay> {
@@ -78,37 +76,19 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/webhooks/:id/replays',
       access: 'write',
+      operationId: 'createWebhookReplay',
       summary: 'Replay logged requests of a webhook',
       description:
-        'A dry run counts the requests, runs the newest 50 at most, and shows what they make: with a draft, beside what the present transform makes. ' +
+        'A dry run counts the requests, runs the newest 50 at most, and shows what they make: with a draft, beside what the webhook makes. ' +
+        'Without `from`, `to` and `request_ids` these are the last 50 whatever their time. ' +
         'It ingests nothing. Otherwise the requests are processed in the background as if they were received now, the oldest first. ' +
         'Re-runs of requests are not replayed.',
       params,
       body: bodySchema,
-      data: z.object({
-        replay: replaySchema.nullable().meta({ description: 'null: a dry run' }),
-        dry_run: dryRunSchema.nullable().meta({ description: 'null: no dry run' }),
-      }),
+      data: startedReplaySchema,
       errors: ['not_found', 'transform_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
       async handle({ params: { id }, body }) {
-        const webhook = inUse(await existingWebhook(webhooks, id));
-        const now = Date.now();
-        const { from, draft, rate, outcomes } = body;
-        const to = Math.min(body.to ?? now, now);
-        if (from !== undefined && from >= to) throw invalid('from', 'not before "to" and now');
-        const requestIds = body.request_ids && [...new Set(body.request_ids)].sort();
-        const selection = { webhookId: id, from, to, outcomes, requestIds };
-        if (draft !== undefined) await transforms.check(draft);
-        if (!body.dry_run) backpressure.admit();
-        const total = await countRequests(webhookLog, selection);
-        if (body.dry_run) {
-          const code = draft === undefined ? undefined : draftTransform(draft);
-          const { sample, stoppedEarly } = await dryRun(selection, { webhook, draft: code }, deps);
-          const shown = { total: total.count, total_is_exact: total.isExact, sample: sample.map(presentComparison) };
-          return { data: { replay: null, dry_run: { ...shown, stopped_early: stoppedEarly ?? null } } };
-        }
-        const spec = { id: newId(now), ...selection, hasDraft: draft !== undefined, rate, total, createdAt: now };
-        return { data: { replay: presentReplay(await webhookReplays.add(spec, draft)), dry_run: null } };
+        return { data: presentStarted(await startReplay(id, body, deps)) };
       },
     }),
     route({
@@ -116,18 +96,21 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/webhooks/:id/replays',
       access: 'read',
+      operationId: 'listWebhookReplays',
       summary: 'List replays of a webhook',
       description: 'Newest first. One that has ended is kept for 7 days, and 200 of all webhooks at most.',
       params,
+      query: z.object(longPageQuery(namePosition)),
       data: z.array(replaySchema.omit({ request_ids: true })),
       errors: ['not_found'],
-      async handle({ params: { id } }) {
+      async handle({ params: { id }, query }) {
         await existingWebhook(webhooks, id);
         const present = (replay: WebhookReplay) => {
           const { request_ids: _, ...shown } = presentReplay(replay);
           return shown;
         };
-        return listReply(await webhookReplays.all(id), { present });
+        const { page, next } = pageOfNewest(await webhookReplays.all(id), (replay) => replay.id, query);
+        return listReply(page, { present, positionOf: (replay) => replay.id, next });
       },
     }),
     route({
@@ -135,6 +118,7 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/webhooks/:id/replays/:replay',
       access: 'read',
+      operationId: 'getWebhookReplay',
       summary: 'Get a replay of a webhook',
       params: replayParams,
       data: replaySchema,
@@ -148,17 +132,18 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       method: 'get',
       path: '/v1/webhooks/:id/replays/:replay/results',
       access: 'read',
+      operationId: 'listWebhookReplayResults',
       summary: 'List results of a replay',
       description:
         'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
       params: replayParams,
-      query: z.object({ status: z.enum(REPLAY_STATUSES).default('failed'), ...cursorQuery(namePosition) }),
+      query: z.object({ status: z.enum(REPLAY_STATUSES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
       errors: ['not_found'],
-      async handle({ params: { id, replay }, query: { status, cursor } }) {
+      async handle({ params: { id, replay }, query: { status, ...at } }) {
         await existing(id, replay);
-        const { page } = pageOf(await webhookReplays.results(replay, status), ({ requestId }) => requestId, { cursor });
-        return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId });
+        const { page, next } = pageOf(await webhookReplays.results(replay, status), ({ requestId }) => requestId, at);
+        return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
     ...(
@@ -172,6 +157,7 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
         method: 'post',
         path: `/v1/webhooks/:id/replays/:replay/${action}`,
         access: 'write',
+        operationId: `${action}WebhookReplay`,
         summary,
         params: replayParams,
         status: 200,
@@ -189,6 +175,7 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       method: 'post',
       path: '/v1/webhooks/:id/replays/:replay/cancel',
       access: 'write',
+      operationId: 'cancelWebhookReplay',
       summary: 'Cancel a replay of a webhook',
       description: 'Events that it made stay.',
       params: replayParams,
@@ -204,8 +191,4 @@ export function webhookReplayRoutes(deps: WebhookReplayRouteDeps): Route[] {
       },
     }),
   ];
-}
-
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { LogStats } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { cursorQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
@@ -14,6 +14,8 @@ export const webhookStatsSchema = z
     last_request_at: z.iso.datetime().nullable().meta({ description: 'null: the request log is empty' }),
     requests: z.int(),
     rejected: z.int().meta({ description: 'Requests that were rejected' }),
+    filtered: z.int().meta({ description: 'Requests that the filter or the list of event names dropped' }),
+    unverified: z.int().meta({ description: 'Requests that failed verification; they were rejected' }),
   })
   .meta({ id: 'WebhookStats' });
 
@@ -30,23 +32,24 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDe
       tag: 'Webhooks',
       access: 'read',
       scope: 'installation',
+      operationId: 'listWebhookStats',
       summary: 'Get request counts by webhook',
       description:
         'Counts the requests in the request log: the latest ones, of at most 7 days, or with an archive all of `RETENTION_DAYS`.',
-      query: z.object(cursorQuery(namePosition)),
+      query: z.object(longPageQuery(namePosition)),
       data: z.array(webhookStatsSchema),
       errors: [],
       async handle({ query }) {
-        const { page } = pageOf(await webhooks.all(), ({ id }) => id, query);
+        const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
         const ids = page.map(({ id }) => id);
         const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
         const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));
-        return listReply(counted, { present, positionOf: ({ id }) => id, stoppedEarly });
+        return listReply(counted, { present, positionOf: ({ id }) => id, next, stoppedEarly });
       },
     }),
   ];
 }
 
-function present({ id, lastAt, requests, rejected }: LogStats & { id: string }) {
-  return { webhook_id: id, last_request_at: time(lastAt), requests, rejected };
+function present({ id, lastAt, requests, rejected, filtered, unverified }: LogStats & { id: string }) {
+  return { webhook_id: id, last_request_at: time(lastAt), requests, rejected, filtered, unverified };
 }

@@ -3,8 +3,12 @@ import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
+import { presetOf } from '../../providers/catalog.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
+import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -19,6 +23,8 @@ import {
   webhookNameSchema,
   webhookSchema,
 } from '../views/webhook.ts';
+import { handlingFields, handlingOf } from '../views/webhook-input.ts';
+import { authorOf, ifVersionSchema, messageSchema, requireVersion } from '../views/webhook-version.ts';
 
 const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
   return {
@@ -35,6 +41,8 @@ export interface WebhookRouteDeps {
   environments: Environments;
   webhooks: Webhooks;
   webhookLog: History['webhookLog'];
+  webhookIssues: WebhookIssues;
+  webhookTraffic: WebhookTraffic;
   transforms: Transforms;
 }
 
@@ -43,6 +51,8 @@ export function webhookRoutes({
   environments,
   webhooks,
   webhookLog,
+  webhookIssues,
+  webhookTraffic,
   transforms,
 }: WebhookRouteDeps): Route[] {
   const tag = 'Webhooks';
@@ -56,32 +66,41 @@ export function webhookRoutes({
       tag,
       access: 'write',
       scope,
+      operationId: 'createWebhook',
       summary: 'Create a webhook',
       body: z.object({
         name: webhookNameSchema,
         environment: ownerSchema,
-        transform: transformSchema.default(DEFAULT_TRANSFORM),
+        transform: transformSchema
+          .optional()
+          .meta({ description: "Default: the provider's, or one that makes the event `webhook/received`" }),
+        ...handlingFields,
         ...listFields,
+        message: messageSchema,
       }),
       status: 201,
       data: webhookSchema,
-      errors: ['transform_invalid', 'environment_unknown', 'environment_archived'],
-      async handle({ body: { name, environment, transform, ...lists }, origin }) {
+      errors: ['input_invalid', 'transform_invalid', 'environment_unknown', 'environment_archived'],
+      async handle({ body: { name, environment, transform: given, message, ...input }, principal, origin }) {
         await checkOwner(environment, environments);
+        const id = newId();
+        const handling = handlingOf(id, input, {}, webhooks);
+        const transform = given ?? defaultTransform(handling.provider);
         await transforms.check(transform);
         const now = Date.now();
         const webhook: Webhook = {
-          id: newId(),
+          id,
+          ...handling,
           key: newSecret(),
           env: environment,
           name,
           transform,
-          version: newId(),
-          ...listsOf(lists),
+          version: 1,
+          ...listsOf(input),
           createdAt: now,
           updatedAt: now,
         };
-        await webhooks.save(webhook);
+        await webhooks.create(webhook, { author: authorOf(principal), message });
         return { data: present(webhook, origin) };
       },
     }),
@@ -91,6 +110,7 @@ export function webhookRoutes({
       tag,
       access: 'read',
       scope,
+      operationId: 'listWebhooks',
       summary: 'List webhooks',
       description: 'In order of creation.',
       query: z.object(pageQuery(namePosition)),
@@ -108,6 +128,7 @@ export function webhookRoutes({
       tag,
       access: 'read',
       scope,
+      operationId: 'getWebhook',
       summary: 'Get a webhook',
       params,
       data: webhookSchema,
@@ -117,30 +138,45 @@ export function webhookRoutes({
       },
     }),
     route({
-      method: 'put',
+      method: 'patch',
+      formerMethod: 'put',
       path: '/v1/webhooks/:id',
       tag,
       access: 'write',
       scope,
+      operationId: 'updateWebhook',
       summary: 'Update a webhook',
-      description: 'Omitted fields stay unchanged; null removes a list. The URL stays the same.',
+      description:
+        'Omitted fields stay unchanged; null removes a list. The URL stays the same. A change of how requests are handled makes a new version.',
       params,
-      body: z.object({ name: webhookNameSchema.optional(), transform: transformSchema.optional(), ...listFields }),
+      body: z.object({
+        name: webhookNameSchema.optional(),
+        transform: transformSchema.optional(),
+        ...handlingFields,
+        ...listFields,
+        message: messageSchema,
+        if_version: ifVersionSchema,
+      }),
       data: webhookSchema,
-      errors: ['not_found', 'transform_invalid'],
-      async handle({ params: { id }, body: { name, transform: newTransform, ...lists }, origin }) {
-        const before = await existingWebhook(webhooks, id);
-        const transform = newTransform ?? before.transform;
-        if (transform !== before.transform) await transforms.check(transform);
-        const webhook: Webhook = {
-          ...before,
-          name: name ?? before.name,
-          transform,
-          version: transform === before.transform ? before.version : newId(),
-          ...listsOf(lists, before),
-          updatedAt: Date.now(),
-        };
-        await webhooks.save(webhook);
+      errors: ['not_found', 'input_invalid', 'transform_invalid', 'version_conflict'],
+      async handle({ params: { id }, body: { name, transform, message, if_version, ...input }, principal, origin }) {
+        const { transform: saved } = await existingWebhook(webhooks, id);
+        if (transform !== undefined && transform !== saved) await transforms.check(transform);
+        const webhook = await webhooks.change(
+          id,
+          (before) => {
+            requireVersion(before, if_version);
+            return {
+              ...before,
+              ...handlingOf(id, input, before, webhooks),
+              name: name ?? before.name,
+              transform: transform ?? before.transform,
+              ...listsOf(input, before),
+              updatedAt: Date.now(),
+            };
+          },
+          { author: authorOf(principal), message },
+        );
         return { data: present(webhook, origin) };
       },
     }),
@@ -150,16 +186,21 @@ export function webhookRoutes({
       tag,
       access: 'write',
       scope,
+      operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description:
-        'Requests to its URL are rejected with 401 from then on. Its request log is deleted; its events stay.',
+        'Requests to its URL are rejected with 401 from then on. Its versions, its request log and its issues are deleted; its events stay.',
       params,
       errors: ['not_found'],
       async handle({ params: { id } }) {
         await webhooks.remove(await existingWebhook(webhooks, id));
-        await webhookLog.remove(id);
+        await Promise.all([webhookLog.remove(id), webhookIssues.remove(id), webhookTraffic.remove(id)]);
         return {};
       },
     }),
   ];
+}
+
+function defaultTransform(provider: string | undefined): string {
+  return (provider === undefined ? undefined : presetOf(provider)?.transform) ?? DEFAULT_TRANSFORM;
 }

@@ -24,6 +24,7 @@ export const storedEventSchema = z
     user: eventSchema.shape.user,
     v: z.string().optional(),
     meta: eventSchema.shape.meta,
+    verified: eventSchema.shape.verified,
     received_at: z.iso.datetime(),
     source: z.string().meta({
       description:
@@ -59,7 +60,8 @@ export const eventParams = z.object({ id: z.string().meta({ description: 'Intern
 /** @param env the event's environment
  *  @param dialect to official SDKs, `id` is the internal ID */
 export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
-  const { internal_id, id, name, data, ts, user, v, meta, received_at, source, request_id, duplicates } = event;
+  const { internal_id, id, name, data, ts, user, v, meta, verified, received_at, source, request_id, duplicates } =
+    event;
   const receivedAt = time(received_at) as string;
   return {
     internal_id,
@@ -70,6 +72,7 @@ export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
     user,
     v,
     meta,
+    verified,
     received_at: receivedAt,
     source,
     request_id,

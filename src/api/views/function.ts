@@ -7,6 +7,10 @@ import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
+/** Characters of a description in answers; the configuration has all of it. */
+const DESCRIPTION_LENGTH = 1_000;
+const GROUP_LENGTH = 100;
+
 const triggerSchema = z
   .object({
     event: z.string().optional(),
@@ -44,6 +48,8 @@ export const functionSchema = z
   .object({
     id: z.string(),
     name: z.string(),
+    description: z.string().nullable().meta({ description: 'As the app registered it; null: it has none' }),
+    group: z.string().nullable().meta({ description: 'Under which the app lists it with others; null: none' }),
     app: z.string(),
     triggers: z.array(triggerSchema),
     retries: z.int().meta({ description: 'Attempts after the first' }),
@@ -80,10 +86,12 @@ export const detailedFunctionSchema = functionSchema
   .meta({ id: 'FunctionWithConfiguration' });
 
 export function presentFunction(fn: AppFunction, problem: KnownProblem | undefined) {
-  const { id, name, app, triggers, retries, pausedAt, held, archived } = fn;
+  const { id, name, app, triggers, retries, pausedAt, held, archived, config } = fn;
   return {
     id,
     name,
+    description: textOf(config.description, DESCRIPTION_LENGTH),
+    group: textOf(config.group, GROUP_LENGTH),
     app,
     triggers,
     retries,
@@ -93,6 +101,11 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     problems: functionProblems(fn),
     archived,
   };
+}
+
+/** Apps may register anything under these names; earlier services kept it unchecked. */
+function textOf(value: unknown, maxLength: number): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, maxLength).toWellFormed() : null;
 }
 
 /** @param nowMs undefined: the environment is archived, so no schedule ticks */

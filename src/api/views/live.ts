@@ -1,6 +1,7 @@
 /** The API's representation of live updates. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 
@@ -43,6 +44,18 @@ export const liveSchemas = {
     })
     .meta({ description: 'Requests that were added to the request log of any webhook' }),
   'held-events': z.object({ count: z.int() }).meta({ description: 'Number of events added to the holding page' }),
+  'webhook-issues': z
+    .object({
+      issues: z.array(
+        z.object({
+          id: z.string(),
+          webhook_id: z.string(),
+          kind: z.enum(ISSUE_KINDS),
+          state: z.enum(ISSUE_STATES),
+        }),
+      ),
+    })
+    .meta({ description: 'Issues of webhooks that were opened, got failures, or changed their state' }),
 } as const;
 
 export type LiveKind = keyof typeof liveSchemas;
@@ -58,6 +71,8 @@ export function presentLiveUpdate({ kind, count, items }: LiveUpdate): object {
       return { requests: (items as LiveUpdateOf['webhook-requests'][]).map(presentRequest) };
     case 'held-events':
       return { count };
+    case 'webhook-issues':
+      return { issues: (items as LiveUpdateOf['webhook-issues'][]).map(presentIssue) };
   }
 }
 
@@ -71,4 +86,8 @@ function presentRun({ id, functionId, eventId, status }: LiveUpdateOf['runs']) {
 
 function presentRequest({ id, webhookId, outcome }: LiveUpdateOf['webhook-requests']) {
   return { webhook_id: webhookId, id, outcome };
+}
+
+function presentIssue({ id, webhookId, kind, state }: LiveUpdateOf['webhook-issues']) {
+  return { id, webhook_id: webhookId, kind, state };
 }

@@ -1,14 +1,26 @@
 /** The API's representation of a logged webhook request, with secrets masked. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { LOG_OUTCOMES, type LoggedRequest, type LogSummary } from '../../store/webhooks/webhook-log.ts';
+import {
+  CREDENTIAL_NAMES,
+  type CredentialNames,
+  credentialLocations,
+  namesOf,
+} from '../../providers/credential-locations.ts';
+import type { VerificationScheme } from '../../providers/preset.ts';
+import {
+  LOG_OUTCOMES,
+  type LoggedRequest,
+  type LogSummary,
+  VERIFICATION_RESULTS,
+} from '../../store/webhooks/webhook-log.ts';
 import { listsOf } from '../http/urlencoded.ts';
+import { MASK } from '../receive/stored-credentials.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
-const MASK = '[masked]';
 /** Names of headers and query parameters whose values are credentials or signatures. */
-const SECRET =
+export const SECRET =
   /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
 
 export const loggedSchema = z
@@ -19,7 +31,7 @@ export const loggedSchema = z
     ip: z.string(),
     outcome: z.enum(LOG_OUTCOMES).meta({
       description:
-        'accepted: the request became an event; ignored: the transform returned null; filtered: the list of event names rejected the event; held: the event is on the holding page; rejected: the response was an error',
+        'accepted: the request became an event; ignored: the transform returned no event; filtered: the filter or the list of event names dropped it; held: the event is on the holding page; handshake: the provider proved the URL; rejected: the response was an error',
     }),
     status: z.int().meta({ description: 'HTTP status of the response' }),
     reason: z.string().nullable().meta({ description: 'Error code, or why the event was filtered or held' }),
@@ -30,6 +42,18 @@ export const loggedSchema = z
     duration_ms: z.number(),
     body_bytes: z.int().nullable().meta({ description: 'null: the body was not read completely and is not stored' }),
     rerun_of: z.string().nullable().meta({ description: 'The logged request of which this is a re-run' }),
+    version: z
+      .int()
+      .nullable()
+      .meta({ description: 'Version of the webhook that handled it; null: from before versions' }),
+    verification: z
+      .object({
+        result: z.enum(VERIFICATION_RESULTS),
+        reason: z.string().nullable().meta({ description: 'Which part did not match; null: verified or skipped' }),
+        secret_id: z.string().nullable().meta({ description: 'ID of the secret that matched' }),
+      })
+      .nullable()
+      .meta({ description: 'skipped: `verify` was false; null: the webhook had no provider' }),
   })
   .meta({ id: 'LoggedRequest' });
 
@@ -67,14 +91,26 @@ export function presentLogged(summary: LogSummary) {
     duration_ms: summary.durationMs,
     body_bytes: summary.bodyBytes ?? null,
     rerun_of: summary.rerunOf ?? null,
+    version: summary.version ?? null,
+    verification: summary.verification
+      ? {
+          result: summary.verification.result,
+          reason: summary.verification.reason ?? null,
+          secret_id: summary.verification.secretId ?? null,
+        }
+      : null,
   };
 }
 
-export function presentDetails({ summary, headers, search, body }: LoggedRequest) {
+/** @param verification of the webhook, if it has a scheme of its own */
+export function presentDetails({ summary, headers, search, body }: LoggedRequest, verification?: VerificationScheme) {
+  const own = namesOf(verification ? credentialLocations(verification) : []);
+  const isHidden = (kind: keyof CredentialNames) => (name: string) =>
+    SECRET.test(name) || CREDENTIAL_NAMES[kind].has(name) || own[kind].has(name);
   return {
     ...presentLogged(summary),
-    headers: masked(Object.entries(headers), () => MASK),
-    query: masked(queryOf(search), (values) => (values as string[]).map(() => MASK)),
+    headers: masked(Object.entries(headers), isHidden('headers'), () => MASK),
+    query: masked(queryOf(search), isHidden('parameters'), (values) => (values as string[]).map(() => MASK)),
     body: body ? presentBody(body) : null,
   };
 }
@@ -85,8 +121,12 @@ function presentBody(body: Buffer) {
     : { encoding: 'base64', content: body.toString('base64') };
 }
 
-function masked<T>(entries: Iterable<readonly [string, T]>, mask: (value: T) => unknown): Record<string, unknown> {
-  return Object.fromEntries([...entries].map(([name, value]) => [name, SECRET.test(name) ? mask(value) : value]));
+function masked<T>(
+  entries: Iterable<readonly [string, T]>,
+  isHidden: (name: string) => boolean,
+  mask: (value: T) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries([...entries].map(([name, value]) => [name, isHidden(name) ? mask(value) : value]));
 }
 
 function queryOf(search: string): [string, string[]][] {

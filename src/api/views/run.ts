@@ -26,7 +26,7 @@ const cancelReasonSchema = z
     id: z
       .string()
       .nullable()
-      .meta({ description: 'Of the event, the bulk cancellation, the replay, or the other run' }),
+      .meta({ description: 'Of the event, the bulk cancellation or bulk action, the replay, or the other run' }),
   })
   .meta({ id: 'CancelReason' });
 

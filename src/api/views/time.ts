@@ -1,13 +1,16 @@
 /** Times: Unix milliseconds in the code, ISO 8601 in the API. */
 import { z } from 'zod';
 
+/** The times that an ID can have, to the year 10889. */
+const TIME_MAX = 2 ** 48 - 1;
+
 /** A time as a query parameter. */
 export const timeSchema = z
   .union(
     [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,15}$/)],
     'expected an ISO 8601 time or Unix milliseconds',
   )
-  .transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)));
+  .transform((text) => Math.min(Math.max(0, /^\d+$/.test(text) ? Number(text) : Date.parse(text)), TIME_MAX));
 
 /** ISO 8601; null for undefined. */
 export function time(ms: number | undefined): string | null {

@@ -1,13 +1,19 @@
 /** The API's representation of replays of webhook requests. */
 import { z } from 'zod';
-import { eventSchema } from '../../model/events/event.ts';
+import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { REPLAY_STATES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
-import { CHANGES, type Comparison, type Made, shown } from '../replays/dry-run.ts';
+import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
+import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
+/** Of the JSON of all events of a request, and of the body of its answer. */
+const SHOWN_MAX_LENGTH = 16_384;
+
 const count = z.int().min(0);
+const RATE_MAX = 100;
+const DEFAULT_RATE = 10;
 
 export const replaySchema = z
   .object({
@@ -21,8 +27,9 @@ export const replaySchema = z
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime(),
     outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
+    reasons: z.array(z.string()).nullable(),
     request_ids: z.array(z.string()).nullable(),
-    with_draft: z.boolean(),
+    with_draft: z.boolean().meta({ description: 'With a draft of the transform, of the filter, or of both' }),
     rate: z.int(),
     total: count.meta({ description: 'Number of requests when it began' }),
     total_is_exact: z.boolean().meta({ description: 'false: there are more' }),
@@ -38,7 +45,13 @@ export const replaySchema = z
 const madeSchema = z.object({
   outcome: z.enum(LOG_OUTCOMES),
   event_name: z.string().nullable(),
-  event: eventSchema.nullable().meta({ description: 'null: none, or one of more than 16 KiB' }),
+  event: eventSchema.nullable().meta({ description: 'The first one; null: none, or one of more than 16 KiB' }),
+  events: z.array(eventSchema).meta({ description: 'The first ones, as far as they have 16 KiB together' }),
+  event_count: count,
+  response: z
+    .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'null: the usual answer. Its body is null if it has more than 16,384 characters' }),
   reason: z.string().nullable(),
   message: z.string().nullable(),
 });
@@ -59,8 +72,8 @@ export const dryRunSchema = z
           }),
           before: madeSchema
             .nullable()
-            .meta({ description: "What the webhook's transform makes of the request; null: there is no draft" }),
-          after: madeSchema.meta({ description: "What the draft makes of it, or without one the webhook's transform" }),
+            .meta({ description: 'What the webhook makes of the request; null: there is no draft' }),
+          after: madeSchema.meta({ description: 'What the draft makes of it, or without one the webhook' }),
           change: z.enum(CHANGES),
         }),
       )
@@ -70,6 +83,18 @@ export const dryRunSchema = z
     }),
   })
   .meta({ id: 'WebhookReplayDryRun' });
+
+export const startedReplaySchema = z.object({
+  replay: replaySchema.nullable().meta({ description: 'null: a dry run' }),
+  dry_run: dryRunSchema.nullable().meta({ description: 'null: no dry run' }),
+});
+
+export const replayRateSchema = z
+  .int()
+  .min(1)
+  .max(RATE_MAX)
+  .default(DEFAULT_RATE)
+  .meta({ description: 'Requests per second' });
 
 export const replayResultSchema = z
   .object({
@@ -84,7 +109,8 @@ export const replayResultSchema = z
   .meta({ id: 'WebhookReplayResult' });
 
 export function presentReplay(replay: WebhookReplay): z.output<typeof replaySchema> {
-  const { id, webhookId, state, waiting, from, to, outcomes, requestIds, hasDraft, rate, total, counts } = replay;
+  const { id, webhookId, state, waiting, from, to, outcomes, reasons, requestIds, hasDraft, rate, total, counts } =
+    replay;
   return {
     id,
     webhook_id: webhookId,
@@ -93,6 +119,7 @@ export function presentReplay(replay: WebhookReplay): z.output<typeof replaySche
     from: time(from),
     to: time(to) as string,
     outcomes: outcomes ?? null,
+    reasons: reasons ?? null,
     request_ids: requestIds ?? null,
     with_draft: hasDraft,
     rate,
@@ -103,6 +130,13 @@ export function presentReplay(replay: WebhookReplay): z.output<typeof replaySche
     created_at: time(replay.createdAt) as string,
     ended_at: time(replay.endedAt),
   };
+}
+
+export function presentStarted(started: StartedReplay): z.input<typeof startedReplaySchema> {
+  if ('replay' in started) return { replay: presentReplay(started.replay), dry_run: null };
+  const { total, sample, stoppedEarly } = started.dryRun;
+  const shown = { total: total.count, total_is_exact: total.isExact, sample: sample.map(presentComparison) };
+  return { replay: null, dry_run: { ...shown, stopped_early: stoppedEarly ?? null } };
 }
 
 export function presentComparison({ summary, before, after, change }: Comparison) {
@@ -116,14 +150,28 @@ export function presentComparison({ summary, before, after, change }: Comparison
   };
 }
 
-function presentMade({ outcome, event, eventName, reason, message }: Made) {
+function presentMade({ outcome, events, response, eventName, reason, message }: Made) {
+  const shown = shownEvents(events);
   return {
     outcome,
     event_name: eventName ?? null,
-    event: (event && shown(event)) ?? null,
+    event: shown[0] ?? null,
+    events: shown,
+    event_count: events.length,
+    response: response ? { ...response, body: response.body.length <= SHOWN_MAX_LENGTH ? response.body : null } : null,
     reason: reason ?? null,
     message: message ?? null,
   };
+}
+
+/** Those before the first one that is too large. */
+function shownEvents(events: readonly Event[]): Event[] {
+  let length = 0;
+  const end = events.findIndex((event) => {
+    length += JSON.stringify(event).length;
+    return length > SHOWN_MAX_LENGTH;
+  });
+  return end === -1 ? [...events] : events.slice(0, end);
 }
 
 export function presentResult({ requestId, eventId, reason, message }: ReplayResult) {

@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
-import type { Webhook, Webhooks } from '../../store/webhooks/webhooks.ts';
+import { presetOf } from '../../providers/catalog.ts';
+import { METHODS, verificationSchema } from '../../providers/preset.ts';
+import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
 import { time } from './time.ts';
@@ -33,6 +36,20 @@ export const webhookSchema = z
       .meta({ description: 'Previous URLs that are still valid' }),
     transform: transformSchema,
     ...shownListFields,
+    provider: z.string().nullable().meta({ description: 'null: requests are not verified' }),
+    verify: z.boolean().meta({ description: 'Whether requests are verified' }),
+    secrets: z
+      .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
+      .meta({ description: 'The newest first. Their texts are never shown' }),
+    verification: verificationSchema.nullable().meta({ description: "The user's; null: the provider's own" }),
+    settings: z.record(z.string(), z.string()),
+    filter: z.string().nullable(),
+    methods: z.array(z.enum(METHODS)),
+    deduplicate: z
+      .boolean()
+      .meta({ description: "Whether the provider's ID is the deduplication ID of events whose transform sets none" }),
+    max_body_bytes: z.int().nullable(),
+    version: z.int().meta({ description: 'Counts the saves of what decides how a request is handled' }),
     paused_at: z.iso
       .datetime()
       .nullable()
@@ -55,6 +72,22 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
       .map((former) => ({ url: `${origin}/e/${former.key}`, until: time(former.until) })),
     transform,
     ...presentLists(webhook),
+    provider: webhook.provider ?? null,
+    verify: webhook.provider !== undefined && webhook.verify !== false,
+    secrets: (webhook.secrets ?? [])
+      .filter(({ until }) => until === undefined || until > nowMs)
+      .map((secret) => ({
+        id: secret.id,
+        added_at: time(secret.addedAt),
+        expires_at: time(secret.until),
+      })),
+    verification: webhook.verification ?? null,
+    settings: webhook.settings ?? {},
+    filter: webhook.filter ?? null,
+    methods: webhook.methods ?? presetOf(webhook.provider ?? '')?.methods ?? ['POST' as const],
+    deduplicate: webhook.provider !== undefined && webhook.deduplicate !== false,
+    max_body_bytes: webhook.maxBodyBytes ?? null,
+    version: versionOf(webhook),
     paused_at: time(pausedAt),
     created_at: time(createdAt),
     updated_at: time(updatedAt),

@@ -90,8 +90,10 @@ async function shipBatch({ rows, ids }: Batch, lookAgainMs: number, deps: Webhoo
 }
 
 function toRow(webhookId: string, { summary, summaryText, request, body }: StoredRequest): RequestRow {
-  const { id, outcome, status, eventName } = summary;
-  return { id, at: timeOf(id), webhookId, outcome, status, eventName, summary: summaryText, request, body };
+  const { id, outcome, status, eventName, verification } = summary;
+  const result = verification?.result;
+  const columns = { id, at: timeOf(id), webhookId, outcome, verification: result, status, eventName };
+  return { ...columns, summary: summaryText, request, body };
 }
 
 /** Finds requests of a log that nobody put on the list, such as those from before there was an archive; and drops those that are not hot any more. */

@@ -65,9 +65,10 @@ export class Acceptor {
   }
 
   /** Accepts an event under a given ID: accepting it again changes nothing.
+   *  @param index of the event in its request
    *  @returns that ID, or the ID of an earlier event with the same deduplication ID */
-  async acceptWithId(event: Event, internalId: string, request: AcceptRequest): Promise<string> {
-    const [id] = await this.#commit([{ event, internalId, index: 0, request }], this.#deps.partitions.layout);
+  async acceptWithId(event: Event, internalId: string, request: AcceptRequest, index = 0): Promise<string> {
+    const [id] = await this.#commit([{ event, internalId, index, request }], this.#deps.partitions.layout);
     return id as string;
   }
 

@@ -20,9 +20,9 @@ export class TracedAcceptor extends Acceptor {
     return this.#send(events, request, (traced) => super.accept(events, traced));
   }
 
-  override async acceptWithId(event: Event, internalId: string, request: AcceptRequest): Promise<string> {
+  override async acceptWithId(event: Event, internalId: string, request: AcceptRequest, index = 0): Promise<string> {
     const [id] = await this.#send([event], request, async (traced) => [
-      await super.acceptWithId(event, internalId, traced),
+      await super.acceptWithId(event, internalId, traced, index),
     ]);
     return id as string;
   }

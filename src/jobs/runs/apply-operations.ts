@@ -1,7 +1,7 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
-import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
+import { isAside, type Op, sdkNameOf, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import type { CallToSchedule } from './call-ref.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
@@ -112,7 +112,7 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   const isOpen = (op: Op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id);
   if (pending > 0 || steps.some(isOpen)) return undefined;
   const [unsupported] = steps.map(problemOf).filter((problem) => problem !== undefined);
-  if (unsupported) return { kind: 'failed', error: unsupported, retriable: true };
+  if (unsupported) return { kind: 'failed', error: unsupported, retriable: false };
   const [repeated] = steps;
   return retriableFailure(
     'AppError',
@@ -126,6 +126,8 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
 export function problemOf(op: Op): RunError | undefined {
   if (OPERATIONS.has(op.op)) return undefined;
   const known = OPERATION_NAMES.join(', ');
-  const message = `step "${stepName(op)}" is the operation ${JSON.stringify(op.op)}, which the service does not support; supported: ${known}`;
+  const code = JSON.stringify(op.op);
+  const what = sdkNameOf(op) ?? `the operation ${code}`;
+  const message = `${what} is not supported by this service: step "${stepName(op)}" is the operation ${code}; supported: ${known}`;
   return { name: 'UnsupportedOperation', message };
 }

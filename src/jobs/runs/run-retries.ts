@@ -46,9 +46,23 @@ export class RunRetries {
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
-    const { id, active } = await this.#nextRerun(run, fromStep);
+    const { id, active } = await this.nextRerun(run, fromStep);
     if (active) return active;
     await this.#start(run, id, nowMs, fromStep);
+    return runs.read(env, id);
+  }
+
+  /** Re-runs a run under an ID that `nextRerun` gave: a repetition changes nothing.
+   *  @returns the new run; undefined when there is no such run
+   *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
+  async startRerun(env: string, runId: string, id: string, nowMs: number): Promise<Run | undefined> {
+    const { runs } = this.#deps.history;
+    const started = await runs.read(env, id);
+    if (started) return started;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
+    await this.#start(run, id, nowMs, undefined);
     return runs.read(env, id);
   }
 
@@ -82,8 +96,9 @@ export class RunRetries {
     return this.#deps.scheduler.delayedCalls(calls);
   }
 
-  /** A re-run outlives the record of its run, so counting the stored ones, hot or archived, counts them all. */
-  async #nextRerun({ env, id: runId }: Run, fromStep: FromStep | undefined): Promise<{ id: string; active?: Run }> {
+  /** A re-run outlives the record of its run, so counting the stored ones, hot or archived, counts them all.
+   *  @returns the ID of the next re-run; `active`: the present one, which must end first */
+  async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
     const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
     for (let count = 0; ; count++) {
       const id = derivedId(runId, ...parts, String(count));

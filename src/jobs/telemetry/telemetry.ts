@@ -7,12 +7,13 @@ import type { Logger } from '../../log.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { newId } from '../../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../../model/runs/run.ts';
+import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
 import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
 import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
-import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
+import type { LogOutcome, VerificationResult } from '../../store/webhooks/webhook-log.ts';
 
 const FLUSH_MS = 1_000;
 /** How long the last flush may take at shutdown. */
@@ -64,8 +65,10 @@ export class Telemetry {
     this.#recorder.eventRequestReceived(bytes);
   }
 
-  recordWebhookAnswer(outcome: LogOutcome): void {
+  /** @param verification undefined: the webhook verifies nothing, or the request did not come so far */
+  recordWebhookAnswer(outcome: LogOutcome, verification?: VerificationResult): void {
     this.#recorder.webhookRequest(outcome);
+    if (verification) this.#recorder.webhookVerified(verification);
   }
 
   /** @param ms from the request that sent the events to its answer */
@@ -108,6 +111,14 @@ export class Telemetry {
 
   publishWebhookRequest(request: LiveUpdateOf['webhook-requests']): void {
     this.#liveUpdates.publish(undefined, 'webhook-requests', request);
+  }
+
+  recordWebhookIssue(kind: IssueKind): void {
+    this.#recorder.webhookIssueOpened(kind);
+  }
+
+  publishWebhookIssue({ id, webhookId, kind, state }: LiveUpdateOf['webhook-issues']): void {
+    this.#liveUpdates.publish(undefined, 'webhook-issues', { id, webhookId, kind, state });
   }
 
   /** Adds the counters to Redis. What Redis does not take is part of the next flush. */

@@ -162,7 +162,7 @@ function modeProblem({ mode }: ProbeResult, { dev }: KnownApp): Problem[] {
       code: 'mode',
       message: `The app is in ${other} mode, the service in ${is} mode`,
       fix: dev
-        ? 'Set SERVICE_DEV=1 for the app, and restart it.'
+        ? "Set SERVICE_DEV=1 for the app, or SERVICE_DEV=<the service's address> where its port is not 8288 (INNGEST_DEV with an official SDK), and restart it."
         : 'Unset SERVICE_DEV of the app, give it the signing key, and restart it.',
     },
   ];

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
 import { EVENT_NAME_MAX } from '../events/event.ts';
-import { compile, compileWait } from '../expressions/expression.ts';
+import { compile, compileWait, type Expression } from '../expressions/expression.ts';
 import { checkFlow } from '../flow-control/flow-check.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
@@ -14,6 +14,7 @@ import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Regi
 import { cronProblem } from './cron.ts';
 import { excessOf } from './function-limits.ts';
 import { withInferred } from './given-function.ts';
+import { isNeverMet, unmatchedName } from './unmatched-triggers.ts';
 
 export const MAX_RETRIES = 20;
 /** Characters of a problem: it may quote what the app sent. */
@@ -106,15 +107,15 @@ function* checkFunction(
   ids.add(data.id);
   const problems: string[] = [];
   const usable = { triggers: data.triggers ?? [], cancel: [] as z.infer<typeof cancelSchema>[] };
-  for (const [i, { expression }] of usable.triggers.entries()) {
-    const problem = problemOf(expression, compile);
-    if (problem) problems.push(`triggers[${i}] never fires: its expression is not valid CEL: ${problem}`);
+  for (const [i, { event, expression }] of usable.triggers.entries()) {
+    const problem = event === undefined ? undefined : unmetBecause(event, 'expression', expression, compile);
+    if (problem) problems.push(`triggers[${i}] never fires: ${problem}`);
     yield undefined;
   }
   for (const [i, one] of (data.cancel ?? []).entries()) {
-    const problem = problemOf(one.if, compileWait);
-    if (problem) problems.push(`cancel[${i}] cancels no run: its "if" is not valid CEL: ${problem}`);
-    else usable.cancel.push(one);
+    const problem = unmetBecause(one.event, '"if"', one.if, compileWait);
+    if (problem) problems.push(`cancel[${i}] cancels no run: ${problem}`);
+    if (problemOf(one.if, compileWait) === undefined) usable.cancel.push(one);
     yield undefined;
   }
   return { registered: functionOf(data, usable, problems, app, dialect) };
@@ -163,6 +164,20 @@ function refused(id: string | null, problem: string): CheckedFunction {
 function idOf(given: unknown): string | null {
   const id = isJsonObject(given) ? given.id : undefined;
   return typeof id === 'string' && id !== '' ? id : null;
+}
+
+/** Why no event meets a trigger; undefined: events may. */
+function unmetBecause(
+  event: string,
+  field: string,
+  source: string | null | undefined,
+  compiler: (source: string) => Expression,
+): string | undefined {
+  const invalid = problemOf(source, compiler);
+  if (invalid) return `its ${field} is not valid CEL: ${invalid}`;
+  const unmatched = unmatchedName(event);
+  if (unmatched) return unmatched;
+  return source && isNeverMet(source, compiler(source)) ? `its ${field} is false for every event` : undefined;
 }
 
 function problemOf(expression: string | null | undefined, compiler: (source: string) => unknown): string | undefined {

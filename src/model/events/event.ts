@@ -8,7 +8,7 @@ export const jsonObject = (field: string) =>
     .custom<Record<string, unknown>>(isJsonObject, 'a JSON object')
     .meta({ type: 'object', additionalProperties: true, description: field });
 
-export const RESERVED_PREFIXES = ['inngest/', 'service/internal.'] as const;
+export const RESERVED_PREFIXES = ['inngest/', 'service/internal.', 'tidegate/'] as const;
 export const FUNCTION_FAILED = 'inngest/function.failed';
 export const FUNCTION_INVOKED = 'inngest/function.invoked';
 /** Triggers deferred functions; the official SDKs expect this name. */
@@ -16,6 +16,10 @@ export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 
 /** The event of a run that a schedule starts. */
 export const SCHEDULED_TIMER = 'inngest/scheduled.timer';
+
+/** Tell of issues of webhooks (docs/webhooks.md#issues). */
+export const WEBHOOK_FAILING = 'tidegate/webhook.failing';
+export const WEBHOOK_RECOVERED = 'tidegate/webhook.recovered';
 
 export const EVENT_NAME_MAX = 512;
 export const EVENT_ID_MAX = 512;
@@ -43,6 +47,10 @@ export const eventSchema = z
     user: jsonObject('Passed through to functions').optional(),
     v: z.string().optional().meta({ description: 'Version of the payload, passed through' }),
     meta: metaSchema.optional().meta({ description: 'Sessions that the event belongs to: IDs by name' }),
+    verified: z.boolean().optional().meta({
+      description:
+        "Of a webhook with a provider: whether the provider's signature of the request was verified. Only the service sets it",
+    }),
   })
   .meta({ id: 'Event', description: 'An event' });
 
@@ -97,7 +105,7 @@ export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestI
 
 /** The payload is JSON text that preserves every digit of the event's data. */
 export function toEnvelope(
-  { name, data, id, ts, user, v, meta }: Event,
+  { name, data, id, ts, user, v, meta, verified }: Event,
   at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
 ): Envelope {
   const { internalId, env, receivedAt, source, requestId, index } = at;
@@ -112,7 +120,7 @@ export function toEnvelope(
     requestId,
     index,
     // Omits undefined fields.
-    payload: JSON.stringify({ name, data, id, ts, user, v, meta }),
+    payload: JSON.stringify({ name, data, id, ts, user, v, meta, verified }),
   };
 }
 
@@ -131,13 +139,20 @@ export function recordOf(event: RecordParts, parse: (text: string) => unknown = 
 }
 
 /** Copies a stored event for a new send, without its time and its deduplication ID. */
-export function copyToResend({ name, data, user, v, meta }: Event): Event {
-  return { name, data, ...(user !== undefined && { user }), ...(v !== undefined && { v }), ...(meta && { meta }) };
+export function copyToResend({ name, data, user, v, meta, verified }: Event): Event {
+  return {
+    name,
+    data,
+    ...(user !== undefined && { user }),
+    ...(v !== undefined && { v }),
+    ...(meta && { meta }),
+    ...(verified !== undefined && { verified }),
+  };
 }
 
 /** An event as it was sent, with its ID and time. */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
-  const { name, data, id, ts, user, v, meta, internal_id } = record;
+  const { name, data, id, ts, user, v, meta, verified, internal_id } = record;
   return {
     name,
     data,
@@ -146,6 +161,7 @@ export function payloadOf(record: EventRecord): Event & { ts: number } {
     ...(user !== undefined && { user }),
     ...(v !== undefined && { v }),
     ...(meta && { meta }),
+    ...(verified !== undefined && { verified }),
   };
 }
 

@@ -76,9 +76,9 @@ export function validateEvents(body: unknown, text: string): Event[] {
 
 /** A transform that returns no `data` has most likely misread the request.
  *  @throws ServiceError event_invalid with index, field, received and expected value */
-export function requireData(event: unknown): void {
+export function requireData(event: unknown, index = 0): void {
   const data = isJsonObject(event) ? event.data : undefined;
-  if (data === undefined || data === null) throw invalid(0, 'data', data, 'a JSON object');
+  if (data === undefined || data === null) throw invalid(index, 'data', data, 'a JSON object');
 }
 
 /** @throws ServiceError event_invalid if it is nested too deeply for later serializers */

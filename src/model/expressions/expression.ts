@@ -1,5 +1,5 @@
-/** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event).
- *  Apps write them, and processes that all apps share evaluate them. Their size and cost are therefore bounded
+/** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event); in filters
+ *  of webhooks, over `method`, `headers`, `query` and `body` of the request. Apps write them, and processes that all apps share evaluate them. Their size and cost are therefore bounded
  *  (docs/decisions/0014-expression-fuel.md). */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
@@ -17,10 +17,7 @@ export interface Evaluation {
   cost: number;
 }
 
-export interface Scope extends Record<string, unknown> {
-  event: unknown;
-  async?: unknown;
-}
+export type Scope = Record<string, unknown>;
 
 /** The value of an expression; `value` is undefined if it cannot be evaluated. */
 export interface EvaluatedValue {
@@ -61,6 +58,7 @@ class Compiler {
 
 const triggers = new Compiler(['event']);
 const waits = new Compiler(['event', 'async']);
+const filters = new Compiler(['method', 'headers', 'query', 'body']);
 
 /** @throws Error with the value found and the value allowed */
 export function compile(source: string): Expression {
@@ -70,6 +68,11 @@ export function compile(source: string): Expression {
 /** Like `compile`, with `async`. */
 export function compileWait(source: string): Expression {
   return waits.compile(source);
+}
+
+/** Like `compile`, over a request of a webhook. */
+export function compileFilter(source: string): Expression {
+  return filters.compile(source);
 }
 
 function compileIn(language: Language, source: string): Expression {

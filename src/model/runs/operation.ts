@@ -35,6 +35,12 @@ const optionsSchema = z.looseObject({
   payload: z.looseObject({ data: z.unknown(), user: z.unknown(), v: z.unknown() }).partial().nullish(),
 });
 
+const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
+/** Of operations that SDKs have, and the service does not. */
+const SDK_NAMES: Readonly<Record<string, string>> = {
+  SyncRunComplete: 'the end of a durable endpoint in the answer to a call',
+};
+
 /** Operations with the options above; those of others can have any. */
 const WITH_OPTIONS: ReadonlySet<string> = new Set([
   'Sleep',
@@ -67,18 +73,43 @@ const opSchema = z.object({
 
 const anyOpSchema = opSchema.extend({ opts: z.unknown().optional() });
 
+/** Operations without options of their own. */
+const WITHOUT_OPTIONS: ReadonlySet<string> = new Set([
+  'Step',
+  'StepRun',
+  'StepError',
+  'StepFailed',
+  'StepPlanned',
+  'StepNotFound',
+  'RunComplete',
+  'RunError',
+  'DiscoveryRequest',
+]);
+
+/** What is read of an operation that the service does not know, whatever it has: enough to name it. */
+const unknownOpSchema = opSchema.pick({ id: true, op: true }).extend({
+  name: z.string().nullish().catch(undefined),
+  displayName: z.string().nullish().catch(undefined),
+  opts: z.unknown().optional(),
+});
+
 export type Op = z.infer<typeof opSchema>;
 
 /** Checks the options only of operations that have them, so that one with others does not spoil the rest. */
 const opsSchema = z.array(
-  anyOpSchema.transform((op, context): Op => {
-    if (!WITH_OPTIONS.has(op.op)) return { ...op, opts: isJsonObject(op.opts) ? op.opts : undefined } as Op;
-    const { success, data, error } = opSchema.safeParse(op);
-    if (success) return data;
-    for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path, message });
+  z.unknown().transform((given, context): Op => {
+    const { success, data, error } = schemaOf(given).safeParse(given);
+    if (success) return { ...data, opts: isJsonObject(data.opts) ? data.opts : undefined } as Op;
+    for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path: [...path], message });
     return z.NEVER;
   }),
 );
+
+function schemaOf(given: unknown) {
+  const op = isJsonObject(given) ? given.op : undefined;
+  if (typeof op !== 'string' || WITHOUT_OPTIONS.has(op)) return anyOpSchema;
+  return WITH_OPTIONS.has(op) ? opSchema : unknownOpSchema;
+}
 
 /** Why the operations of a response are rejected. */
 export type OpsProblem =
@@ -144,6 +175,12 @@ export function isFunctionError({ op, id, name, displayName }: Op): boolean {
 /** Whether the operation leaves the function where it is: without another one, its run would not go on. */
 export function isAside({ op }: Op): boolean {
   return op === 'DeferAdd' || op === 'DeferAbort';
+}
+
+/** What the operation is called in code, where its SDK says so: `step.fetch`. */
+export function sdkNameOf({ op, opts }: Op): string | undefined {
+  const type: unknown = isJsonObject(opts) ? opts.type : undefined;
+  return typeof type === 'string' && SDK_NAME.test(type) ? type : SDK_NAMES[op];
 }
 
 /** The step's display name. */

@@ -1,6 +1,7 @@
 /** Registered apps: URL, SDK, dialect, and the result of the last registration. Functions are stored apart (functions.ts). */
 import type { Dialect, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
+import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -19,6 +20,8 @@ export interface App {
   lastSync: { at: number; error?: string; found?: SyncFinder };
   /** Functions that the last registration had and that were not registered; absent: none. */
   refused?: RefusedFunction[];
+  /** Fields of the last registration that the service does not act on; absent: none. */
+  unsupported?: Unsupported;
 }
 
 export class Apps {

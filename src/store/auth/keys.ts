@@ -19,6 +19,8 @@ export const authKeys = (prefix: string) => ({
   auditLogArchived: `${prefix}:audit-log-archived`,
   rejections: `${prefix}:rejections`,
   rejectionEntries: `${prefix}:rejection-entries`,
+  idempotentResponse: (digest: string) => `${prefix}:idempotent-response:${digest}`,
+  apiRateLimit: (window: string) => `${prefix}:api-rate-limit:${window}`,
 });
 
 export const AUTH_KEY_DECLARATIONS = {
@@ -158,5 +160,23 @@ export const AUTH_KEY_DECLARATIONS = {
     ttl: '30 days, renewed',
     size: '1 field per rejected attempt',
     description: 'ID → attempt, reason, count and times, as JSON.',
+  },
+  idempotentResponse: {
+    pattern: 'idempotent-response:<digest>',
+    type: 'string',
+    owner: 'auth/idempotent-responses.ts',
+    ttl: '24 h; 1 min, renewed, while the request is carried out',
+    size: 'about 1 KB, at most 90 KB',
+    description:
+      'SHA-256 of principal, environment, route and idempotency key → digest of the request, and its response, encrypted.',
+  },
+  apiRateLimit: {
+    pattern: 'api-rate-limit:<window>',
+    type: 'string',
+    owner: 'auth/api-rate-limits.ts',
+    ttl: '1 min',
+    size: 'a number',
+    description:
+      'Prefix of the keys that rate-limiter-flexible makes: requests of an API key or an app to the REST API in this minute.',
   },
 } as const satisfies Record<keyof ReturnType<typeof authKeys>, KeyDeclaration>;

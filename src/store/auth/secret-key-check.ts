@@ -4,27 +4,39 @@ import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** Context that the check value is encrypted with (model/auth/seal.ts). */
 const CONTEXT = 'secret-key-check';
+/** Webhooks that a message names. */
+const NAMED_MAX = 10;
 
 export class SecretKeyCheck {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
   readonly #sealer: Sealer;
   readonly #signingKeys: SigningKeys;
+  readonly #webhookSecrets: WebhookSecrets;
 
   constructor({
     redis,
     keys,
     sealer,
     signingKeys,
-  }: { redis: Redis; keys: Keyspace; sealer: Sealer; signingKeys: SigningKeys }) {
+    webhookSecrets,
+  }: {
+    redis: Redis;
+    keys: Keyspace;
+    sealer: Sealer;
+    signingKeys: SigningKeys;
+    webhookSecrets: WebhookSecrets;
+  }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#sealer = sealer;
     this.#signingKeys = signingKeys;
+    this.#webhookSecrets = webhookSecrets;
   }
 
   /** Writes nothing.
@@ -34,8 +46,8 @@ export class SecretKeyCheck {
       this.#redis.get(this.#keys.secretKeyCheck),
       this.#signingKeys.unreadable(),
     ]);
-    if (unreadable.length > 0) throw this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
-    if (checkValue !== null && !this.#decrypts(checkValue)) throw this.#wrongKey('what a former start sealed');
+    if (unreadable.length > 0) throw await this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
+    if (checkValue !== null && !this.#decrypts(checkValue)) throw await this.#wrongKey('what a former start sealed');
   }
 
   /** Stores the check value if there is none, and verifies: of two processes that start on an empty Redis with different keys, one fails.
@@ -47,10 +59,20 @@ export class SecretKeyCheck {
     await this.verify();
   }
 
+  /** The webhooks whose secrets are lost, for people; undefined: none. The service works without them: it rejects their requests, until their
+   *  secrets are saved again. */
+  async unreadableWebhooks(): Promise<string | undefined> {
+    const names = await this.#webhookSecrets.unreadable();
+    if (names.length === 0) return undefined;
+    const rest = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+    const named = names.slice(0, NAMED_MAX).map((name) => JSON.stringify(name));
+    return named.join(', ') + rest;
+  }
+
   /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
-   *  @returns number of signing keys */
+   *  @returns number of signing keys and webhooks */
   async reencrypt(): Promise<number> {
-    const count = await this.#signingKeys.reencrypt();
+    const count = (await this.#signingKeys.reencrypt()) + (await this.#webhookSecrets.reencrypt());
     await this.#redis.set(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT));
     return count;
   }
@@ -65,11 +87,14 @@ export class SecretKeyCheck {
     }
   }
 
-  #wrongKey(what: string): ConfigError {
+  async #wrongKey(what: string): Promise<ConfigError> {
     const { secretKeyCheck: sealCheck, signingKeys } = this.#keys;
+    const webhooks = await this.unreadableWebhooks();
+    const also = webhooks === undefined ? '' : `, and the secrets of the webhooks ${webhooks}`;
+    const then = webhooks === undefined ? '' : '. Then save the secrets of these webhooks again';
     return new ConfigError(
-      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts ${what} in Redis. Set SECRET_KEY_FALLBACK to the previous key. ` +
-        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service generates new signing keys, which apps then need`,
+      `SECRET_KEY: neither it nor SECRET_KEY_FALLBACK decrypts ${what}${also} in Redis. Set SECRET_KEY_FALLBACK to the previous key. ` +
+        `If that key is lost, delete the Redis keys ${signingKeys} and ${sealCheck}: the service generates new signing keys, which apps then need${then}`,
     );
   }
 }

@@ -3,9 +3,12 @@ import type { Config } from '../../config.ts';
 import { Sealer } from '../../model/auth/seal.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { StoreContext } from '../store-context.ts';
+import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import { ApiKeys } from './api-keys.ts';
+import { ApiRateLimits } from './api-rate-limits.ts';
 import { AuditLog } from './audit-log.ts';
 import { EventKeys } from './event-keys.ts';
+import { IdempotentResponses } from './idempotent-responses.ts';
 import { OneTimeTokens } from './one-time-tokens.ts';
 import { RejectionLog } from './rejection-log.ts';
 import { SecretKeyCheck } from './secret-key-check.ts';
@@ -25,6 +28,8 @@ export interface AuthStore {
   secretKeyCheck: SecretKeyCheck;
   auditLog: AuditLog;
   rejectionLog: RejectionLog;
+  idempotentResponses: IdempotentResponses;
+  apiRateLimits: ApiRateLimits;
 }
 
 export function createAuthStore(context: StoreContext, environments: Environments): AuthStore {
@@ -32,6 +37,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);
   const signingKeys = new SigningKeys({ redis, keys, environments, sealer, given: signingKeyOfSettings(config) });
+  const webhookSecrets = new WebhookSecrets(redis, keys, sealer);
   return {
     eventKeys: new EventKeys({ redis, keys, cacheInvalidation, secrets: config.eventKeys }),
     apiKeys: new ApiKeys(redis, keys, cacheInvalidation),
@@ -40,9 +46,11 @@ export function createAuthStore(context: StoreContext, environments: Environment
     oneTimeTokens: new OneTimeTokens(redis, keys),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
-    secretKeyCheck: new SecretKeyCheck({ redis, keys, sealer, signingKeys }),
+    secretKeyCheck: new SecretKeyCheck({ redis, keys, sealer, signingKeys, webhookSecrets }),
     auditLog: new AuditLog(redis, keys),
     rejectionLog: new RejectionLog(redis, keys),
+    idempotentResponses: new IdempotentResponses(redis, keys, sealer),
+    apiRateLimits: new ApiRateLimits(redis, keys, config.apiRateLimit),
   };
 }
 

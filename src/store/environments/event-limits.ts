@@ -40,7 +40,7 @@ export class EventLimits {
     if (maxBytes === undefined) return this.of(env);
     return {
       bytes: maxBytes,
-      remedy: `raise "max_bytes" of the event key with PUT /v1/event-keys/${id} (up to ${EVENT_LIMIT_MAX_BYTES})`,
+      remedy: `raise "max_bytes" of the event key with PATCH /v1/event-keys/${id} (up to ${EVENT_LIMIT_MAX_BYTES})`,
     };
   }
 }

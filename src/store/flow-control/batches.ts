@@ -1,9 +1,8 @@
 /** Batches: the IDs of events that will have one run together, by function and value of the key. All of a batch is in the partition that function and value
  *  name, its events may be in others. A batch is open until it is full or due; a closed one stays until its run is created. */
-import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type Look, type LookReply, recordLook, toLook } from './looks.ts';
+import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
 
 /** Payloads of one batch, at most, unless one event alone has more. */
 export const BATCH_MAX_BYTES = 10_485_760;
@@ -132,17 +131,8 @@ export class Batches {
   }
 
   /** Which of the functions have open batches, and in which partitions. */
-  async waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]> {
-    const all = functionIds.flatMap((functionId) => {
-      return this.#keys
-        .all()
-        .map((keys) => ({ functionId, partition: keys.number, key: keys.batches(env, functionId) }));
-    });
-    const found = await inPipelines<number>(
-      this.#redis,
-      all.map(({ key }) => ['exists', key]),
-    );
-    return all.filter((_, i) => found[i] === 1);
+  waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
+    return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) => home.batches(env, functionId));
   }
 }
 

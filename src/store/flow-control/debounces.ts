@@ -1,9 +1,8 @@
 /** Debounces: of the events of a function with the same value of the key, the latest, until no later one has come for a while. All of a debounce is in the
  *  partition that function and value name, its events may be in others. One that has fired stays until its run is created. */
-import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type Look, type LookReply, recordLook, toLook } from './looks.ts';
+import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
 
 /** An event that is added so long after its ingest job began may have been decided about by another try. */
 const DOUBT_AFTER_MS = 500;
@@ -126,15 +125,10 @@ export class Debounces {
   }
 
   /** Which of the functions have open debounces, and in which partitions. */
-  async waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]> {
-    const all = functionIds.flatMap((functionId) =>
-      this.#keys.all().map((keys) => ({ functionId, partition: keys.number, key: keys.debounces(env, functionId) })),
+  waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
+    return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) =>
+      home.debounces(env, functionId),
     );
-    const found = await inPipelines<number>(
-      this.#redis,
-      all.map(({ key }) => ['exists', key]),
-    );
-    return all.filter((_, i) => found[i] === 1);
   }
 }
 

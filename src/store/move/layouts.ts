@@ -2,6 +2,7 @@
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
 import { MOVE_FIELD, type MoveMarker, readMarker } from '../redis/move-marker.ts';
 import { VERSIONS_FIELD, withVersion } from '../redis/partitions.ts';
+import { SCHEMA_FIELD } from '../redis/schema-version.ts';
 import type { Store } from '../store.ts';
 
 type Side = 'source' | 'target';
@@ -44,6 +45,8 @@ export class Layouts {
     const layout = new PartitionLayout(present);
     const versions = count > layout.count ? withVersion(layout.versions, count, Date.now()) : present;
     await redis.hset(keys.partitionLayout, VERSIONS_FIELD, JSON.stringify(versions));
+    const schema = await this.#stores.source.redis.hget(this.#stores.source.keys.partitionLayout, SCHEMA_FIELD);
+    if (schema !== null) await redis.hset(keys.partitionLayout, SCHEMA_FIELD, schema);
     return versions;
   }
 }

@@ -4,6 +4,7 @@ import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Logger, withoutArguments } from '../../log.ts';
+import { withHint } from './connection-hints.ts';
 import { clusterOf, nodesByHashSlot, onEachServer, open, openNode, type Redis } from './servers.ts';
 import { coalesceWrites } from './write-coalescing.ts';
 
@@ -56,7 +57,7 @@ export function connect(
   if (patience === 'wait') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }
-  const warn = (error: Error) => log.warn({ err: error.message, patience }, 'redis connection');
+  const warn = (error: Error) => log.warn({ err: withHint(error.message, servers), patience }, 'redis connection');
   redis.on('error', warn);
   clusterOf(redis)?.on('node error', warn);
   return redis;

@@ -1,10 +1,13 @@
 /** The layout of partitions, as Redis has it (key `partitionLayout`). Each process reads it before anything else, and follows its changes: it must
  *  know a new version before that is in force. So a version is announced early, and a process that cannot read for most of that time does nothing
  *  with partitions until it can. */
+import { ConfigError } from '../../config.ts';
 import { setPartitionedSince } from '../../model/ids.ts';
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
 import { type Redis, unavailable } from './connection.ts';
-import { MOVE_FIELD, MovedError, readMarker, refusalOf } from './move-marker.ts';
+import type { Locks } from './locks.ts';
+import { MOVE_FIELD, readMarker, refusalOf } from './move-marker.ts';
+import { SCHEMA_FIELD, type SchemaVersion } from './schema-version.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
 /** From the announcement of a new number of partitions until it is in force. */
@@ -13,6 +16,7 @@ const READ_EVERY_MS = 5_000;
 const RETRY_MS = 200;
 /** What was read is out of date so long before a version that was announced right after is in force. */
 const OUTDATED_MS = ANNOUNCED_MS - 20_000;
+const MIGRATION_LOCK_MS = 60_000;
 export const VERSIONS_FIELD = 'versions';
 
 export interface PartitionsOptions {
@@ -23,6 +27,10 @@ export interface PartitionsOptions {
   wanted: number;
   /** Whether the installation has nothing yet. */
   isNew: () => Promise<boolean>;
+  schema: SchemaVersion;
+  locks: Locks;
+  /** In dev mode each process migrates; in production, release does so before a deploy. */
+  dev: boolean;
 }
 
 export class Partitions {
@@ -41,18 +49,31 @@ export class Partitions {
   }
 
   /** @returns why this Redis is not the one to use, or not yet; undefined: it is */
-  async refusal(): Promise<MovedError | undefined> {
+  async refusal(): Promise<ConfigError | undefined> {
     const { redis, key } = this.#options;
     return refusalOf(readMarker(await redis.hget(key, MOVE_FIELD)));
   }
 
+  /** Brings what Redis has to the version of this code. Does nothing while another process does so.
+   *  @returns what was done, for people
+   *  @throws SchemaError when the store is newer than the code can read */
+  async migrate(): Promise<string[]> {
+    const { redis, key, schema, locks } = this.#options;
+    let done: string[] = [];
+    await locks.withLock('schema', MIGRATION_LOCK_MS, async () => {
+      done = await schema.migrate(redis, key);
+    });
+    return done;
+  }
+
   /** Reads the layout, and raises the number of partitions if the setting asks for more.
-   *  @throws MovedError when this Redis is not in use */
+   *  @throws ConfigError when this Redis is not in use, or has data of a version that this code does not know */
   async read(): Promise<PartitionLayout> {
     const { redis, key, wanted } = this.#options;
-    const [text, marker] = await redis.hmget(key, VERSIONS_FIELD, MOVE_FIELD);
-    const refusal = refusalOf(readMarker(marker));
-    if (refusal) throw refusal;
+    const [text, marker, schema] = await redis.hmget(key, VERSIONS_FIELD, MOVE_FIELD, SCHEMA_FIELD);
+    const moved = refusalOf(readMarker(marker));
+    if (moved) throw moved;
+    await this.#checkSchema(schema);
     if (text === null || text === undefined) return this.#create();
     const layout = new PartitionLayout(JSON.parse(text) as LayoutVersion[]);
     if (wanted <= layout.count) return this.#use(layout);
@@ -64,8 +85,8 @@ export class Partitions {
   }
 
   /** Reads it now, whenever the connection is ready, and every few seconds. Resolves after the first successful read.
-   *  @param onMoved called when this Redis is not, or no longer, the one to use */
-  async follow(onMoved: (error: MovedError) => void): Promise<void> {
+   *  @param onRefused called when this Redis is not, or no longer, one to use */
+  async follow(onRefused: (error: ConfigError) => void): Promise<void> {
     const { redis } = this.#options;
     const firstRead = Promise.withResolvers<void>();
     let timer: NodeJS.Timeout | undefined;
@@ -80,9 +101,9 @@ export class Partitions {
           plan(READ_EVERY_MS);
         },
         (error) => {
-          if (error instanceof MovedError) {
-            this.#forget('the installation moves to another Redis');
-            onMoved(error);
+          if (error instanceof ConfigError) {
+            this.#forget(error.message);
+            onRefused(error);
             return;
           }
           plan(this.#layout ? READ_EVERY_MS : RETRY_MS);
@@ -98,6 +119,24 @@ export class Partitions {
     redis.on('ready', readAgain);
     readAgain();
     return firstRead.promise;
+  }
+
+  /** @throws SchemaError */
+  async #checkSchema(stored: string | null | undefined): Promise<void> {
+    const { redis, key, schema, dev } = this.#options;
+    const refusal = schema.refusal(stored ?? (await this.#initialSchema()));
+    if (!refusal) return;
+    if (!dev || !refusal.canMigrate) throw refusal;
+    await this.migrate();
+    if (schema.refusal(await redis.hget(key, SCHEMA_FIELD))) throw unavailable('the data in Redis is being migrated');
+  }
+
+  async #initialSchema(): Promise<string> {
+    const { redis, key, schema, isNew } = this.#options;
+    const initial = schema.initial(await isNew());
+    // If Redis refuses writes now, a later read stores it.
+    await redis.hsetnx(key, SCHEMA_FIELD, initial).catch(() => undefined);
+    return initial;
   }
 
   /** An installation without a layout has one partition, in which everything is that it has. A new one begins with the number of the setting. */

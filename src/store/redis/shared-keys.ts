@@ -50,7 +50,7 @@ export const SHARED_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '3 fields',
     description:
-      'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: the installation moves, or has moved, to or from this Redis, as JSON (`redis/move-marker.ts`).',
+      'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: the installation moves, or has moved, to or from this Redis, as JSON (`redis/move-marker.ts`). `schema`: the version of what Redis has, as JSON (`redis/schema-version.ts`).',
   },
   absent: {
     pattern: 'absent',

@@ -116,14 +116,21 @@ export class Replays {
   }
 
   /** Newest first.
-   *  @param before ID; undefined: from the newest */
-  async list(env: string, before: string | undefined, limit: number): Promise<StoredReplay[]> {
+   *  @param before ID; undefined: from the newest
+   *  @param statuses undefined: all */
+  async list(
+    env: string,
+    before: string | undefined,
+    limit: number,
+    statuses?: readonly ReplayStatus[],
+  ): Promise<StoredReplay[]> {
     const ids = (await this.#redis.zrange(this.#keys.replays(env), 0, '-1')).sort().reverse();
     const rest = before === undefined ? ids : ids.filter((id) => id < before);
     const found: StoredReplay[] = [];
     // Some may have expired.
     for (let at = 0; at < rest.length && found.length < limit; at += limit) {
-      found.push(...(await this.#readMany(env, rest.slice(at, at + limit))));
+      const read = await this.#readMany(env, rest.slice(at, at + limit));
+      found.push(...read.filter(({ status }) => !statuses || statuses.includes(status)));
     }
     return found.slice(0, limit);
   }

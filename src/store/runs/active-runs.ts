@@ -25,8 +25,11 @@ export class ActiveRuns {
     });
   }
 
-  async count(): Promise<number> {
-    const commands = this.#keys.all().map(({ activeRuns }) => ['zcard', activeRuns]);
+  /** @param dueBeforeMs only those whose reconciliation was due before */
+  async count(dueBeforeMs?: number): Promise<number> {
+    const commands = this.#keys.all().map(({ activeRuns }) => {
+      return dueBeforeMs === undefined ? ['zcard', activeRuns] : ['zcount', activeRuns, '-inf', `(${dueBeforeMs}`];
+    });
     const counts = await inPipelines<number>(this.#redis, commands);
     return counts.reduce((all, one) => all + one, 0);
   }

@@ -47,6 +47,8 @@ export const runKeys = (prefix: string) => ({
 export const cancellationKeys = (prefix: string) => ({
   cancellations: (env: string) => `${prefix}:cancellations:${env}`,
   dueCancellations: `${prefix}:due-cancellations`,
+  bulkActions: (env: string) => `${prefix}:bulk-actions:${env}`,
+  dueBulkActions: `${prefix}:due-bulk-actions`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -237,5 +239,22 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '100 entries per environment, while in progress',
     description: '`<env>/<ID>` of bulk cancellations in progress, by the time they go on (ms).',
+  },
+  bulkActions: {
+    pattern: 'bulk-actions:<env>',
+    type: 'hash',
+    owner: 'runs/bulk-actions.ts',
+    ttl: 'retention, renewed',
+    size: '200 fields, 20 KB each at most while in progress',
+    description:
+      'Bulk actions on runs: ID → what it is asked to do, how far it is, and the runs that it is acting on, as JSON.',
+  },
+  dueBulkActions: {
+    pattern: 'due-bulk-actions',
+    type: 'zset',
+    owner: 'runs/bulk-actions.ts',
+    ttl: 'none',
+    size: '10 entries per environment, while in progress',
+    description: '`<env>/<ID>` of bulk actions in progress, by the time they go on (ms).',
   },
 } as const satisfies Record<keyof (ReturnType<typeof runKeys> & ReturnType<typeof cancellationKeys>), KeyDeclaration>;

@@ -3,6 +3,7 @@ import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { ArchivableRuns } from './archivable-runs.ts';
+import { BulkActions } from './bulk-actions.ts';
 import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
@@ -29,6 +30,7 @@ export interface RunStore {
   checkpoints: Checkpoints;
   waits: Waits;
   cancellations: Cancellations;
+  bulkActions: BulkActions;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -49,6 +51,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     checkpoints: new Checkpoints(redis, keys),
     waits,
     cancellations: new Cancellations(redis, keys, retentionMs),
+    bulkActions: new BulkActions(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

@@ -3,6 +3,7 @@
  *  Updates are buffered and sent as one message per kind, at most four a second, with at most 100 items: the size of messages is bounded
  *  regardless of the load. */
 import type { RunStatus } from '../../model/runs/run.ts';
+import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
@@ -14,6 +15,7 @@ export interface LiveUpdateOf {
   runs: { id: string; functionId: string; eventId: string; status: RunStatus };
   'webhook-requests': { id: string; webhookId: string; outcome: LogOutcome };
   'held-events': { id: string };
+  'webhook-issues': { id: string; webhookId: string; kind: IssueKind; state: IssueState };
 }
 
 export type LiveUpdateKind = keyof LiveUpdateOf;

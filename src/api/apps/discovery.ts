@@ -1,0 +1,163 @@
+/** Dev mode: finds apps on this machine and registers them; registers them again when they come back or have changed. The ports and paths are few, and
+ *  asked at intervals; a program that is no app gets a handful of requests twice a minute. */
+import { setTimeout } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
+import { introspectLocal, type LocalApp, listeningHost, localKey, PATHS } from '../../functions/local-apps.ts';
+import type { Logger } from '../../log.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import { startInDevMode } from './mode-hints.ts';
+import type { Registrar } from './registrar.ts';
+import type { AppSync } from './sync.ts';
+
+const INTERVAL_MS = 3_000;
+/** A port that has no app is asked again after so many rounds: a framework may compile its routes late. */
+const ROUNDS_OF_OTHERS = 10;
+/** What an app says about itself does not tell all that may change. */
+const REPEAT_MS = 20_000;
+/** Apps that are asked. */
+const APPS_MAX = 50;
+
+export interface DiscoveryDeps {
+  ports: readonly number[];
+  /** Of the service. */
+  address: string;
+  apps: Apps;
+  appSync: Pick<AppSync, 'register'>;
+  registrar: Pick<Registrar, 'repeated'>;
+  agent: Dispatcher;
+  log: Logger;
+}
+
+/** An app that was found. */
+interface Known {
+  url: string;
+  /** undefined: it has not responded the last time. */
+  hash: string | undefined;
+  askedAt: number;
+  wasRegistered: boolean;
+  /** Name of the app that registered; undefined: none has, or not by this process. */
+  app?: string;
+  /** The last problem that was logged. */
+  problem?: string;
+}
+
+export class Discovery {
+  readonly #deps: DiscoveryDeps;
+  readonly #closing = new AbortController();
+  /** By port and path. */
+  readonly #known = new Map<string, Known>();
+  readonly #listening = new Set<number>();
+  #rounds = 0;
+
+  constructor(deps: DiscoveryDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param ownPort of this service */
+  async run(ownPort: number): Promise<void> {
+    const { log } = this.#deps;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      // Redis may be away.
+      await this.#round(ownPort).catch((error: Error) => log.debug({ err: error.message }, 'discovery'));
+      await setTimeout(INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #round(ownPort: number): Promise<void> {
+    const registered = new Map<string, string>();
+    const names = new Set<string>();
+    for (const { name, url } of await this.#deps.apps.all(PRODUCTION)) {
+      names.add(name);
+      const key = localKey(url);
+      if (key !== undefined) registered.set(key, url);
+    }
+    for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...registered.keys()]);
+    this.#rounds++;
+    const targets = new Map([...this.#known].map(([key, { url }]) => [key, url]));
+    for (const [key, url] of registered) targets.set(key, url);
+    for (const [key, url] of [...targets].slice(0, APPS_MAX)) {
+      if (this.#closing.signal.aborted) return;
+      await this.#follow(key, url, registered.has(key), names);
+    }
+  }
+
+  /** Asks each path of a port that listens anew, and at times again. */
+  async #lookAt(port: number, registered: readonly string[]): Promise<void> {
+    const host = await listeningHost(port);
+    if (host === undefined) {
+      this.#listening.delete(port);
+      return;
+    }
+    if (this.#listening.has(port) && this.#rounds % ROUNDS_OF_OTHERS > 0) return;
+    this.#listening.add(port);
+    const hashes = new Set<string>();
+    const present = registered.filter((key) => key.startsWith(`${port}/`));
+    for (const key of new Set([...present, ...PATHS.map((path) => `${port}${path}`)])) {
+      const url = `http://${host}:${key}`;
+      const hash = this.#known.get(key)?.hash ?? (await this.#introspect(url))?.hash;
+      // Some programs answer on every path, always as the same app.
+      if (hash === undefined || hashes.has(hash)) continue;
+      hashes.add(hash);
+      if (this.#known.has(key) || this.#known.size >= APPS_MAX) continue;
+      this.#known.set(key, { url, hash: undefined, askedAt: 0, wasRegistered: false });
+    }
+  }
+
+  async #follow(key: string, url: string, isRegistered: boolean, names: ReadonlySet<string>): Promise<void> {
+    const known = this.#known.get(key) ?? { url, hash: undefined, askedAt: 0, wasRegistered: false };
+    const before = known.hash;
+    const app = await this.#introspect(url);
+    known.hash = app?.hash;
+    if (!app) {
+      // One that someone deletes stays away until it starts anew.
+      if (isRegistered) known.wasRegistered = true;
+      else this.#known.delete(key);
+      return;
+    }
+    this.#known.set(key, known);
+    const isGone = known.app === undefined ? known.wasRegistered && !isRegistered : !names.has(known.app);
+    const isDeleted = isGone && before !== undefined;
+    if (isRegistered) known.wasRegistered = true;
+    const isDue = before !== app.hash || Date.now() - known.askedAt >= REPEAT_MS;
+    if (isDue && !isDeleted) await this.#register(key, known, app, isRegistered);
+  }
+
+  async #register(key: string, known: Known, app: LocalApp, isRegistered: boolean): Promise<void> {
+    const { address, appSync, registrar, log } = this.#deps;
+    const { url } = known;
+    known.askedAt = Date.now();
+    if (app.mode === 'cloud') {
+      this.#tell(known, `it is in production mode: ${startInDevMode(address, app.dialect)}`);
+      return;
+    }
+    if (isRegistered) registrar.repeated.add(key);
+    try {
+      const { app } = await appSync.register(PRODUCTION, url, 'discovery');
+      known.app = app;
+      if (!known.wasRegistered) log.info({ url }, 'found an app on this machine, and registered it');
+      known.wasRegistered = true;
+      delete known.problem;
+    } catch (error) {
+      this.#tell(known, (error as Error).message);
+    } finally {
+      registrar.repeated.delete(key);
+    }
+  }
+
+  /** Once. */
+  #tell(known: Known, problem: string): void {
+    if (known.problem === problem) return;
+    known.problem = problem;
+    this.#deps.log.warn({ url: known.url, problem }, 'found an app on this machine that does not register');
+  }
+
+  #introspect(url: string): Promise<LocalApp | undefined> {
+    return introspectLocal(url, this.#deps.agent, this.#closing.signal);
+  }
+}

@@ -1,0 +1,164 @@
+/** Registers apps, however their registration comes. */
+import type { Config, FunctionLimits, Quotas } from '../../config.ts';
+import { localKey } from '../../functions/local-apps.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
+import type { Looks } from '../../jobs/flow-control/looks.ts';
+import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
+import type { Logger } from '../../log.ts';
+import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
+import type { App, Apps } from '../../store/apps/apps.ts';
+import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
+import type { Functions, Replaced } from '../../store/apps/functions.ts';
+import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
+import { KeyedQueue } from './keyed-queue.ts';
+import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
+
+/** Functions with problems in one log line. */
+const LOGGED_FUNCTIONS = 50;
+/** Fields that do not act, in one log line. */
+const LOGGED_FIELDS = 20;
+
+export interface RegistrarDeps {
+  quotas: Quotas;
+  functionLimits: FunctionLimits;
+  /** What happens to a registration with fields that the service does not act on. */
+  unsupported: Config['unsupported'];
+  apps: Apps;
+  functions: Functions;
+  expressionProblems: ExpressionProblems;
+  looks: Pick<Looks, 'lookNow'>;
+  /** Limits that a registration changes act on what waits. */
+  admission: Pick<Admission, 'noteChange'>;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
+  log: Logger;
+}
+
+/** `modified`: whether a function has changed. */
+export type Saved = SortedFunctions & Pick<Replaced, 'modified'>;
+
+/** Who registers: the app itself by a request, by a connection, or someone at whose request the service asks the app. */
+export const BY_APP = 'app';
+export const BY_CONNECTION = 'connection';
+
+export interface ParsedRegistration {
+  registration: Registration;
+  checked: CheckedFunctions;
+  dialect: Dialect;
+}
+
+/** Registers apps, for the route above and for apps that connect. */
+export class Registrar {
+  readonly #deps: RegistrarDeps;
+  readonly #queue = new KeyedQueue();
+  /** Local apps that are asked at intervals (discovery.ts): a registration of these that changes nothing is logged as debug only. */
+  readonly repeated = new Set<string>();
+
+  constructor(deps: RegistrarDeps) {
+    this.#deps = deps;
+  }
+
+  /** Stores nothing.
+   *  @throws ServiceError quota_exceeded, registration_invalid */
+  async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
+    const { quotas, functionLimits, unsupported: policy } = this.#deps;
+    const { registration, given } = parseRegistration(text, quotas);
+    const checked = await checkAll(registration, given, dialect, functionLimits);
+    if (policy === 'reject' && checked.unsupported) throw unsupportedRefusal(checked.unsupported);
+    return { registration, checked, dialect };
+  }
+
+  /** `modified`: whether a function has changed.
+   *  @param by who registers, for the log
+   *  @throws ServiceError quota_exceeded */
+  async register(env: string, parsed: ParsedRegistration, by: string): Promise<Saved> {
+    const saved = await this.#queue.run(env, () => this.#save(env, parsed));
+    // A changed expression may no longer have its problem.
+    if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+    // Nor may batches and debounces wait as long as before.
+    await this.#deps.looks.lookNow(env, saved.changed);
+    this.#log(env, parsed, saved, by);
+    return saved;
+  }
+
+  /** One line for a registration; a further one when it brings functions that do not work as configured. */
+  #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: string): void {
+    const { log } = this.#deps;
+    const { appName: app, url, sdk, framework } = registration;
+    const { registered, refused, modified } = saved;
+    const { unsupported } = checked;
+    const line = {
+      env,
+      app,
+      url,
+      sdk,
+      framework: framework ?? undefined,
+      by,
+      modified,
+      functions: registered.length,
+      ...(refused.length > 0 && { refused: refused.length }),
+      ...(unsupported && {
+        unsupported: unsupported.fields
+          .slice(0, LOGGED_FIELDS)
+          .map(({ function: id, field }) => `${id ?? app}: ${field}`),
+        unsupportedCount: unsupported.count,
+      }),
+    };
+    const key = localKey(url);
+    log[!modified && key !== undefined && this.repeated.has(key) ? 'debug' : 'info'](line, 'app registered');
+    const problems = modified ? problemsOf(registered) : [];
+    if (problems.length === 0) return;
+    const functions = problems.slice(0, LOGGED_FUNCTIONS);
+    const more = problems.length - functions.length;
+    log.warn({ env, app, functions, ...(more > 0 && { more }) }, 'functions do not work as configured');
+  }
+
+  async #save(
+    env: string,
+    { registration, checked, dialect }: ParsedRegistration,
+  ): Promise<Saved & Pick<Replaced, 'changed'>> {
+    const { apps, functions, schedules, quotas } = this.#deps;
+    const { appName } = registration;
+    await apps.checkQuota(env, appName, quotas.apps);
+    // First: if this process dies in between, setting timers anew changes nothing.
+    await this.#noteChangedTimeouts(env, checked.registered);
+    const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
+    const refused = [...checked.refused, ...saved.refused];
+    if (saved.modified) {
+      const ids = saved.registered.map(({ id }) => id);
+      await this.#deps.admission.noteChange(env, ids);
+    }
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Also without a change: an earlier registration may have died before its schedules were there.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
+    }
+    await apps.save(env, {
+      ...appOf(registration, dialect, Date.now()),
+      ...(refused.length > 0 && { refused }),
+      ...(checked.unsupported && { unsupported: checked.unsupported }),
+    });
+    return { ...saved, refused };
+  }
+
+  /** They apply to the runs that are there. */
+  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
+    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const changed = given.filter((fn) => {
+      const before = known.get(fn.id);
+      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
+    });
+    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
+  }
+}
+
+function idsOf(functions: readonly { id: string }[]): string[] {
+  return functions.map(({ id }) => id);
+}
+
+function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect, nowMs: number): App {
+  const lastSync = { at: nowMs };
+  return { name: appName, url, sdk, framework: framework ?? undefined, dialect, registeredAt: nowMs, lastSync };
+}

@@ -1,0 +1,49 @@
+/** Tells an app what is wrong with its registration. */
+import { ServiceError } from '../../errors.ts';
+import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
+import { functionProblems } from '../../model/apps/function-problems.ts';
+import { describeUnsupported, type Unsupported } from '../../model/apps/unsupported-fields.ts';
+
+/** A registered function and what does not work as configured. */
+export interface FunctionProblems {
+  id: string;
+  problems: string[];
+}
+
+/** Tells about the functions that are registered and do not work as configured. */
+export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
+  const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
+  return all.filter(({ problems }) => problems.length > 0);
+}
+
+function nameOf(id: string | null): string {
+  return id === null ? 'without an ID' : `"${id}"`;
+}
+
+/** What is wrong with the refused functions; the others are registered. undefined: nothing */
+export function refusalOf(registered: number, refused: readonly RefusedFunction[]): ServiceError | undefined {
+  const [first, ...others] = refused;
+  if (!first) return undefined;
+  const rest =
+    others.length === 0
+      ? ''
+      : `; ${others.length} more refused: ${others
+          .slice(0, 20)
+          .map(({ id }) => nameOf(id))
+          .join(', ')}`;
+  const state = `the other functions are registered (${registered}); refused ones stay as they were registered before`;
+  return new ServiceError('registration_invalid', {
+    detail: `function ${nameOf(first.id)}: ${first.problem}${rest}. Correct them and register again; ${state}`,
+    facts: { registered, functions: refused },
+  });
+}
+
+/** What the app is told where UNSUPPORTED is reject. */
+export function unsupportedRefusal(unsupported: Unsupported): ServiceError {
+  return new ServiceError('registration_invalid', {
+    detail:
+      `this service does not act on ${describeUnsupported(unsupported)}. Nothing is registered, because UNSUPPORTED is reject: ` +
+      'remove what does not act, or set UNSUPPORTED=report for the service',
+    facts: { unsupported: unsupported.fields, unsupported_count: unsupported.count },
+  });
+}

@@ -1,0 +1,58 @@
+/** All health checks, at the same time, each for two seconds at most. Requests that come together share one round. */
+import { ServiceError } from '../../../errors.ts';
+import { translateAway } from '../../../store/redis/connection.ts';
+import { CHECK_STATUSES, type CheckStatus, type Finding, type HealthCheck, problem } from './check.ts';
+
+const TIMEOUT_MS = 2_000;
+
+export interface CheckResult extends Finding {
+  id: string;
+}
+
+export interface Health {
+  /** The worst of the checks. */
+  status: CheckStatus;
+  checks: CheckResult[];
+}
+
+export class HealthChecks {
+  readonly #checks: readonly HealthCheck[];
+  #running: Promise<Health> | undefined;
+
+  constructor(checks: readonly HealthCheck[]) {
+    this.#checks = checks;
+  }
+
+  run(nowMs: number): Promise<Health> {
+    this.#running ??= this.#runAll(nowMs).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #runAll(nowMs: number): Promise<Health> {
+    const found = await Promise.all(
+      this.#checks.map(async (check) => (await runOne(check, nowMs)).map((finding) => ({ id: check.id, ...finding }))),
+    );
+    const checks = found.flat();
+    const worst = checks.reduce((most, { status }) => Math.max(most, CHECK_STATUSES.indexOf(status)), 0);
+    return { status: CHECK_STATUSES[worst] as CheckStatus, checks };
+  }
+}
+
+async function runOne({ id, run }: HealthCheck, nowMs: number): Promise<Finding[]> {
+  const late = Promise.withResolvers<Finding[]>();
+  const timer = setTimeout(() => {
+    late.resolve([problem(`not checked: no answer within ${TIMEOUT_MS / 1_000} s`, 'See the check "redis".')]);
+  }, TIMEOUT_MS);
+  try {
+    return await Promise.race([run(nowMs), late.promise]);
+  } catch (error) {
+    const known = translateAway(error);
+    // Other errors may name hosts and keys, which only the log may contain.
+    const why = known instanceof ServiceError ? known.message : 'an error that the log of web has';
+    return [problem(`not checked: ${why}`, id === 'redis' ? 'Check Redis.' : 'See the check "redis".')];
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,86 @@
+/** Health checks of how the installation is set up: settings, keys, webhooks. */
+import type { Config } from '../../../config.ts';
+import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
+import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
+import type { WebhookIssues } from '../../../store/webhooks/webhook-issues.ts';
+import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
+
+const ISSUES_READ_MAX = 200;
+
+const OF_KIND: Record<(typeof ISSUE_KINDS)[number], string> = {
+  verification: 'requests that could not be verified',
+  transform: 'a transform or filter that fails',
+  quarantine: 'a transform in quarantine',
+  silence: 'no requests for an unusually long time',
+};
+
+export interface InstallationCheckDeps {
+  config: Config;
+  secretKeyCheck: SecretKeyCheck;
+  webhookIssues: Pick<WebhookIssues, 'list' | 'read' | 'count'>;
+}
+
+export function installationChecks({ config, secretKeyCheck, webhookIssues }: InstallationCheckDeps): HealthCheck[] {
+  return [
+    { id: 'settings', run: async () => settings(config) },
+    { id: 'secret_key', run: () => secretKey(config, secretKeyCheck) },
+    { id: 'webhooks', run: (nowMs) => issues(webhookIssues, nowMs) },
+  ];
+}
+
+function settings({ dev, publicUrl, trustProxy, apiKey }: Config): Finding[] {
+  if (dev) return [ok('dev mode: no request needs a key; not for production')];
+  const found: Finding[] = [];
+  if (publicUrl === undefined) {
+    const message = 'PUBLIC_URL is not set: webhook URLs and links have the address by which the caller reached web';
+    found.push(problem(message, 'Set it to the public address, such as https://events.example.com.'));
+  }
+  if (publicUrl?.startsWith('https:') && trustProxy === 0) {
+    const message =
+      'TRUST_PROXY is 0, but PUBLIC_URL is https: all requests seem to come from the address of the proxy';
+    found.push(warning(message, 'Set TRUST_PROXY to the number of proxies in front of web.'));
+  }
+  if (apiKey !== undefined) {
+    const message = 'the setting API_KEY is an admin key that nobody can revoke without a restart';
+    found.push({ status: 'ok', message, remedy: 'Create API keys by POST /v1/api-keys, and unset API_KEY.' });
+  }
+  return orOk(found, 'complete');
+}
+
+async function secretKey(config: Config, check: SecretKeyCheck): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const unreadable = await check.unreadableWebhooks();
+  if (unreadable !== undefined) {
+    const message = `SECRET_KEY does not decrypt the secrets of the webhooks ${unreadable}, which reject all requests`;
+    found.push(problem(message, 'Set SECRET_KEY_FALLBACK to the previous key, or save their secrets again.'));
+  }
+  try {
+    await check.verify();
+  } catch {
+    const message = 'neither SECRET_KEY nor SECRET_KEY_FALLBACK decrypts the signing keys in Redis';
+    found.push(problem(message, 'Set SECRET_KEY_FALLBACK to the previous key; `scripts/start release` tells more.'));
+  }
+  if (config.secretKeyFallback !== undefined) {
+    const message = 'SECRET_KEY_FALLBACK is still set';
+    found.push(warning(message, 'Once all processes have restarted with the new SECRET_KEY, unset it.'));
+  }
+  return orOk(found, 'SECRET_KEY decrypts what is stored');
+}
+
+async function issues(webhookIssues: InstallationCheckDeps['webhookIssues'], nowMs: number): Promise<Finding[]> {
+  const count = await webhookIssues.count('open', nowMs);
+  const positions = await webhookIssues.list(['open'], undefined, ISSUES_READ_MAX, nowMs);
+  const open = (await webhookIssues.read(positions.map(({ id }) => id))).filter((issue) => issue !== undefined);
+  const found = ISSUE_KINDS.flatMap((kind) => {
+    const of = open.filter((issue) => issue.kind === kind).length;
+    if (of === 0) return [];
+    const message = `${of}${count > ISSUES_READ_MAX ? ' or more' : ''} with ${OF_KIND[kind]}`;
+    return [
+      (kind === 'silence' ? warning : problem)(
+        message,
+        'GET /v1/webhook-issues, or Webhooks in the dashboard, has them.',
+      ),
+    ];
+  });
+  return orOk(found, 'no issue is open');
+}

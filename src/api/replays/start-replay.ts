@@ -1,0 +1,74 @@
+/** Starts a replay of logged requests, or shows what it would do. */
+import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { newId } from '../../model/ids.ts';
+import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
+import type { DraftCode, WebhookReplay, WebhookReplays } from '../../store/webhooks/webhook-replays.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { draftOf } from '../receive/draft.ts';
+import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
+import { existingWebhook } from '../views/webhook.ts';
+import { checkFilter } from '../views/webhook-input.ts';
+import { type DryRun, dryRun } from './dry-run.ts';
+import { countRequests } from './logged-requests.ts';
+
+export interface StartReplayDeps extends ProcessWebhookDeps {
+  webhooks: Webhooks;
+  webhookLog: History['webhookLog'];
+  webhookReplays: WebhookReplays;
+  backpressure: Backpressure;
+}
+
+export interface ReplayInput {
+  /** Receipt, Unix milliseconds. */
+  from?: number | undefined;
+  to?: number | undefined;
+  outcomes?: LogOutcome[] | undefined;
+  reasons?: string[] | undefined;
+  request_ids?: string[] | undefined;
+  draft?: string | undefined;
+  /** null: none. */
+  draft_filter?: string | null | undefined;
+  dry_run: boolean;
+  rate: number;
+}
+
+export type StartedReplay =
+  | { replay: WebhookReplay }
+  | { dryRun: DryRun & { total: { count: number; isExact: boolean } } };
+
+/** @throws ServiceError not_found, input_invalid, transform_invalid, quota_exceeded, archive_unavailable, of backpressure */
+export async function startReplay(
+  webhookId: string,
+  input: ReplayInput,
+  deps: StartReplayDeps,
+): Promise<StartedReplay> {
+  const { webhooks, webhookLog, webhookReplays, backpressure, transforms } = deps;
+  const webhook = webhooks.inUse(await existingWebhook(webhooks, webhookId));
+  const now = Date.now();
+  const { from, draft, rate, outcomes, reasons } = input;
+  const to = Math.min(input.to ?? now, now);
+  if (from !== undefined && from >= to) throw invalid('from', 'not before "to" and now');
+  const requestIds = input.request_ids && [...new Set(input.request_ids)].sort();
+  const selection = { webhookId, from, to, outcomes, reasons, requestIds };
+  const code = draftCodeOf(input);
+  if (draft !== undefined) await transforms.check(draft);
+  if (input.draft_filter) checkFilter(input.draft_filter, 'draft_filter');
+  if (!input.dry_run) backpressure.admit();
+  const total = await countRequests(webhookLog, selection);
+  if (input.dry_run) {
+    const tried = { webhook, draft: code && draftOf(webhookId, code) };
+    return { dryRun: { ...(await dryRun(selection, tried, deps)), total } };
+  }
+  const spec = { id: newId(now), ...selection, hasDraft: code !== undefined, rate, total, createdAt: now };
+  return { replay: await webhookReplays.add(spec, code) };
+}
+
+function draftCodeOf({ draft, draft_filter }: ReplayInput): DraftCode | undefined {
+  return draft === undefined && draft_filter === undefined ? undefined : { transform: draft, filter: draft_filter };
+}
+
+function invalid(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

@@ -1,0 +1,75 @@
+/** `/v1/health/checks`: what is wrong with the installation, and how to mend it. */
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Redis } from '../../store/redis/connection.ts';
+import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
+import { HealthChecks } from '../operations/health-checks/health-checks.ts';
+import { type InstallationCheckDeps, installationChecks } from '../operations/health-checks/installation-checks.ts';
+import { type ProcessCheckDeps, processChecks } from '../operations/health-checks/process-checks.ts';
+import { redisChecks } from '../operations/health-checks/redis-checks.ts';
+import { type Route, route } from '../rest/route.ts';
+
+const status = z.enum(CHECK_STATUSES);
+
+export const healthSchema = z
+  .object({
+    status: status.meta({ description: 'The worst of the checks' }),
+    mode: z.enum(['dev', 'production']),
+    public_url: z.string().nullable().meta({ description: 'The setting PUBLIC_URL' }),
+    time: z.iso.datetime().meta({ description: 'By the clock of the web process that responds' }),
+    checks: z.array(
+      z.object({
+        id: z
+          .string()
+          .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
+        status: status.meta({
+          description:
+            'problem: something does not work, or accepted events may be lost; warning: it works, and something should be mended',
+        }),
+        message: z.string(),
+        remedy: z.string().nullable().meta({ description: 'What to do; null: nothing' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Health' });
+
+export interface HealthCheckRouteDeps extends InstallationCheckDeps, ProcessCheckDeps {
+  redis: Redis;
+  config: Config;
+}
+
+export function healthCheckRoutes(deps: HealthCheckRouteDeps): Route[] {
+  const { config, redis } = deps;
+  let checks: HealthChecks | undefined;
+  const create = () =>
+    new HealthChecks([...redisChecks(redis, config), ...processChecks(deps), ...installationChecks(deps)]);
+  return [
+    route({
+      method: 'get',
+      path: '/v1/health/checks',
+      operationId: 'listHealthChecks',
+      tag: 'Overview',
+      access: 'read',
+      scope: 'installation',
+      summary: 'Run all health checks',
+      description:
+        'Redis, processes, queues, runs, archive, settings and webhooks: what is wrong, and how to mend it. Each check takes two seconds at most.',
+      data: healthSchema,
+      errors: [],
+      async handle() {
+        const now = Date.now();
+        checks ??= create();
+        const { status, checks: found } = await checks.run(now);
+        return {
+          data: {
+            status,
+            mode: config.dev ? ('dev' as const) : ('production' as const),
+            public_url: config.publicUrl ?? null,
+            time: new Date(now).toISOString(),
+            checks: found.map(({ id, status, message, remedy = null }) => ({ id, status, message, remedy })),
+          },
+        };
+      },
+    }),
+  ];
+}

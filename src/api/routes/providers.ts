@@ -1,0 +1,128 @@
+/** `/v1/providers`: the presets of providers whose webhooks the service verifies. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { PRESETS, presetOf } from '../../providers/catalog.ts';
+import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+
+const providerFields = {
+  id: z.string().meta({ description: 'For `provider` of a webhook', example: 'stripe' }),
+  name: z.string(),
+  kind: z.enum(['provider', 'generic']).meta({ description: 'generic: a way to verify that many providers share' }),
+  docs: z.url().meta({ description: 'Where the provider describes its signatures' }),
+  scheme: z
+    .string()
+    .meta({ description: 'How requests are verified', examples: ['hmac', 'token', 'basic', 'public-key', 'jwt'] }),
+  event_name: z.string().meta({ description: 'How the default transform names events', example: 'stripe/{body:type}' }),
+  secret: z.object({
+    label: z.string().meta({ description: 'What the provider calls it' }),
+    where: z.string().meta({ description: 'Where it is found' }),
+    example: z.string().nullable(),
+    pattern: z.string().nullable().meta({ description: 'What a secret looks like' }),
+    needed: z.boolean().meta({ description: 'false: requests are verified by a public certificate, without a secret' }),
+  }),
+};
+
+export const providerSchema = z.object(providerFields).meta({ id: 'Provider' });
+
+export const providerDetailsSchema = z
+  .object({
+    ...providerFields,
+    verification: verificationSchema.nullable().meta({ description: 'null: given with each webhook' }),
+    custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
+    settings: z.array(
+      z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() }),
+    ),
+    methods: z.array(z.enum(METHODS)),
+    event_id: z.string().nullable().meta({ description: 'Location of the deduplication ID' }),
+    delivery_id: z.string().nullable(),
+    has_handshake: z.boolean().meta({ description: 'The service answers the requests that prove the URL' }),
+    setup: z
+      .array(z.string())
+      .meta({ description: 'What to click at the provider; `{url}` is the URL of the webhook' }),
+    transform: z.string().meta({ description: 'The default transform' }),
+    sample: z.object({
+      headers: z.record(z.string(), z.string()),
+      query: z.string(),
+      body: z.string(),
+      event_name: z.string(),
+    }),
+  })
+  .meta({ id: 'ProviderDetails' });
+
+export function providerRoutes(): Route[] {
+  const common = { method: 'get', tag: 'Webhooks', access: 'read', scope: 'installation' } as const;
+  return [
+    route({
+      ...common,
+      path: '/v1/providers',
+      operationId: 'listProviders',
+      summary: 'List providers',
+      description: 'Those with a preset, by name, then the generic ones.',
+      query: z.object(longPageQuery(countPosition)),
+      data: z.array(providerSchema),
+      errors: [],
+      async handle({ query }) {
+        const { page, next } = pageFrom(PRESETS, query);
+        return listReply(page, { present: ([, preset]) => present(preset), positionOf: ([at]) => at, next });
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/providers/:id',
+      operationId: 'getProvider',
+      summary: 'Get a provider with its settings, default transform and sample',
+      params: z.object({ id: z.string() }),
+      data: providerDetailsSchema,
+      errors: ['not_found'],
+      async handle({ params: { id } }) {
+        const preset = presetOf(id);
+        if (!preset) throw new ServiceError('not_found', { detail: `there is no provider with the ID "${id}"` });
+        return { data: presentDetails(preset) };
+      },
+    }),
+  ];
+}
+
+function present({ id, name, kind, docs, verification, customScheme, eventName, secret }: Preset) {
+  return {
+    id,
+    name,
+    kind,
+    docs,
+    scheme: verification?.scheme ?? (customScheme as string),
+    event_name: eventName,
+    secret: {
+      label: secret.label,
+      where: secret.where,
+      example: secret.example ?? null,
+      pattern: secret.pattern ?? null,
+      needed: secret.needed,
+    },
+  };
+}
+
+function presentDetails(preset: Preset) {
+  const { verification, customScheme, settings, methods, eventId, deliveryId, handshakes, setup, transform, sample } =
+    preset;
+  return {
+    ...present(preset),
+    verification,
+    custom_scheme: customScheme ?? null,
+    settings,
+    methods,
+    event_id: eventId ?? null,
+    delivery_id: deliveryId ?? null,
+    has_handshake: handshakes.length > 0,
+    setup,
+    transform,
+    sample: {
+      headers: sample.headers,
+      query: sample.query,
+      body: typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body, null, 2),
+      event_name: sample.eventName,
+    },
+  };
+}

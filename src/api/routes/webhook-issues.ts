@@ -1,0 +1,224 @@
+/** `/v1/webhook-issues`: what is wrong with webhooks (docs/webhooks.md#issues); replays what failed. */
+import { z } from 'zod';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
+import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
+import { isOlder, type Position } from '../../store/redis/pagination.ts';
+import type { WebhookIssue, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
+import { countPosition, listQuery, longPageQuery, pageFrom, pageQuery, timePosition } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { existingWebhook } from '../views/webhook.ts';
+import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
+import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
+
+const READ_AT_ONCE = 100;
+/** Issues that a filtered page looks at. */
+const EXAMINED_MAX = 5_000;
+const params = z.object({ issue: z.string() });
+
+export interface WebhookIssueRouteDeps extends StartReplayDeps {
+  webhookIssues: WebhookIssues;
+  telemetry: Telemetry;
+}
+
+const ACTIONS = [
+  ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Somebody knows: failures count on.'],
+  ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens it, and is told.'],
+  ['ignore', 'ignored', 'Ignore an issue of a webhook', 'Failures count on, and are never told.'],
+  ['reopen', 'open', 'Reopen an issue of a webhook', 'As it was before somebody changed its state.'],
+] as const satisfies [string, IssueState, string, string][];
+
+export function webhookIssueRoutes(deps: WebhookIssueRouteDeps): Route[] {
+  const { webhooks, webhookIssues, webhookReplays, telemetry } = deps;
+  const common = { tag: 'Webhooks', scope: 'installation' } as const;
+
+  async function existing(id: string): Promise<{ issue: WebhookIssue; webhookName: string }> {
+    const issue = await webhookIssues.find(id);
+    const webhook = issue && (await webhooks.read(issue.webhookId));
+    if (!issue || !webhook) throw new ServiceError('not_found', { detail: `there is no issue with the ID "${id}"` });
+    return { issue, webhookName: webhook.name };
+  }
+
+  /** Newest failure first. Issues of deleted webhooks are left out. */
+  async function page(
+    {
+      limit,
+      cursor,
+      state = ISSUE_STATES,
+      kind,
+    }: {
+      limit: number;
+      cursor?: Position | undefined;
+      state?: readonly IssueState[] | undefined;
+      kind?: readonly string[] | undefined;
+    },
+    nowMs: number,
+  ) {
+    const names = new Map((await webhooks.all()).map(({ id, name }) => [id, name]));
+    const found: { issue: WebhookIssue; webhookName: string; position: Position }[] = [];
+    let last = cursor;
+    for (let examined = 0; examined < EXAMINED_MAX; examined += READ_AT_ONCE) {
+      const positions = await webhookIssues.list(state, last, READ_AT_ONCE, nowMs);
+      const issues = await webhookIssues.read(positions.map(({ id }) => id));
+      for (const [i, position] of positions.entries()) {
+        last = position;
+        const issue = issues[i];
+        const webhookName = issue && names.get(issue.webhookId);
+        if (!issue || webhookName === undefined || (kind && !kind.includes(issue.kind))) continue;
+        found.push({ issue, webhookName, position });
+        if (found.length === limit) return { found, next: position };
+      }
+      if (positions.length < READ_AT_ONCE) return { found, next: undefined };
+    }
+    return { found, next: last };
+  }
+
+  return [
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhook-issues',
+      access: 'read',
+      operationId: 'listWebhookIssues',
+      summary: 'List issues of webhooks',
+      description: 'The one with the newest failure first. An issue goes 90 days after its last failure.',
+      query: z.object({
+        ...pageQuery(timePosition),
+        state: listQuery(ISSUE_STATES).meta({ description: 'Absent: all' }),
+        kind: listQuery(ISSUE_KINDS).meta({ description: 'Absent: all' }),
+        webhook_id: z.string().optional(),
+      }),
+      data: z.array(webhookIssueSchema),
+      errors: ['not_found'],
+      async handle({ query: { webhook_id: webhookId, ...query } }) {
+        if (webhookId !== undefined) {
+          const { name } = await existingWebhook(webhooks, webhookId);
+          const { state, kind, limit, cursor } = query;
+          const found = newestFirst(await webhookIssues.ofWebhook(webhookId)).filter(
+            (issue) =>
+              (!state || state.includes(issue.state)) &&
+              (!kind || kind.includes(issue.kind)) &&
+              (!cursor || isOlder(positionOf(issue), cursor)),
+          );
+          const last = found.length > limit ? found[limit - 1] : undefined;
+          return listReply(found.slice(0, limit), {
+            present: (issue) => presentIssue(issue, name),
+            positionOf,
+            next: last && positionOf(last),
+          });
+        }
+        const { found, next } = await page(query, Date.now());
+        const present = ({ issue, webhookName }: (typeof found)[0]) => presentIssue(issue, webhookName);
+        return listReply(found, { present, positionOf: ({ position }) => position, next });
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhooks/:id/issues',
+      access: 'read',
+      operationId: 'listIssuesOfWebhook',
+      summary: 'List issues of a webhook',
+      description: 'One of each kind at most, the one with the newest failure first.',
+      params: z.object({ id: z.string() }),
+      query: z.object(longPageQuery(countPosition)),
+      data: z.array(webhookIssueSchema),
+      errors: ['not_found'],
+      async handle({ params: { id }, query }) {
+        const { name } = await existingWebhook(webhooks, id);
+        const { page, next } = pageFrom(newestFirst(await webhookIssues.ofWebhook(id)), query);
+        return listReply(page, { present: ([, issue]) => presentIssue(issue, name), positionOf: ([at]) => at, next });
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhook-issues/:issue',
+      access: 'read',
+      operationId: 'getWebhookIssue',
+      summary: 'Get an issue of a webhook',
+      params,
+      data: webhookIssueSchema,
+      errors: ['not_found'],
+      async handle({ params: { issue: id } }) {
+        const { issue, webhookName } = await existing(id);
+        return { data: presentIssue(issue, webhookName) };
+      },
+    }),
+    ...ACTIONS.map(([action, to, summary, description]) =>
+      route({
+        ...common,
+        method: 'post',
+        path: `/v1/webhook-issues/:issue/${action}`,
+        access: 'write',
+        operationId: `${action}WebhookIssue`,
+        summary,
+        description,
+        params,
+        status: 200,
+        data: webhookIssueSchema,
+        errors: ['not_found'],
+        async handle({ params: { issue: id }, principal: { kind, id: principalId, name } }) {
+          await existing(id);
+          const changed = await webhookIssues.change(id, { to, by: { kind, id: principalId, name } }, Date.now());
+          const { issue, webhookName } = await existing(id);
+          if (changed) telemetry.publishWebhookIssue(issue);
+          return { data: presentIssue(issue, webhookName), ...(!changed && { audited: false }) };
+        },
+      }),
+    ),
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/webhook-issues/:issue/replay',
+      access: 'write',
+      operationId: 'replayWebhookIssue',
+      summary: 'Replay what failed of an issue',
+      description:
+        'A replay of the requests of the webhook that failed in this way since the issue was opened, or reopened. Those that failed verification are ' +
+        'verified again. While a replay of the issue is in progress or paused, the answer has that one.',
+      params,
+      body: z.object({
+        dry_run: z.boolean().default(true),
+        since: z
+          .enum(['opened_at', 'first_seen'])
+          .default('opened_at')
+          .meta({ description: '`first_seen`: also those that failed before it was last resolved' }),
+        rate: replayRateSchema,
+      }),
+      status: 200,
+      data: startedReplaySchema,
+      errors: ['not_found', 'input_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
+      async handle({ params: { issue: id }, body: { dry_run, since, rate } }) {
+        const { issue } = await existing(id);
+        const { webhookId, kind, replayId } = issue;
+        const reasons = CODES_OF_KIND[kind];
+        if (reasons.length === 0) throw new ServiceError('input_invalid', { detail: 'a silence has no requests' });
+        if (!dry_run && replayId !== undefined) {
+          const replay = await webhookReplays.read(replayId);
+          if (replay && replay.endedAt === undefined) {
+            return { data: presentStarted({ replay }), audited: false };
+          }
+        }
+        const from = since === 'opened_at' ? issue.openedAt : issue.firstSeen;
+        const input = { from, outcomes: ['rejected' as const], reasons: [...reasons], dry_run, rate };
+        const started = await startReplay(webhookId, input, deps);
+        if ('replay' in started) {
+          await webhookIssues.noteReplay(id, started.replay.id);
+          telemetry.publishWebhookIssue(issue);
+        }
+        return { data: presentStarted(started) };
+      },
+    }),
+  ];
+}
+
+function positionOf({ lastSeen, id }: WebhookIssue): Position {
+  return { at: lastSeen, id };
+}
+
+function newestFirst(issues: readonly WebhookIssue[]): WebhookIssue[] {
+  return issues.toSorted((a, b) => b.lastSeen - a.lastSeen || (a.id < b.id ? 1 : -1));
+}

@@ -1,0 +1,94 @@
+/** `/v1/webhooks/:id/secrets`: rotates the secret of a webhook. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { presetOf } from '../../providers/catalog.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { type Route, route } from '../rest/route.ts';
+import { presentWebhook, webhookSchema } from '../views/webhook.ts';
+import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-input.ts';
+
+const DAY_SECONDS = 86_400;
+
+export interface WebhookSecretRouteDeps {
+  publicUrl: string | undefined;
+  webhooks: Webhooks;
+}
+
+export function webhookSecretRoutes({ publicUrl, webhooks }: WebhookSecretRouteDeps): Route[] {
+  const common = { tag: 'Webhooks', access: 'write', scope: 'installation' } as const;
+  const present = (webhook: Webhook, origin: string) => ({
+    data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
+  });
+  return [
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/webhooks/:id/secrets',
+      operationId: 'addWebhookSecret',
+      summary: 'Rotate the secret of a webhook',
+      description:
+        'The new secret counts at once; the one before it stays valid for the given time, older ones do not.',
+      params: z.object({ id: z.string() }),
+      body: z.object({
+        secret: secretSchema,
+        keep_old_seconds: z
+          .int()
+          .min(0)
+          .max(30 * DAY_SECONDS)
+          .default(DAY_SECONDS)
+          .meta({ description: 'How long the previous secret stays valid; 0: not at all' }),
+      }),
+      data: webhookSchema,
+      errors: ['not_found', 'input_invalid', 'version_conflict'],
+      async handle({ params: { id }, body: { secret, keep_old_seconds }, origin }) {
+        const now = Date.now();
+        const until = now + keep_old_seconds * 1_000;
+        const added = sealed(id, [secret], webhooks);
+        const rotate = (before: Webhook): Webhook => {
+          checkNewSecret(before, secret);
+          const kept = (before.secrets ?? [])
+            .map((old) => ({ ...old, until: Math.min(old.until ?? until, until) }))
+            .filter((old) => old.until > now);
+          return { ...before, secrets: [...added, ...kept].slice(0, SECRETS_MAX), updatedAt: now };
+        };
+        return present(await webhooks.change(id, rotate), origin);
+      },
+    }),
+    route({
+      ...common,
+      method: 'delete',
+      path: '/v1/webhooks/:id/secrets/:secret',
+      operationId: 'removeWebhookSecret',
+      summary: 'Remove a secret of a webhook',
+      description: 'A webhook without a secret rejects all requests, unless `verify` is false.',
+      params: z.object({ id: z.string(), secret: z.string().meta({ description: 'ID of the secret' }) }),
+      data: webhookSchema,
+      errors: ['not_found', 'version_conflict'],
+      async handle({ params: { id, secret }, origin }) {
+        const remove = (before: Webhook): Webhook => {
+          const secrets = (before.secrets ?? []).filter((one) => one.id !== secret);
+          if (secrets.length === before.secrets?.length || !before.secrets) {
+            throw new ServiceError('not_found', { detail: `the webhook has no secret with the ID "${secret}"` });
+          }
+          return { ...before, secrets, updatedAt: Date.now() };
+        };
+        return present(await webhooks.change(id, remove), origin);
+      },
+    }),
+  ];
+}
+
+/** @throws ServiceError input_invalid */
+function checkNewSecret({ provider, verification, settings }: Webhook, secret: string): void {
+  const preset = provider === undefined ? undefined : presetOf(provider);
+  const scheme = verification ?? preset?.verification;
+  if (!scheme) {
+    throw new ServiceError('input_invalid', {
+      detail:
+        'field "secret": got one; expected none: the webhook has no provider. Set "provider" with PATCH /v1/webhooks/:id',
+      facts: { field: 'secret' },
+    });
+  }
+  checkSecrets(scheme, [secret], preset, settings, 'secret');
+}

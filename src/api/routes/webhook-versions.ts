@@ -1,0 +1,148 @@
+/** `/v1/webhooks/:id/versions`: what a webhook was, the difference of two versions, and the way back to one. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { describe } from '../../model/values/json.ts';
+import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
+import type { WebhookVersions } from '../../store/webhooks/webhook-versions.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { Transforms } from '../../transforms/transforms.ts';
+import { pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { existingWebhook, presentWebhook, webhookSchema } from '../views/webhook.ts';
+import { type HandlingInput, handlingOf } from '../views/webhook-input.ts';
+import {
+  authorOf,
+  ifVersionSchema,
+  messageSchema,
+  presentDiff,
+  presentSnapshot,
+  presentVersion,
+  requireVersion,
+  versionDetailsSchema,
+  versionDiffSchema,
+  versionSchema,
+} from '../views/webhook-version.ts';
+
+const NUMBER = /^[1-9]\d{0,8}$/;
+const number = z.coerce.number().int().min(1);
+const params = z.object({ id: z.string() });
+const versionParams = params.extend({ version: z.string().meta({ description: 'Number of the version' }) });
+
+export interface WebhookVersionRouteDeps {
+  publicUrl: string | undefined;
+  webhooks: Webhooks;
+  webhookVersions: WebhookVersions;
+  transforms: Transforms;
+}
+
+export function webhookVersionRoutes(deps: WebhookVersionRouteDeps): Route[] {
+  const { publicUrl, webhooks, webhookVersions, transforms } = deps;
+  const common = { tag: 'Webhooks', scope: 'installation' } as const;
+
+  /** @param version a number as text: another text is that of no version */
+  async function existing(webhook: Webhook, version: string | number) {
+    const found = NUMBER.test(String(version)) && (await webhookVersions.read(webhook, Number(version)));
+    if (found) return found;
+    throw new ServiceError('not_found', {
+      detail: `the webhook has no version ${describe(version)}; the last 100 versions are kept, and 2 MiB of them`,
+    });
+  }
+
+  return [
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhooks/:id/versions',
+      access: 'read',
+      operationId: 'listWebhookVersions',
+      summary: 'List versions of a webhook',
+      description:
+        'Newest first. Each save that changes how requests are handled is a version; of each webhook the last 100 are kept, and 2 MiB at most.',
+      params,
+      query: z.object(pageQuery(number)),
+      data: z.array(versionSchema),
+      errors: ['not_found'],
+      async handle({ params: { id }, query: { limit, cursor } }) {
+        const webhook = await existingWebhook(webhooks, id);
+        const { versions, next } = await webhookVersions.list(webhook, { limit, before: cursor });
+        return listReply(versions, {
+          present: (version) => presentVersion(version, versionOf(webhook)),
+          positionOf: ({ version }) => version,
+          next,
+        });
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhooks/:id/versions/:version',
+      access: 'read',
+      operationId: 'getWebhookVersion',
+      summary: 'Get a version of a webhook',
+      params: versionParams,
+      data: versionDetailsSchema,
+      errors: ['not_found'],
+      async handle({ params: { id, version: wanted } }) {
+        const webhook = await existingWebhook(webhooks, id);
+        const { version, snapshot } = await existing(webhook, wanted);
+        return { data: { ...presentVersion(version, versionOf(webhook)), snapshot: presentSnapshot(snapshot) } };
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/webhooks/:id/versions/:version/diff',
+      access: 'read',
+      operationId: 'compareWebhookVersions',
+      summary: 'Compare two versions of a webhook',
+      description: 'What changed from the version `with` to this one.',
+      params: versionParams,
+      query: z.object({
+        with: number.optional().meta({ description: 'Number of the other version. Default: the one before' }),
+      }),
+      data: versionDiffSchema,
+      errors: ['not_found'],
+      async handle({ params: { id, version }, query: { with: other = Number(version) - 1 } }) {
+        const webhook = await existingWebhook(webhooks, id);
+        const [before, after] = [await existing(webhook, other), await existing(webhook, version)];
+        return {
+          data: presentDiff(
+            { number: other, snapshot: before.snapshot },
+            { number: Number(version), snapshot: after.snapshot },
+          ),
+        };
+      },
+    }),
+    route({
+      ...common,
+      method: 'post',
+      path: '/v1/webhooks/:id/versions/:version/restore',
+      access: 'write',
+      operationId: 'restoreWebhookVersion',
+      summary: 'Restore a version of a webhook',
+      description:
+        'Makes a new version with the content of this one; none if the webhook is like that already. It is checked as a save is. ' +
+        'Secrets stay as they are, unless the provider is another one: then the webhook has none until you set them.',
+      params: versionParams,
+      body: z.object({ message: messageSchema, if_version: ifVersionSchema }),
+      data: webhookSchema,
+      status: 200,
+      errors: ['not_found', 'input_invalid', 'transform_invalid', 'version_conflict'],
+      async handle({ params: { id, version }, body: { message, if_version }, principal, origin }) {
+        const { snapshot } = await existing(await existingWebhook(webhooks, id), version);
+        await transforms.check(snapshot.transform);
+        const webhook = await webhooks.change(
+          id,
+          (before) => {
+            requireVersion(before, if_version);
+            const handling = handlingOf(id, presentSnapshot(snapshot) as HandlingInput, before, webhooks);
+            return { ...before, ...handling, transform: snapshot.transform, updatedAt: Date.now() };
+          },
+          { author: authorOf(principal), message, restoredFrom: Number(version) },
+        );
+        return { data: presentWebhook(webhook, publicUrl ?? origin, Date.now()) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,130 @@
+/** The API's representation of bulk actions on runs. */
+import { z } from 'zod';
+import type { RunCounts } from '../../jobs/bulk/selected-runs.ts';
+import {
+  BULK_ACTIONS,
+  BULK_SKIP_REASONS,
+  BULK_STATUSES,
+  BULK_WAITING_REASONS,
+  type BulkAction,
+  type BulkActionKind,
+  type RunSelection,
+} from '../../model/runs/bulk-action.ts';
+import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import { time } from './time.ts';
+
+const selectionShape = {
+  action: z.enum(BULK_ACTIONS),
+  filter: z.object({
+    status: z.array(z.enum(RUN_STATUSES)),
+    function_id: z.string().nullable(),
+    app: z.string().nullable(),
+    event_id: z.string().nullable(),
+    id_prefix: z.string().nullable(),
+    error: z.string().nullable(),
+    search: z.string().nullable(),
+    queued_after: z.iso.datetime().nullable(),
+    queued_before: z.iso.datetime().meta({ description: 'No later than the request' }),
+  }),
+};
+
+export const bulkActionSchema = z
+  .object({
+    id: z.string(),
+    ...selectionShape,
+    rate: z.int().meta({ description: 'Re-runs per second' }),
+    status: z.enum(BULK_STATUSES).meta({ description: 'done: it has looked at all runs' }),
+    matched: z
+      .object({ count: z.int(), is_exact: z.boolean() })
+      .meta({ description: 'Runs that the filter selected before it began; not exact: at least so many' }),
+    progress: z.object({
+      done: z.int().meta({ description: 'Runs that were cancelled or re-run' }),
+      skipped: z.partialRecord(z.enum(BULK_SKIP_REASONS), z.int()).meta({
+        description:
+          'Number by reason. run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
+          'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
+      }),
+      position: z.iso.datetime().nullable().meta({ description: 'Runs queued later are done; null: it has not begun' }),
+    }),
+    waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
+    created_at: z.iso.datetime(),
+    done_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'BulkAction' });
+
+export const bulkDryRunSchema = z
+  .object({
+    dry_run: z.literal(true),
+    ...selectionShape,
+    count: z.int().meta({ description: 'Runs that the filter selects now' }),
+    by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+    by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
+    sample: z.array(
+      z.object({
+        run_id: z.string(),
+        function_id: z.string(),
+        status: z.enum(RUN_STATUSES),
+        queued_at: z.iso.datetime(),
+      }),
+    ),
+    stopped_at: z.iso.datetime().nullable().meta({
+      description:
+        'It counted for 5 s, and only runs queued from then on: all numbers are at least. null: it counted all',
+    }),
+  })
+  .meta({ id: 'BulkActionDryRun' });
+
+function presentSelection(action: BulkActionKind, selection: RunSelection) {
+  const { statuses, functionId, app, eventId, idPrefix, error, search, after, before } = selection;
+  return {
+    action,
+    filter: {
+      status: [...statuses],
+      function_id: functionId ?? null,
+      app: app ?? null,
+      event_id: eventId ?? null,
+      id_prefix: idPrefix ?? null,
+      error: error ?? null,
+      search: search ?? null,
+      queued_after: time(after),
+      queued_before: time(before) as string,
+    },
+  };
+}
+
+export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionSchema> {
+  const { id, action, selection, rate, status, matched, done, skipped, position, waiting, createdAt, doneAt } = bulk;
+  return {
+    id,
+    ...presentSelection(action, selection),
+    rate,
+    status,
+    matched: { count: matched.count, is_exact: matched.isExact },
+    progress: { done, skipped, position: time(position?.at) },
+    waiting_because: status === 'running' ? (waiting ?? null) : null,
+    created_at: time(createdAt) as string,
+    done_at: time(doneAt),
+  };
+}
+
+export function presentBulkDryRun(
+  action: BulkActionKind,
+  selection: RunSelection,
+  { count, byStatus, byFunction, sample, stoppedAt }: RunCounts,
+): z.output<typeof bulkDryRunSchema> {
+  const functions = [...byFunction].sort(([, a], [, b]) => b - a);
+  return {
+    dry_run: true,
+    ...presentSelection(action, selection),
+    count,
+    by_status: Object.fromEntries(byStatus),
+    by_function: functions.map(([function_id, ofFunction]) => ({ function_id, count: ofFunction })),
+    sample: sample.map(({ id, functionId, status, queuedAt }) => ({
+      run_id: id,
+      function_id: functionId,
+      status,
+      queued_at: time(queuedAt) as string,
+    })),
+    stopped_at: time(stoppedAt),
+  };
+}

@@ -1,0 +1,42 @@
+/** The difference of two texts by lines, as `diff -u` shows it. */
+import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff';
+
+const CONTEXT_LINES = 3;
+/** Inserted and deleted lines. The time grows with their square: finding so many takes 60 ms at most in texts of 65,536 characters, 2,000 take 600 ms. */
+const EDITS_MAX = 500;
+
+/** A text that differs in more is shown as replaced. Both names stand in the head. */
+export function lineDiff(nameBefore: string, nameAfter: string, before: string, after: string): string {
+  const options = { context: CONTEXT_LINES, maxEditLength: EDITS_MAX, headerOptions: FILE_HEADERS_ONLY };
+  const found = createTwoFilesPatch(nameBefore, nameAfter, before, after, undefined, undefined, options);
+  return found ?? replacement(nameBefore, nameAfter, before, after);
+}
+
+function replacement(nameBefore: string, nameAfter: string, before: string, after: string): string {
+  const gone = marked('-', before);
+  const added = marked('+', after);
+  return formatPatch(
+    {
+      oldFileName: nameBefore,
+      newFileName: nameAfter,
+      oldHeader: undefined,
+      newHeader: undefined,
+      hunks: [
+        {
+          oldStart: 1,
+          oldLines: gone.count,
+          newStart: 1,
+          newLines: added.count,
+          lines: [...gone.lines, ...added.lines],
+        },
+      ],
+    },
+    FILE_HEADERS_ONLY,
+  );
+}
+
+function marked(mark: '-' | '+', text: string): { count: number; lines: string[] } {
+  const isTerminated = text.endsWith('\n');
+  const lines = (isTerminated ? text.slice(0, -1) : text).split('\n').map((line) => mark + line);
+  return { count: lines.length, lines: isTerminated ? lines : [...lines, '\\ No newline at end of file'] };
+}

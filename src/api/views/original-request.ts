@@ -1,0 +1,71 @@
+/** The API's representation of a logged request as it came, for programs that forward it: signatures are shown, because they prove nothing about another
+ *  request; passwords and tokens, with which others can be made, are not. */
+import { z } from 'zod';
+import { PRESETS, presetOf } from '../../providers/catalog.ts';
+import {
+  type CredentialNames,
+  credentialLocations,
+  namesOf,
+  sendsSecret,
+} from '../../providers/credential-locations.ts';
+import type { VerificationScheme } from '../../providers/preset.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
+import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-log.ts';
+import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
+import { loggedSchema, presentLogged, SECRET } from './request.ts';
+
+/** Names that look like those of secrets, and have a signature or an ID. */
+const HARMLESS = /(?:^|[-_])(?:signature|sign|sig|hmac)(?:$|[-_])|idempotency-key$/i;
+
+const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
+const TOKENS = namesOf(SCHEMES.filter(sendsSecret).flatMap(credentialLocations));
+const SIGNATURES = namesOf(SCHEMES.filter((scheme) => !sendsSecret(scheme)).flatMap(credentialLocations));
+
+export const originalRequestSchema = z
+  .object({
+    ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
+    outcome: z.enum(LOG_OUTCOMES),
+    query_string: z.string().meta({ description: 'As it came, without the question mark' }),
+    headers: z
+      .array(z.tuple([z.string(), z.string()]))
+      .meta({ description: 'Names in lower case, with their values; a name may come several times' }),
+    body: z.base64().nullable().meta({ description: 'In base64; null: it was not read completely and is not stored' }),
+    withheld: z.array(z.string()).meta({
+      description: `Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`,
+    }),
+  })
+  .meta({ id: 'OriginalRequest' });
+
+export function presentOriginal(
+  { summary, headers, search, body }: LoggedRequest,
+  webhook: Pick<Webhook, 'verification' | 'provider'>,
+) {
+  const { id, received_at, method, rerun_of, verification, outcome } = presentLogged(summary);
+  const isWithheld = withheldBy(webhook);
+  const names: CredentialNames = {
+    headers: new Set(Object.keys(headers).filter(isWithheld('headers'))),
+    parameters: new Set([...new URLSearchParams(search).keys()].filter(isWithheld('parameters'))),
+  };
+  const shown = Object.entries(maskedHeaders(headers, names)).flatMap(([name, value = '']) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  return {
+    ...{ id, received_at, method, rerun_of, verification, outcome },
+    query_string: maskedSearch(search.replace(/^\?/, ''), names),
+    headers: shown,
+    body: body?.toString('base64') ?? null,
+    withheld: [...names.headers, ...names.parameters],
+  };
+}
+
+/** What the webhook's own scheme says about a name comes first; the same header has a signature of one provider and the token of another. */
+function withheldBy({ verification, provider }: Pick<Webhook, 'verification' | 'provider'>) {
+  const scheme: VerificationScheme | null | undefined = verification ?? presetOf(provider ?? '')?.verification;
+  const own = namesOf(scheme ? credentialLocations(scheme) : []);
+  const ownIsSecret = scheme ? sendsSecret(scheme) : false;
+  return (kind: keyof CredentialNames) => (name: string) => {
+    if (own[kind].has(name)) return ownIsSecret;
+    if (TOKENS[kind].has(name)) return true;
+    return SECRET.test(name) && !SIGNATURES[kind].has(name) && !HARMLESS.test(name);
+  };
+}

@@ -1,0 +1,234 @@
+/** What users say of how a webhook handles requests, and its checks. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
+import { newId } from '../../model/ids.ts';
+import { describe, isJsonObject } from '../../model/values/json.ts';
+import { PRESETS, presetOf } from '../../providers/catalog.ts';
+import { customVerificationSchema, METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
+import { createVerifier } from '../../providers/verification/verifier.ts';
+import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
+import type { StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { closestName } from '../rest/validation.ts';
+
+const SETTINGS_MAX = 5;
+/** Two during a rotation. */
+export const SECRETS_MAX = 2;
+
+export const filterSchema = z.string().min(1).max(4_096);
+
+/** White space around it comes from pasting. */
+export const secretSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4_096)
+  .meta({ description: 'White space at its beginning and end is removed' });
+
+/** null removes; an omitted field stays unchanged. */
+export const handlingFields = {
+  provider: z.string().max(40).nullish().meta({
+    description: 'ID of a provider (`GET /v1/providers`); null: requests are not verified',
+    example: 'stripe',
+  }),
+  secrets: z.array(secretSchema).max(SECRETS_MAX).optional().meta({
+    description:
+      'Secrets by which the provider proves who it is, the newest first: two during a rotation. They are never shown again',
+  }),
+  verify: z.boolean().optional().meta({
+    description:
+      'false: requests are taken without verification. Default: true. A webhook without a secret rejects all requests until it has one',
+  }),
+  verification: customVerificationSchema
+    .nullish()
+    .meta({ description: 'How a generic provider (`hmac`, `api-key`, `jwt`) signs' }),
+  settings: z
+    .preprocess(
+      (given, context) => {
+        // Counted first: validating a field takes a microsecond.
+        if (!isJsonObject(given) || Object.keys(given).length <= SETTINGS_MAX) return given;
+        context.addIssue({ code: 'custom', message: `expected at most ${SETTINGS_MAX} settings` });
+        return z.NEVER;
+      },
+      z.record(z.string().max(50), z.string().max(500)),
+    )
+    .optional()
+    .meta({ description: "The provider's settings, by name" }),
+  filter: filterSchema.nullish().meta({
+    description:
+      'CEL over `method`, `headers` (names in lower case), `query` and `body`: other requests make no event. null: none',
+    example: 'body.type.startsWith("invoice.")',
+  }),
+  methods: z
+    .array(z.enum(METHODS))
+    .min(1)
+    .max(METHODS.length)
+    .nullish()
+    .meta({ description: "HTTP methods to accept. Default: the provider's, or POST" }),
+  deduplicate: z.boolean().optional().meta({
+    description:
+      "false: an event whose transform sets no `id` has none. Default: true, the provider's own ID of the event or of the delivery, so that its retries count once",
+  }),
+  max_body_bytes: z
+    .int()
+    .min(1)
+    .max(EVENT_LIMIT_MAX_BYTES)
+    .nullish()
+    .meta({ description: "A lower limit than the environment's; null: none" }),
+};
+
+export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;
+
+type Handling = Pick<
+  Webhook,
+  | 'provider'
+  | 'secrets'
+  | 'verify'
+  | 'verification'
+  | 'settings'
+  | 'filter'
+  | 'methods'
+  | 'deduplicate'
+  | 'maxBodyBytes'
+>;
+
+/** @param before of the webhook; empty for a new one
+ *  @throws ServiceError input_invalid, naming the field */
+export function handlingOf(id: string, input: HandlingInput, before: Handling, webhooks: Webhooks): Handling {
+  const provider = pick(input.provider, before.provider);
+  const preset = provider === undefined ? undefined : existingPreset(provider);
+  const isSame = provider === before.provider;
+  const verification = pick(
+    input.verification as VerificationScheme | null | undefined,
+    isSame ? before.verification : undefined,
+  );
+  const settings = input.settings ?? (isSame ? before.settings : undefined);
+  if (input.filter) checkFilter(input.filter);
+  if (preset) checkPreset(preset, input, verification, settings);
+  else rejectWithoutProvider(input);
+  const scheme = verification ?? preset?.verification ?? undefined;
+  if (scheme && input.secrets) checkSecrets(scheme, input.secrets, preset, settings);
+  const kept = isSame ? before.secrets : undefined;
+  if (scheme && !input.secrets && kept) checkKept(id, scheme, kept, input, settings, webhooks);
+  return {
+    provider,
+    verification,
+    settings,
+    secrets: input.secrets ? sealed(id, input.secrets, webhooks) : kept,
+    verify: input.verify ?? before.verify,
+    filter: pick(input.filter, before.filter),
+    methods: input.methods ? [...new Set(input.methods)] : pick(input.methods, before.methods),
+    deduplicate: input.deduplicate ?? before.deduplicate,
+    maxBodyBytes: pick(input.max_body_bytes, before.maxBodyBytes),
+  };
+}
+
+export function sealed(webhookId: string, secrets: readonly string[], webhooks: Webhooks): StoredSecret[] {
+  return secrets.map((secret) => {
+    const id = newId();
+    return { id, sealed: webhooks.seal(webhookId, id, secret), addedAt: Date.now() };
+  });
+}
+
+/** @param field of the input
+ *  @throws ServiceError input_invalid when a text is not a secret of the provider; it never has the text */
+export function checkSecrets(
+  scheme: VerificationScheme,
+  secrets: readonly string[],
+  preset: Preset | undefined,
+  settings: Readonly<Record<string, string>> = {},
+  field = 'secrets',
+): void {
+  const { pattern, label = 'secret', example } = preset?.secret ?? {};
+  const other = pattern === undefined ? undefined : secrets.find((secret) => !new RegExp(pattern).test(secret));
+  if (other !== undefined) {
+    const got = `${other.length} characters that are no such secret`;
+    throw invalid(field, got, `the ${label} of ${preset?.name}${example ? `, such as ${example}` : ''}`);
+  }
+  try {
+    createVerifier(scheme, secrets, settings);
+  } catch (error) {
+    throw invalid(field, 'another text', `a secret for the scheme "${scheme.scheme}": ${(error as Error).message}`);
+  }
+}
+
+/** A change of the scheme must not make the webhook reject everything. */
+function checkKept(
+  id: string,
+  scheme: VerificationScheme,
+  kept: readonly StoredSecret[],
+  { verification, settings: changed }: HandlingInput,
+  settings: Readonly<Record<string, string>> | undefined,
+  webhooks: Webhooks,
+): void {
+  if (verification === undefined && changed === undefined) return;
+  const opened = webhooks.open(id, kept);
+  if (!opened) return;
+  try {
+    createVerifier(scheme, opened, settings);
+  } catch (error) {
+    const field = verification === undefined ? 'settings' : 'verification';
+    throw invalid(field, 'a change that the present secrets do not fit', `new "secrets": ${(error as Error).message}`);
+  }
+}
+
+function checkPreset(
+  { name, verification, customScheme, settings: known }: Preset,
+  input: HandlingInput,
+  custom: VerificationScheme | undefined,
+  settings: Readonly<Record<string, string>> = {},
+): void {
+  if (verification && input.verification) {
+    throw invalid('verification', 'one', `none: the provider ${name} has its own; only generic providers take one`);
+  }
+  if (!verification && custom?.scheme !== customScheme) {
+    const got = custom ? `the scheme "${custom.scheme}"` : 'nothing';
+    throw invalid('verification', got, `{"scheme": "${customScheme}", …}: how the provider signs`);
+  }
+  for (const given of Object.keys(settings)) {
+    if (known.some((one) => one.name === given)) continue;
+    const names = known.map((one) => `"${one.name}"`).join(', ');
+    throw invalid(`settings.${given}`, 'an unknown setting', names === '' ? `none: ${name} has no settings` : names);
+  }
+  for (const { name: needed, description } of known.filter(({ required }) => required)) {
+    if (!settings[needed]) throw invalid(`settings.${needed}`, describe(settings[needed]), description);
+  }
+}
+
+/** Without a provider nothing reads these fields. */
+function rejectWithoutProvider({ secrets = [], verification, settings = {} }: HandlingInput): void {
+  const given = Object.entries({ secrets: secrets.length, verification, settings: Object.keys(settings).length });
+  const [field] = given.find(([, value]) => value) ?? [];
+  if (field) throw invalid(field, 'one', 'none for a webhook without a provider; set "provider" too');
+}
+
+/** @throws ServiceError input_invalid, naming the field */
+export function checkFilter(filter: string, field = 'filter'): Expression {
+  try {
+    return compileFilter(filter);
+  } catch (error) {
+    throw invalid(field, describe(filter), `a CEL expression: ${(error as Error).message}`);
+  }
+}
+
+function existingPreset(id: string): Preset {
+  const preset = presetOf(id);
+  if (preset) return preset;
+  const known = PRESETS.map((one) => one.id);
+  const close = closestName(id, known);
+  const hint = close === undefined ? '' : `; did you mean "${close}"?`;
+  throw invalid('provider', describe(id), `the ID of a provider, which GET /v1/providers lists${hint}`);
+}
+
+/** null: removed; undefined: as before. */
+function pick<T>(given: T | null | undefined, before: T | undefined): T | undefined {
+  return given === undefined ? before : (given ?? undefined);
+}
+
+function invalid(field: string, got: string, expected: string): ServiceError {
+  return new ServiceError('input_invalid', {
+    detail: `field "${field}": got ${got}; expected ${expected}`,
+    facts: { field },
+  });
+}

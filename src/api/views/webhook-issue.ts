@@ -1,0 +1,68 @@
+/** The API's representation of issues of webhooks. */
+import { z } from 'zod';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
+import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
+import { time } from './time.ts';
+
+export const webhookIssueSchema = z
+  .object({
+    id: z.string(),
+    webhook_id: z.string(),
+    webhook_name: z.string(),
+    kind: z.enum(ISSUE_KINDS).meta({
+      description:
+        '`verification`: requests could not be verified; `transform`: the transform or the filter failed; `quarantine`: the transform was in ' +
+        'quarantine; `silence`: no requests come any more',
+    }),
+    state: z.enum(ISSUE_STATES),
+    first_seen: z.iso.datetime(),
+    last_seen: z.iso.datetime(),
+    count: z.int().meta({ description: 'Failed requests; of a silence, how often there was one' }),
+    reasons: z
+      .record(z.string(), z.int())
+      .meta({ description: 'Failures by reason; of more than 19, the rest as `other`' }),
+    sample: z
+      .object({
+        request_id: z.string().nullable().meta({ description: 'null: a silence has none' }),
+        reason: z.string(),
+        message: z.string(),
+        at: z.iso.datetime(),
+      })
+      .meta({ description: 'The last failure' }),
+    opened_at: z.iso.datetime().meta({ description: 'The first failure since it was opened, or reopened' }),
+    times_reopened: z.int().meta({ description: 'How often a failure reopened it' }),
+    state_changed_at: z.iso.datetime(),
+    state_changed_by: z
+      .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'null: a failure opened it. `traffic`: requests came again' }),
+    replay_id: z.string().nullable().meta({ description: 'The last replay of its requests since it was opened' }),
+  })
+  .meta({ id: 'WebhookIssue' });
+
+export function presentIssue(issue: WebhookIssue, webhookName: string): z.input<typeof webhookIssueSchema> {
+  const { id, webhookId, kind, state, count, reasons, sample, reopened, stateChangedBy, replayId } = issue;
+  return {
+    id,
+    webhook_id: webhookId,
+    webhook_name: webhookName,
+    kind,
+    state,
+    first_seen: time(issue.firstSeen) as string,
+    last_seen: time(issue.lastSeen) as string,
+    count,
+    reasons,
+    sample: {
+      request_id: sample.requestId,
+      reason: sample.reason,
+      message: sample.message,
+      at: time(sample.at) as string,
+    },
+    opened_at: time(issue.openedAt) as string,
+    times_reopened: reopened,
+    state_changed_at: time(issue.stateChangedAt) as string,
+    state_changed_by: stateChangedBy ?? null,
+    replay_id: replayId ?? null,
+  };
+}

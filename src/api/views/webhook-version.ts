@@ -1,0 +1,164 @@
+/** The API's representation of versions of a webhook. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { PRINCIPAL_KINDS, type Principal } from '../../model/auth/access.ts';
+import { METHODS, verificationSchema } from '../../providers/preset.ts';
+import {
+  VERSIONED_FIELDS,
+  type VersionedField,
+  versionOf,
+  type Webhook,
+  type WebhookSnapshot,
+} from '../../store/webhooks/webhook.ts';
+import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versions.ts';
+import { lineDiff } from './line-diff.ts';
+import { time } from './time.ts';
+import { transformSchema } from './webhook.ts';
+
+const MESSAGE_MAX_LENGTH = 500;
+
+export const messageSchema = z.string().trim().min(1).max(MESSAGE_MAX_LENGTH).optional().meta({
+  description: 'Why the webhook is saved, for its list of versions',
+  example: 'Skip test events',
+});
+
+export const ifVersionSchema = z.int().min(1).optional().meta({
+  description:
+    'The version that was changed: 409 `version_conflict` if the webhook has another one by now. Absent: any',
+});
+
+const API_NAMES = {
+  transform: 'transform',
+  filter: 'filter',
+  provider: 'provider',
+  verification: 'verification',
+  settings: 'settings',
+  verify: 'verify',
+  methods: 'methods',
+  deduplicate: 'deduplicate',
+  maxBodyBytes: 'max_body_bytes',
+} as const satisfies Record<VersionedField, string>;
+
+const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
+
+export const versionSchema = z
+  .object({
+    version: z.int(),
+    is_live: z.boolean().meta({ description: 'Whether it handles requests now' }),
+    created_at: z.iso.datetime(),
+    author: z
+      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'Who saved it; null: it was saved before there were versions' }),
+    message: z.string().nullable(),
+    restored_from: z.int().nullable().meta({ description: 'The version whose content it has again' }),
+    changed: z
+      .array(fieldSchema)
+      .meta({ description: 'What differs from the version before; of the first version, what was set' }),
+  })
+  .meta({ id: 'WebhookVersion' });
+
+const snapshotSchema = z
+  .object({
+    transform: transformSchema,
+    filter: z.string().nullable(),
+    provider: z.string().nullable(),
+    verification: verificationSchema.nullable(),
+    settings: z.record(z.string(), z.string()),
+    verify: z.boolean(),
+    methods: z.array(z.enum(METHODS)).nullable().meta({ description: "null: the provider's, or POST" }),
+    deduplicate: z.boolean(),
+    max_body_bytes: z.int().nullable(),
+  })
+  .meta({ id: 'WebhookSnapshot' });
+
+export const versionDetailsSchema = versionSchema
+  .extend({ snapshot: snapshotSchema.meta({ description: 'What the webhook was. Secrets are no part of it' }) })
+  .meta({ id: 'WebhookVersionDetails' });
+
+export const versionDiffSchema = z
+  .object({
+    with: z.int(),
+    version: z.int(),
+    changes: z.array(
+      z.object({
+        field: fieldSchema,
+        before: z.unknown().meta({ description: 'In the version `with`' }),
+        after: z.unknown().meta({ description: 'In the version `version`' }),
+        diff: z
+          .string()
+          .nullable()
+          .meta({ description: 'Of `transform` and `filter`: the difference by lines, as `diff -u` shows it' }),
+      }),
+    ),
+  })
+  .meta({ id: 'WebhookVersionDiff' });
+
+export function authorOf({ kind, id, name }: Principal): Author {
+  return { kind, id, name };
+}
+
+/** @throws ServiceError version_conflict */
+export function requireVersion(webhook: Webhook, expected: number | undefined): void {
+  const version = versionOf(webhook);
+  if (expected === undefined || expected === version) return;
+  throw new ServiceError('version_conflict', {
+    detail: `it has version ${version}, and "if_version" is ${expected}; read it again, then save`,
+    facts: { version },
+  });
+}
+
+export function presentVersion(
+  { version, createdAt, author, message, restoredFrom, changed }: WebhookVersion,
+  live: number,
+) {
+  return {
+    version,
+    is_live: version === live,
+    created_at: time(createdAt) as string,
+    author: author ?? null,
+    message: message ?? null,
+    restored_from: restoredFrom ?? null,
+    changed: changed.map((field) => API_NAMES[field]),
+  };
+}
+
+export function presentSnapshot(snapshot: WebhookSnapshot): z.output<typeof snapshotSchema> {
+  const { transform, filter, provider, verification, settings, verify, methods, deduplicate, maxBodyBytes } = snapshot;
+  return {
+    transform,
+    filter: filter ?? null,
+    provider: provider ?? null,
+    verification: verification ?? null,
+    settings: settings ?? {},
+    verify: verify ?? true,
+    methods: methods ?? null,
+    deduplicate: deduplicate ?? true,
+    max_body_bytes: maxBodyBytes ?? null,
+  };
+}
+
+interface Numbered {
+  number: number;
+  snapshot: WebhookSnapshot;
+}
+
+export function presentDiff(before: Numbered, after: Numbered) {
+  const earlier = presentSnapshot(before.snapshot);
+  const later = presentSnapshot(after.snapshot);
+  const names = [before, after].map(({ number }) => `version ${number}`) as [string, string];
+  const fields = VERSIONED_FIELDS.map((field) => API_NAMES[field]);
+  const changes = fields
+    .filter((field) => !isDeepStrictEqual(earlier[field], later[field]))
+    .map((field) => ({
+      field,
+      before: earlier[field],
+      after: later[field],
+      diff:
+        field === 'transform' || field === 'filter'
+          ? lineDiff(...names, earlier[field] ?? '', later[field] ?? '')
+          : null,
+    }));
+  return { with: before.number, version: after.number, changes };
+}

@@ -1,0 +1,45 @@
+/** Triggers that no event can ever meet, as far as the trigger alone says so. */
+import {
+  FUNCTION_DEFERRED,
+  FUNCTION_FAILED,
+  FUNCTION_INVOKED,
+  RESERVED_PREFIXES,
+  WEBHOOK_FAILING,
+  WEBHOOK_RECOVERED,
+} from '../events/event.ts';
+import { FUNCTION_CANCELLED, FUNCTION_FINISHED } from '../events/lifecycle.ts';
+import { listensTo } from '../events/triggers.ts';
+import type { Expression } from '../expressions/expression.ts';
+
+/** Events with a reserved name that there are. */
+const SENT_BY_SERVICE: readonly string[] = [
+  FUNCTION_FAILED,
+  FUNCTION_FINISHED,
+  FUNCTION_CANCELLED,
+  FUNCTION_INVOKED,
+  FUNCTION_DEFERRED,
+  WEBHOOK_FAILING,
+  WEBHOOK_RECOVERED,
+];
+
+/** Enough for a comparison: a registration may have thousands of expressions. */
+const UNITS = 1_000;
+const WILDCARD_ELSEWHERE = /\*./s;
+const WILDCARD_ALONE = /(?:^|[^/.])\*$/;
+
+/** Why no event has a name that this trigger is for; undefined: events may have one. */
+export function unmatchedName(event: string): string | undefined {
+  if (RESERVED_PREFIXES.some((prefix) => event.startsWith(prefix))) {
+    return SENT_BY_SERVICE.some((name) => listensTo(event, name))
+      ? undefined
+      : `only the service sends events of this kind, and it sends none that ${JSON.stringify(event)} is for`;
+  }
+  return WILDCARD_ELSEWHERE.test(event) || WILDCARD_ALONE.test(event)
+    ? `* stands for other text only at the end, after / or .: no event but one named ${JSON.stringify(event)} meets it`
+    : undefined;
+}
+
+/** Whether an expression that reads nothing of the event, nor the time, is false. */
+export function isNeverMet(source: string, { evaluate }: Pick<Expression, 'evaluate'>): boolean {
+  return !/\b(?:event|async|now)\b/.test(source) && evaluate({}, UNITS).result === 'not_met';
+}

@@ -1,0 +1,186 @@
+/** Fields of a registration that the service does not act on. SDKs newer than the service may send some, and apps written by hand misspell them: either
+ *  way the app expects something that does not happen. */
+import { closest, distance } from 'fastest-levenshtein';
+import type { FLOW_FIELDS } from '../flow-control/given-options.ts';
+import { describe, isJsonObject } from '../values/json.ts';
+
+export interface UnsupportedField {
+  /** ID of the function; null: the registration itself. */
+  function: string | null;
+  /** Its path: `triggers.0.debounce`. */
+  field: string;
+  message: string;
+}
+
+/** What an app is told: the first fields, and how many there are. */
+export interface Unsupported {
+  count: number;
+  fields: UnsupportedField[];
+}
+
+/** Fields that are kept of one app. */
+const FIELDS_MAX = 100;
+const NAME_LENGTH = 100;
+/** Longer names are not compared with the known ones: none is that long. */
+const COMPARED_LENGTH = 40;
+
+/** `true`: whatever it has is of no concern here. A list has the shape of its entries. */
+type Shape = true | { readonly [field: string]: Shape } | readonly [Shape];
+
+const LIMIT = { limit: true, key: true, scope: true } as const;
+
+const FLOW: Readonly<Record<(typeof FLOW_FIELDS)[number], Shape>> = {
+  concurrency: { ...LIMIT, fn: [LIMIT], step: [LIMIT] },
+  throttle: { limit: true, period: true, burst: true, key: true },
+  rateLimit: { limit: true, period: true, key: true },
+  debounce: { period: true, timeout: true, key: true },
+  batchEvents: { maxSize: true, timeout: true, key: true, if: true },
+  singleton: { mode: true, key: true },
+  priority: { run: true },
+  idempotency: true,
+  timeouts: { start: true, finish: true },
+};
+
+const FUNCTION: Shape = {
+  ...FLOW,
+  // The official Go SDK spells it with a capital.
+  Singleton: FLOW.singleton,
+  id: true,
+  name: true,
+  description: true,
+  group: true,
+  triggers: [{ event: true, expression: true, cron: true, jitter: true }],
+  cancel: [{ event: true, if: true, timeout: true }],
+  steps: true,
+  // The official Go SDK says here too what is in `steps`, and what the app itself does.
+  retries: true,
+  checkpoint: true,
+};
+
+const STEP: Shape = { id: true, name: true, runtime: { type: true, url: true }, retries: { attempts: true } };
+
+/** Beside what the service uses: what SDKs say of themselves. */
+const REGISTRATION: Shape = Object.fromEntries(
+  [
+    ...[
+      'url',
+      'appName',
+      'appname',
+      'sdk',
+      'framework',
+      'functions',
+      'v',
+      'deployType',
+      // The official Python SDK's spelling.
+      'deploy_type',
+      'deployId',
+      'hash',
+      'headers',
+      'env',
+    ],
+    ...['capabilities', 'appVersion', 'inspection', 'platform', 'useragent', 'idempotencyKey', 'featureObservations'],
+  ].map((field) => [field, true]),
+);
+
+/** Collects them over all functions of a registration. */
+export class UnsupportedFields {
+  readonly #found: Unsupported = { count: 0, fields: [] };
+
+  /** undefined: there are none. */
+  get found(): Unsupported | undefined {
+    return this.#found.count > 0 ? this.#found : undefined;
+  }
+
+  addRegistration(given: unknown): void {
+    this.#addUnknown(null, given, REGISTRATION, '');
+  }
+
+  /** @param given a function that is registered */
+  addFunction(id: string, given: Record<string, unknown>): void {
+    this.#addUnknown(id, given, FUNCTION, '');
+    const { concurrency, steps, triggers } = given;
+    // A list of limits; one limit, or two lists, are checked above.
+    if (Array.isArray(concurrency)) this.#addUnknown(id, concurrency, [LIMIT], 'concurrency');
+    if (isJsonObject(steps)) this.#addSteps(id, steps);
+    if (Array.isArray(triggers)) for (const [i, one] of triggers.entries()) this.#addTrigger(id, one, `triggers.${i}`);
+  }
+
+  #addSteps(id: string, { step, ...others }: Record<string, unknown>): void {
+    this.#addUnknown(id, step, STEP, 'steps.step');
+    for (const name of Object.keys(others)) {
+      this.#add(id, `steps.${named(name)}`, 'the service calls the entry "step" alone');
+    }
+    const { runtime } = isJsonObject(step) ? step : {};
+    const type = isJsonObject(runtime) ? runtime.type : undefined;
+    if (hasValue(type) && type !== 'http' && type !== 'ws') {
+      this.#add(
+        id,
+        'steps.step.runtime.type',
+        `got ${describe(type)}: the service calls its URL over HTTP all the same`,
+      );
+    }
+  }
+
+  #addTrigger(id: string, trigger: unknown, path: string): void {
+    if (!isJsonObject(trigger)) return;
+    const { event, cron, expression, jitter } = trigger;
+    if (hasValue(expression) && !hasValue(event)) {
+      this.#add(id, `${path}.expression`, 'a schedule has no event that an expression could read: it starts every run');
+    }
+    if (hasValue(jitter) && !hasValue(cron)) this.#add(id, `${path}.jitter`, 'only a trigger with "cron" has a jitter');
+  }
+
+  #addUnknown(id: string | null, given: unknown, shape: Shape, path: string): void {
+    if (shape === true) return;
+    if (isList(shape)) {
+      if (!Array.isArray(given)) return;
+      for (const [i, one] of given.entries()) this.#addUnknown(id, one, shape[0], joined(path, String(i)));
+      return;
+    }
+    if (!isJsonObject(given)) return;
+    for (const [name, value] of Object.entries(given)) {
+      const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
+      if (known !== undefined) this.#addUnknown(id, value, known, joined(path, name));
+      else if (hasValue(value)) this.#add(id, joined(path, named(name)), unknownField(name, shape));
+    }
+  }
+
+  #add(id: string | null, field: string, message: string): void {
+    const { fields } = this.#found;
+    if (fields.length < FIELDS_MAX) fields.push({ function: id, field, message });
+    this.#found.count++;
+  }
+}
+
+/** One line for people, with the first fields. */
+export function describeUnsupported({ count, fields }: Unsupported): string {
+  const [first] = fields;
+  if (!first) return `${count} fields`;
+  const where = first.function === null ? 'of the app' : `of the function "${first.function}"`;
+  return `the field "${first.field}" ${where}: ${first.message}${count > 1 ? `, and ${count - 1} more` : ''}`;
+}
+
+function isList(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}
+
+/** Some SDKs send null, empty and zero values for what is not configured. */
+function hasValue(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;
+}
+
+function joined(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function named(name: string): string {
+  return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH)}…` : name;
+}
+
+function unknownField(name: string, shape: { readonly [field: string]: Shape }): string {
+  const ignored = 'the service does not have this option, and ignores it';
+  if (name.length > COMPARED_LENGTH) return ignored;
+  const candidate = closest(name, Object.keys(shape));
+  return distance(name, candidate) <= 2 ? `${ignored}; did you mean "${candidate}"?` : ignored;
+}

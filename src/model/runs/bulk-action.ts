@@ -1,0 +1,75 @@
+/** Bulk actions: cancel or retry the runs that a filter selects (docs/functions.md). */
+import type { RunStatus } from './run-status.ts';
+
+export const BULK_ACTIONS = ['cancel', 'retry'] as const;
+export type BulkActionKind = (typeof BULK_ACTIONS)[number];
+
+/** The runs that an action can be for. */
+export const STATUSES_OF_ACTION = {
+  cancel: ['Queued', 'Running'],
+  retry: ['Completed', 'Failed', 'Cancelled'],
+} as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
+
+/** Without a status in the filter. */
+export const DEFAULT_STATUSES = {
+  cancel: ['Queued', 'Running'],
+  retry: ['Failed', 'Cancelled'],
+} as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
+
+export const BULK_STATUSES = ['running', 'cancelled', 'done'] as const;
+export type BulkStatus = (typeof BULK_STATUSES)[number];
+
+/** Why nothing was done with a run that the filter selected. */
+export const BULK_SKIP_REASONS = ['run_active', 'run_ended', 'run_gone', 'function_archived', 'event_gone'] as const;
+export type BulkSkipReason = (typeof BULK_SKIP_REASONS)[number];
+
+/** Why a bulk action does not go on for now. */
+export const BULK_WAITING_REASONS = ['backlog', 'memory', 'archive_unavailable', 'environment_archived'] as const;
+export type BulkWaitingReason = (typeof BULK_WAITING_REASONS)[number];
+
+/** Which runs; times are Unix milliseconds. */
+export interface RunSelection {
+  env: string;
+  statuses: readonly RunStatus[];
+  /** An ID, or with `*` the beginning of several. */
+  functionId?: string;
+  app?: string;
+  eventId?: string;
+  idPrefix?: string;
+  /** A text in the error. */
+  error?: string;
+  /** As in a search of runs (model/search/). */
+  search?: string;
+  /** By creation, inclusive. */
+  after?: number;
+  /** Exclusive; no later than the request. */
+  before: number;
+}
+
+/** The runs that are being acted on: what a worker that died in between left is done again, with the same IDs. */
+export interface BulkPortion {
+  runs: readonly { id: string; rerunId?: string; skip?: BulkSkipReason }[];
+  /** Where the selection goes on; absent: nothing follows. */
+  next?: { at: number; id: string };
+}
+
+export interface BulkAction {
+  id: string;
+  action: BulkActionKind;
+  selection: RunSelection;
+  /** Re-runs per second. */
+  rate: number;
+  /** Counted before it began; not exact: at least. */
+  matched: { count: number; isExact: boolean };
+  createdAt: number;
+  status: BulkStatus;
+  /** Runs that were cancelled or re-run. */
+  done: number;
+  skipped: Partial<Record<BulkSkipReason, number>>;
+  /** Runs before this position are done: from the newest to the oldest. */
+  position?: { at: number; id: string };
+  portion?: BulkPortion;
+  waiting?: BulkWaitingReason;
+  /** When it had looked at all runs, or was cancelled. */
+  doneAt?: number;
+}

@@ -1,0 +1,94 @@
+/** How many requests per minute an API key may send, over all web processes. Redis counts them. Far from the limit, no request waits for it: the process
+ *  goes by what Redis said last, and adds its own requests together, a tenth of a second at a time. */
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+export const WINDOW_SECONDS = 60;
+/** Share of the limit below which each request waits for the count. */
+const EXACT_BELOW = 0.2;
+/** Between two additions of a key's requests. */
+const ADDED_EVERY_MS = 100;
+/** Keys whose last count a process remembers. */
+const KNOWN_MAX = 10_000;
+
+export interface RateLimitState {
+  limit: number;
+  remaining: number;
+  /** Until the count begins anew. */
+  resetMs: number;
+  isExceeded: boolean;
+}
+
+interface Known {
+  remaining: number;
+  /** By `performance.now()`. */
+  resetAt: number;
+  /** Requests since then that Redis does not know of. */
+  pending: number;
+}
+
+export class ApiRateLimits {
+  readonly #limit: number;
+  readonly #limiter: RateLimiterRedis;
+  readonly #known = new LRUCache<string, Known>({ max: KNOWN_MAX });
+
+  constructor(redis: Redis, keys: Keyspace, limit: number) {
+    const points = Math.max(1, limit);
+    this.#limit = limit;
+    this.#limiter = new RateLimiterRedis({
+      points,
+      duration: WINDOW_SECONDS,
+      storeClient: redis,
+      keyPrefix: keys.apiRateLimit(String(WINDOW_SECONDS)),
+      // If Redis refuses writes, each process counts on its own.
+      insuranceLimiter: new RateLimiterMemory({ points, duration: WINDOW_SECONDS }),
+    });
+  }
+
+  /** Counts a request.
+   *  @param id of the principal
+   *  @returns undefined: there is no limit */
+  async count(id: string): Promise<RateLimitState | undefined> {
+    if (this.#limit === 0) return undefined;
+    const known = this.#known.get(id);
+    const isFar = known && known.resetAt > performance.now() && known.remaining > EXACT_BELOW * this.#limit;
+    if (!isFar) return this.#consume(id, 1 + this.#taken(known));
+    known.remaining--;
+    if (known.pending++ === 0) setTimeout(() => this.#add(id, known), ADDED_EVERY_MS).unref();
+    return this.#stateOf(known, false);
+  }
+
+  #add(id: string, known: Known): void {
+    const requests = this.#taken(known);
+    if (requests > 0) this.#consume(id, requests).catch(() => {});
+  }
+
+  #taken(known: Known | undefined): number {
+    const pending = known?.pending ?? 0;
+    if (known) known.pending = 0;
+    return pending;
+  }
+
+  async #consume(id: string, requests: number): Promise<RateLimitState> {
+    try {
+      return this.#remember(id, await this.#limiter.consume(id, requests), false);
+    } catch (refused) {
+      if (refused instanceof RateLimiterRes) return this.#remember(id, refused, true);
+      throw refused;
+    }
+  }
+
+  #remember(id: string, { remainingPoints, msBeforeNext }: RateLimiterRes, isExceeded: boolean): RateLimitState {
+    const known = this.#known.get(id) ?? { remaining: 0, resetAt: 0, pending: 0 };
+    known.remaining = remainingPoints - known.pending;
+    known.resetAt = performance.now() + msBeforeNext;
+    this.#known.set(id, known);
+    return this.#stateOf(known, isExceeded);
+  }
+
+  #stateOf({ remaining, resetAt }: Known, isExceeded: boolean): RateLimitState {
+    return { limit: this.#limit, remaining, resetMs: Math.max(0, resetAt - performance.now()), isExceeded };
+  }
+}

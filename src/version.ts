@@ -1,0 +1,4 @@
+/** The version of this installation. */
+import packageJson from '../package.json' with { type: 'json' };
+
+export const VERSION = packageJson.version;
