@@ -25,6 +25,7 @@ import { requests } from './rows/requests.ts';
 import { runs } from './rows/runs.ts';
 import { schedules } from './rows/schedules.ts';
 import { soak } from './rows/soak.ts';
+import { webhooks } from './rows/webhooks.ts';
 import { tableOf } from './table.ts';
 import { ensureWrk } from './wrk.ts';
 
@@ -54,6 +55,7 @@ process.exit();
 function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents }: Options): Measurement[] {
   const all = [
     requests,
+    webhooks,
     atWork,
     cluster,
     fsync,

@@ -12,6 +12,7 @@ export const SECRETS = {
   SECRET_KEY: 'bench-secret-key-0123456789abcdef',
   API_KEY: 'bench-api-key-0123456789',
   SIGNING_KEY: 'signkey-bench-00ff',
+  API_RATE_LIMIT: '1000000',
 };
 const ENV = 'production';
 const BATCH = 100;
@@ -65,8 +66,8 @@ export class Service {
   }
 
   /** Creates a webhook with TRANSFORM. @returns its URL */
-  async createWebhook(): Promise<string> {
-    return (await this.api<{ url: string }>('/v1/webhooks', { name: 'bench', transform: TRANSFORM })).url;
+  async createWebhook(more: object = {}): Promise<string> {
+    return (await this.api<{ url: string }>('/v1/webhooks', { name: 'bench', transform: TRANSFORM, ...more })).url;
   }
 
   /** Registers functions of the function host. */

@@ -89,7 +89,7 @@ export class TestBed {
 
   /** Starts a web process in dev mode beside the other, on the same Redis. @returns where events are sent */
   async startDevWeb(): Promise<string> {
-    const { url } = await this.startProcess('web', { ...this.#env(), MODE: 'dev' });
+    const { url } = await this.startProcess('web', { ...this.#env(), MODE: 'dev', DISCOVERY: 'false' });
     return new Service(url, this.hostUrl, this.redis).eventUrl;
   }
 
@@ -156,8 +156,15 @@ export class TestBed {
     return file;
   }
 
-  loadTest(url: string, body: string, connections: number, seconds = this.bench.options.seconds): Promise<LoadResult> {
-    return wrk({ url, body, connections }, seconds, this.bench.signal);
+  /** @param more `signature` of the body, for the header x-signature */
+  loadTest(
+    url: string,
+    body: string,
+    connections: number,
+    seconds = this.bench.options.seconds,
+    more: { signature?: string } = {},
+  ): Promise<LoadResult> {
+    return wrk({ url, body, connections, ...more }, seconds, this.bench.signal);
   }
 
   /** Sends requests at a fixed rate from a separate process. @param onProgress called every 100 ms */

@@ -13,6 +13,8 @@ export interface Load {
   /** Path of a file. */
   body: string;
   connections: number;
+  /** Of the body, for the header x-signature. */
+  signature?: string | undefined;
 }
 
 export interface LoadResult {
@@ -32,8 +34,13 @@ function isInstalled(): boolean {
 }
 
 /** @throws Error when a response is not a 2xx */
-export async function wrk({ url, body, connections }: Load, seconds: number, signal: AbortSignal): Promise<LoadResult> {
+export async function wrk(
+  { url, body, connections, signature }: Load,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<LoadResult> {
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', SCRIPT, url, '--', body];
+  if (signature !== undefined) args.push(signature);
   const { stdout } = await promisify(execFile)('wrk', args, { signal });
   return parseOutput(stdout);
 }

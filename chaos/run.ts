@@ -13,8 +13,10 @@ import { checkArchive } from './checks/archive.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
 import { findRepeats } from './checks/repeats.ts';
+import { checkSigned, type SignedFindings } from './checks/signed.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
+import { SignedWebhook } from './load/signed-webhook.ts';
 import { HELP, type Options, readOptions, SHORT_MINUTES } from './options.ts';
 import { PostgresServer } from './postgres.ts';
 import { Random } from './random.ts';
@@ -96,14 +98,16 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       }),
     );
     const webhook = await service.post<{ url: string }>('/v1/webhooks', { name: 'chaos', transform: TRANSFORM });
+    const signedWebhook = await SignedWebhook.create(service);
 
     const random = new Random(options.seed);
     const ledger = new Ledger();
     // A separate random sequence: response times must not change the faults.
-    const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), new URL(webhook.url).pathname);
+    const path = new URL(webhook.url).pathname;
+    const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), path, signedWebhook);
     closing.push(watchStarvation(timeline, () => service.workers));
     timeline.note('sending starts');
-    const sending = sender.keepSending(options.rate);
+    const sending = Promise.all([sender.keepSending(options.rate), signedWebhook.keepRotating(() => sender.stopped)]);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
     const attacked = await target.inject({ service, sender, random, postgres, stopMs }, ledger, timeline, options);
     timeline.note('all faults are repaired');
@@ -122,6 +126,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       runs: recovery.runs,
       startedAt,
     });
+    const signed = await checkSigned(service, signedWebhook, ledger);
     const primaries = await target.primaries();
     const kept = await findKeysWithoutTtl(primaries, target.partitions);
     const version = /redis_version:(\S+)/.exec((await primaries[0]?.info('server')) ?? '')?.[1] ?? '';
@@ -137,6 +142,8 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       service,
       target,
       inArchive,
+      signed,
+      signedWebhook,
       kept,
       version,
     });
@@ -162,12 +169,14 @@ interface Facts {
   target: Target;
   /** Results about lists and the archive. */
   inArchive: Count[];
+  signed: SignedFindings;
+  signedWebhook: SignedWebhook;
   kept: string[];
   version: string;
 }
 
 function toResults(facts: Facts): Results {
-  const { options, attacked, recovery, ledger, sender, executions, service, target, kept } = facts;
+  const { options, attacked, recovery, ledger, sender, executions, service, target, signed, kept } = facts;
   const { kills, terminations, unexpected } = service.ends;
   const repeats = findRepeats(executions.all, facts.timeline);
   const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
@@ -179,6 +188,8 @@ function toResults(facts: Facts): Results {
     none('runs failed unexpectedly', recovery.failed),
     ...facts.inArchive,
     none('IDs with two events', ledger.duplicated),
+    none('deliveries of a provider without exactly one event', signed.notOnce),
+    none('events from forged requests', signed.forged),
     none('finished steps that ran again', repeats.afterFinished),
     none('steps that ran again without a crash', repeats.unexcused),
     none(
@@ -219,6 +230,9 @@ function toResults(facts: Facts): Results {
       'acknowledged requests': ledger.acknowledgements,
       'requests resent after an acknowledgement': ledger.repeated,
       'requests resent without an acknowledgement': ledger.resent,
+      'acknowledged deliveries of a provider': facts.signedWebhook.acknowledged,
+      'forged requests': facts.signedWebhook.forgeries,
+      'rotations of the secret of a provider': facts.signedWebhook.rotations,
       runs: recovery.runs.length,
       'steps run': repeats.executions,
       'steps repeated because of a crash': repeats.excused,

@@ -7,6 +7,7 @@ export const SECRETS = {
   SECRET_KEY: 'chaos-secret-key-0123456789abcdef',
   API_KEY: 'chaos-api-key-0123456789abcdef',
   SIGNING_KEY: 'signkey-chaos-0123456789abcdef0123456789abcdef',
+  API_RATE_LIMIT: '1000000',
 };
 export type ServiceMode = 'production' | 'dev';
 /** After this time, another worker takes over the jobs of a dead worker. */
@@ -36,6 +37,8 @@ export class Service {
     const env = {
       HOST: '127.0.0.1',
       PORT: '0',
+      // The apps register themselves.
+      DISCOVERY: 'false',
       ...settings,
       INGEST_DURABILITY: 'fsync',
       STALLED_AFTER_SECONDS: String(STALLED_AFTER_SECONDS),

@@ -1,6 +1,8 @@
 /** A fuzz case: an HTTP request, or bytes on a socket. It is plain data that the corpus stores as JSON, and small: large content is a
  *  repetition. Text may contain placeholders such as `{{webhook}}` for resources that every run creates (targets.ts). */
 
+import { type Signing, signatureOf } from './providers.ts';
+
 /** UTF-8 text, repeated text, binary data, or a pause. */
 export type Piece = string | { repeat: string; times: number } | { base64: string } | { pauseMs: number };
 
@@ -13,6 +15,10 @@ export interface HttpCase {
   target: string;
   headers: [name: string, value: string][];
   body?: Piece[];
+  /** Signed when it is sent. */
+  signed?: Signing;
+  /** Of a request to a webhook with a provider: whether it must be taken for the provider's. */
+  expects?: 'genuine' | 'forged';
 }
 
 /** Raw bytes that no HTTP library sends. */
@@ -54,7 +60,7 @@ export function bodyOf({ body = [] }: HttpCase, names: Names): Buffer {
 export function socketWrites(one: Case, names: Names): (Buffer | number)[] {
   if (one.kind === 'wire') return one.bytes.map((piece) => (isPause(piece) ? piece.pauseMs : bytesOf(piece, names)));
   const body = bodyOf(one, names);
-  const given = one.headers.map(([name, value]) => [headerText(name), headerText(fillNames(value, names))] as const);
+  const given = headersOf(one, body, names);
   const has = (wanted: string) => given.some(([name]) => name.toLowerCase() === wanted);
   const lines = [
     `${one.method} ${fillNames(one.target, names)} HTTP/1.1`,
@@ -64,6 +70,13 @@ export function socketWrites(one: Case, names: Names): (Buffer | number)[] {
     'Connection: close',
   ];
   return [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), ...(body.length > 0 ? [body] : [])];
+}
+
+/** Filled in, and signed. */
+export function headersOf({ headers, signed, target }: HttpCase, body: Buffer, names: Names): [string, string][] {
+  const signature = signed ? signatureOf(signed, fillNames(target, names), body, names.host ?? '', Date.now()) : [];
+  const own = headers.filter(([name]) => !signature.some(([other]) => other === name));
+  return [...own, ...signature].map(([name, value]) => [headerText(name), headerText(fillNames(value, names))]);
 }
 
 /** A header without line breaks; wire cases cover those. */

@@ -1,6 +1,7 @@
 /** Checks a response. Everything that is not allowed here is a finding. */
 import { CATALOGUE } from '../src/errors.ts';
-import type { Case } from './case.ts';
+import type { Case, HttpCase } from './case.ts';
+import { SECRET_MARK } from './providers.ts';
 import type { Response } from './socket.ts';
 
 /** Maximum duration of a request: the time limit of a transform and some overhead. */
@@ -8,7 +9,15 @@ export const LIMIT_MS = 12_000;
 /** The service may close the connection during a larger body; the response can be lost. */
 const CUT_BYTES = 32_768;
 /** Codes with which a healthy service responds 503. */
-const EXPECTED_503 = new Set(['overloaded', 'memory_short', 'transform_quarantined', 'webhook_paused']);
+const EXPECTED_503 = new Set([
+  'overloaded',
+  'memory_short',
+  'transform_quarantined',
+  'webhook_paused',
+  'verification_unavailable',
+]);
+/** Of an answer to a webhook request. */
+const WEBHOOK_ANSWER_MAX_BYTES = 65_536;
 /** Paths whose errors are JSON with a code from the catalogue. */
 const JSON_API = /^\/(?:e|v0|v1|fn)\//;
 const INTERNALS = /node_modules|\/src\/(?:api|store|jobs|model|functions)\/|\n {4}at \S/;
@@ -22,6 +31,9 @@ export function checkResponse(
   if (ms > LIMIT_MS && ended !== 'silent') return `the response took ${Math.round(ms)} ms`;
   if (status === undefined) return checkMissingResponse(one, ended, sentBytes);
   if (status >= 500 && !isExpected(status, body)) return `the response was ${status}: ${body.slice(0, 300)}`;
+  if (body.includes(SECRET_MARK)) return `the response has a secret: ${body.slice(0, 600)}`;
+  const mistaken = one.kind === 'http' ? checkVerified(one, status, body) : undefined;
+  if (mistaken) return mistaken;
   if (INTERNALS.test(body) && isError(status)) return `the response exposes internals: ${body.slice(0, 600)}`;
   if (one.kind === 'wire' || !isError(status) || !JSON_API.test(one.target)) return undefined;
   // Node's parser rejects some requests with an empty body before the service sees them.
@@ -31,6 +43,18 @@ export function checkResponse(
   if (code === undefined || !Object.hasOwn(CATALOGUE, code)) return `the error has no code: ${body.slice(0, 300)}`;
   const [expected] = CATALOGUE[code as keyof typeof CATALOGUE];
   return expected === status ? undefined : `the code ${code} has status ${status}, expected ${expected}`;
+}
+
+/** What the signature of a request to a webhook demands. */
+function checkVerified({ area, method, expects }: HttpCase, status: number, body: string): string | undefined {
+  // A HEAD request is a probe, which makes no event.
+  if (area !== '/e/ provider' || method === 'HEAD') return undefined;
+  if (expects === 'forged' && !isError(status)) return `a forged request was answered ${status}: ${body.slice(0, 300)}`;
+  if (expects === 'genuine' && codeOf(body) === 'verification_failed') {
+    return `a request of the provider was rejected: ${body.slice(0, 300)}`;
+  }
+  const bytes = Buffer.byteLength(body);
+  return bytes > WEBHOOK_ANSWER_MAX_BYTES ? `the answer has ${bytes} bytes` : undefined;
 }
 
 /** An incomplete request may get no response until the server's timeout. */

@@ -5,6 +5,7 @@ import { allCases } from './arbitraries/cases.ts';
 import { type Attack, BATCH, batchesOf } from './batches.ts';
 import { type Case, socketWrites } from './case.ts';
 import { checkResponse, LIMIT_MS } from './check-response.ts';
+import { checkWebhooks } from './check-webhooks.ts';
 import { shrinkCase } from './generate.ts';
 import { startNeighbor } from './neighbor.ts';
 import { reproductionCommand } from './reproduce.ts';
@@ -44,6 +45,8 @@ export interface Report {
   /** Latencies of the other sender, if measured, and its failed events. */
   neighbor: { beforeMs: number[]; duringMs: number[]; failures: readonly string[] };
   residentBytes: { warm: Record<string, number>; end: Record<string, number> };
+  /** What webhooks of providers did wrong, without a response that shows it. */
+  webhooks: string[];
 }
 
 const AT_ONCE = 6;
@@ -97,6 +100,7 @@ export async function fuzz({
       statuses,
       neighbor: { beforeMs, duringMs, failures: neighbor.failures },
       residentBytes: { warm: warm ?? end, end },
+      webhooks: exitedProcess(targets) ? [] : await checkWebhooks(targets),
     };
   } finally {
     await neighbor.stop();

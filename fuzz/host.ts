@@ -22,12 +22,16 @@ export interface Host {
   url: string;
   /** Number of calls by function ID. */
   calls: Map<string, number>;
+  /** Requests for URLs that the service must not fetch. */
+  fetched: string[];
   close(): Promise<void>;
 }
 
 export async function startHost(): Promise<Host> {
   const calls = new Map<string, number>();
+  const fetched: string[] = [];
   const server = createServer((request, response) => {
+    if (request.url?.includes('/fetched')) fetched.push(request.url);
     answer(request, response, calls).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -35,6 +39,7 @@ export async function startHost(): Promise<Host> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     calls,
+    fetched,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -11,9 +11,10 @@ export function findingText({ origin, problem, case: one, command }: Finding): s
   return `${origin} (${one.area}): ${problem}\n  ${command}`;
 }
 
-/** Failures that no single case causes: rejected events, latency, memory growth. */
-export function failuresOf({ neighbor, residentBytes: { warm, end } }: Report): string[] {
-  const failures = neighbor.failures.slice(0, 5).map((one) => `An event of another sender was rejected: ${one}`);
+/** Failures that no single case causes: rejected events, latency, memory growth, events from forged requests. */
+export function failuresOf({ neighbor, residentBytes: { warm, end }, webhooks }: Report): string[] {
+  const rejected = neighbor.failures.slice(0, 5).map((one) => `An event of another sender was rejected: ${one}`);
+  const failures = [...rejected, ...webhooks];
   const [before, during] = [p99(neighbor.beforeMs), p99(neighbor.duringMs)];
   if (during > 2 * Math.max(before, P99_FLOOR_MS)) {
     failures.push(

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bodyOf, type Case, fillNames, type HttpCase, type Names, socketWrites } from './case.ts';
+import { bodyOf, type Case, fillNames, type HttpCase, headersOf, type Names, socketWrites } from './case.ts';
 
 /** Longer bodies go to a file. */
 const INLINE_BYTES = 1_024;
@@ -17,7 +17,7 @@ export function reproductionCommand(one: Case, names: Names, label: string): str
     writeFileSync(file, Buffer.concat(socketWrites(one, names).filter((part) => typeof part !== 'number')));
     return `nc ${names.host?.replace(':', ' ')} < ${file}`;
   }
-  const headers = one.headers.map(([name, value]) => `-H ${quoted(`${name}: ${fillNames(value, names)}`)}`);
+  const headers = headersOf(one, bodyOf(one, names), names).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
   const url = quoted(`http://${names.host}${fillNames(one.target, names)}`);
   return ['curl -sS -i --path-as-is -g -X', one.method, url, ...headers, ...data()].join(' ');
 

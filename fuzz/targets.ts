@@ -7,6 +7,7 @@ import { until } from '../test/support/until.ts';
 import { fillArchive } from './archive.ts';
 import type { Names } from './case.ts';
 import { type Host, startHost } from './host.ts';
+import { attackedWebhooks, SECRET_MARK } from './providers.ts';
 
 /** The transforms of the webhooks, by kind. */
 const TRANSFORMS = {
@@ -37,6 +38,7 @@ const FUNCTIONS = [
 export interface Targets {
   service: Service;
   names: Names;
+  host: Host;
   document: OpenApiDocument;
   /** Creates missing resources again. */
   refresh(): Promise<void>;
@@ -62,7 +64,13 @@ export async function startTargets(): Promise<Targets> {
     await host.close();
     throw error;
   });
-  const names: Record<string, string> = { host: new URL(service.url).host, 'api-key': SECRETS.API_KEY };
+  const names: Record<string, string> = {
+    host: new URL(service.url).host,
+    'api-key': SECRETS.API_KEY,
+    get now() {
+      return new Date().toISOString();
+    },
+  };
   Object.assign(names, await fillArchive(service));
   const document = (await service.get('/openapi.json')).body as OpenApiDocument;
   const probe = livenessCheck(service, host);
@@ -76,6 +84,7 @@ export async function startTargets(): Promise<Targets> {
   return {
     service,
     names,
+    host,
     document,
     refresh,
     scrapes: async () => ({
@@ -95,7 +104,7 @@ async function createResources(service: Service, host: Host, names: Record<strin
     (await service.request(method, path, body, service.apiHeaders)).body.data;
   const isThere = async (path: string, id?: string) =>
     id !== undefined && (await service.get(`${path}/${id}`)).status === 200;
-  await api('PUT', '/v1/account/limits', { event_max_bytes: null });
+  await api('PATCH', '/v1/account/limits', { event_max_bytes: null });
   await api('POST', '/v1/environments', { name: 'fuzz-branch', kind: 'branch' });
   await api('POST', '/v1/environments/fuzz-branch/unarchive');
   names.environment = 'fuzz-branch';
@@ -107,6 +116,13 @@ async function createResources(service: Service, host: Host, names: Record<strin
   names['hook:branches'] ??= keyOf(
     await api('POST', '/v1/webhooks', { name: 'branches', environment: 'branches', transform: TRANSFORMS.json }),
   );
+  for (const [kind, input] of attackedWebhooks()) {
+    if (names[`hook:p:${kind}`]) continue;
+    const webhook = await api('POST', '/v1/webhooks', input);
+    if (!webhook) throw new Error(`The webhook ${kind} was rejected`);
+    names[`hook:p:${kind}`] = keyOf(webhook);
+    names[`hook-id:${kind}`] = webhook.id;
+  }
   // Cases may change, pause, rotate and delete these.
   if (!(await isThere('/v1/webhooks', names.webhook))) {
     const webhook = await api('POST', '/v1/webhooks', { name: 'to be attacked', transform: TRANSFORMS.everything });
@@ -117,6 +133,10 @@ async function createResources(service: Service, host: Host, names: Record<strin
     names['webhook-replay'] = (await api('POST', replays, { dry_run: false }))?.replay?.id ?? '';
     names['webhook-request'] = (await api('GET', `/v1/webhooks/${webhook.id}/requests`))?.[0]?.id ?? '';
   }
+  if (!(await isThere('/v1/webhooks', names['webhook-signed']))) names['webhook-signed'] = await signedWebhook(api);
+  const { secrets } = await api('GET', `/v1/webhooks/${names['webhook-signed']}`);
+  names['webhook-secret'] = secrets?.[0]?.id ?? 'none';
+  names['webhook-issue'] = (await api('GET', '/v1/webhook-issues?limit=1'))?.[0]?.id ?? 'none';
   await api('POST', `/v1/webhooks/${names.webhook}/resume`);
   if (!(await isThere('/v1/event-keys', names['event-key-id']))) {
     const key = await api('POST', '/v1/event-keys', { name: 'to be attacked', environment: 'production' });
@@ -137,6 +157,18 @@ async function createResources(service: Service, host: Host, names: Record<strin
   names.user ??= await addUser(service, EMAIL, 'member');
   const cookie = cookieOf(await signIn(service, EMAIL)).cookie ?? '';
   if (cookie.includes('=')) names.session = cookie;
+}
+
+/** With two versions. */
+async function signedWebhook(
+  api: (method: string, path: string, body?: object) => Promise<{ id: string }>,
+): Promise<string> {
+  const signature = { at: 'header:x-signature' };
+  const verification = { scheme: 'hmac', algorithm: 'sha256', encoding: 'hex', signature, signed: '{body}' };
+  const input = { name: 'to be attacked', provider: 'hmac', secrets: [`attacked-${SECRET_MARK}`], verification };
+  const { id } = await api('POST', '/v1/webhooks', input);
+  await api('PATCH', `/v1/webhooks/${id}`, { filter: 'has(body.a)', message: 'only some' });
+  return id;
 }
 
 async function replayOf(

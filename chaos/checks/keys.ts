@@ -32,6 +32,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Keys and webhooks that events came from, one hash per environment',
   },
   {
+    kind: '`webhook-versions:*`',
+    pattern: /^webhook-versions:[0-9A-Z]{26}$/,
+    most: 20,
+    why: 'The last versions of each webhook, deleted with it',
+  },
+  {
     kind: '`partition-layout`',
     pattern: /^partition-layout$/,
     most: 1,
@@ -42,6 +48,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     pattern: /^due-cancellations$/,
     most: 1,
     why: 'Bulk cancellations in progress',
+  },
+  {
+    kind: '`due-bulk-actions`',
+    pattern: /^due-bulk-actions$/,
+    most: 1,
+    why: 'Bulk actions on runs in progress',
   },
   {
     kind: '`due-replays`',

@@ -6,6 +6,7 @@ import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
 import type { Timeline } from '../timeline.ts';
 import type { Ledger } from './ledger.ts';
+import { FORGED, SIGNED, type SignedWebhook } from './signed-webhook.ts';
 
 const RESPONSE_TIMEOUT_MS = 20_000;
 const RETRY_MS = 300;
@@ -24,7 +25,10 @@ interface Request {
   /** Name of the resulting events. */
   name: string;
   body: object;
-  headers?: Record<string, string>;
+  /** Anew for each attempt: signatures have the time. */
+  headers?: (body: string) => Record<string, string>;
+  /** The right response is 401. */
+  isForged?: boolean;
 }
 
 export class Sender {
@@ -40,16 +44,25 @@ export class Sender {
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #webhookPath: string;
+  readonly #signedWebhook: SignedWebhook;
   readonly #inFlight = new Set<Promise<void>>();
   #sent = 0;
   #stopped = false;
 
-  constructor(service: Service, ledger: Ledger, timeline: Timeline, random: Random, webhookPath: string) {
+  constructor(
+    service: Service,
+    ledger: Ledger,
+    timeline: Timeline,
+    random: Random,
+    webhookPath: string,
+    signedWebhook: SignedWebhook,
+  ) {
     this.#service = service;
     this.#ledger = ledger;
     this.#timeline = timeline;
     this.#random = random;
     this.#webhookPath = webhookPath;
+    this.#signedWebhook = signedWebhook;
   }
 
   async keepSending(perSecond: number): Promise<void> {
@@ -57,6 +70,10 @@ export class Sender {
       this.#begin(this.#random.weighted(KINDS).make(this.#make));
       await setTimeout((1_000 / perSecond) * this.#random.between(0.5, 1.5));
     }
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
   }
 
   /** Stops sending and waits until all requests are acknowledged. */
@@ -73,9 +90,11 @@ export class Sender {
         name,
         Array.from({ length: BATCH }, () => ({ name, data: { n: ++this.#sent } })),
       ),
-      headers: { 'x-service-event-id-seed': `${Date.now()},${randomBytes(10).toString('base64')}` },
+      headers: withSeed(`${Date.now()},${randomBytes(10).toString('base64')}`),
     }),
     webhook: () => ({ path: this.#webhookPath, name: 'chaos/hook', body: { delivery: this.#newId() } }),
+    signed: () => this.#delivery(this.#newId(), false),
+    forged: () => this.#delivery(this.#newId(), true),
     behavior: () =>
       this.#identified([{ name: 'chaos/hostile', data: { behavior: this.#random.pick(Object.keys(BEHAVIORS)) } }]),
     wait: () => {
@@ -97,6 +116,13 @@ export class Sender {
     return { path: `/e/${SECRETS.EVENT_KEYS}`, name, body: events.length === 1 ? (events[0] as SentEvent) : events };
   }
 
+  #delivery(id: string, isForged: boolean): Request {
+    const { path } = this.#signedWebhook;
+    const name = isForged ? FORGED : SIGNED;
+    const headers = (body: string) => this.#signedWebhook.sign(id, body, isForged);
+    return { path, name, body: { type: name }, headers, isForged };
+  }
+
   #newId(): string {
     return `chaos-${++this.#sent}`;
   }
@@ -109,6 +135,7 @@ export class Sender {
 
   async #send(request: Request, repeats: boolean): Promise<void> {
     const ids = await this.#untilAcknowledged(request, undefined);
+    if (request.name === SIGNED) this.#signedWebhook.acknowledged++;
     if (repeats) await this.#untilAcknowledged(request, ids);
   }
 
@@ -116,6 +143,7 @@ export class Sender {
     for (let turn = 0; ; turn++) {
       if (turn > 0) this.#ledger.resent++;
       const ids = await this.#try(request);
+      if (ids && request.isForged) return ids;
       if (ids) {
         this.#ledger.acknowledge(ids, request.name, this.#timeline.nowMs, before);
         return ids;
@@ -124,21 +152,24 @@ export class Sender {
     }
   }
 
-  async #try({ path, body, headers }: Request): Promise<string[] | undefined> {
+  async #try({ path, body, headers, isForged }: Request): Promise<string[] | undefined> {
     const { ready } = this.#service;
     if (ready.length === 0) return undefined;
     const url = this.#random.pick(ready);
     const inDeploy = this.isDeploying;
     const { isWithoutPostgres } = this;
     if (inDeploy) this.sentInDeploy++;
+    const content = JSON.stringify(body);
     try {
       const response = await fetch(url + path, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers?.(content) },
+        body: content,
         signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       });
       const text = await response.text();
+      if (isForged && response.status === 200) this.#signedWebhook.accepted.push(`200 ${text}`);
+      if (isForged && (response.status === 200 || response.status === 401)) return [];
       if (response.status === 200) return (JSON.parse(text) as { ids: string[] }).ids;
       if (inDeploy) this.failedInDeploy.push(`${response.status} ${text}`);
       if (isWithoutPostgres) this.failedWithoutPostgres.push(`${response.status} ${text.slice(0, 300)}`);
@@ -162,6 +193,9 @@ interface Make {
   batch(name: string): Request;
   seeded(name: string): Request;
   webhook(): Request;
+  /** Of a provider. */
+  signed(): Request;
+  forged(): Request;
   behavior(): Request;
   /** Sends the awaited event soon after. */
   wait(): Request;
@@ -177,5 +211,11 @@ const KINDS: { weight: number; make(make: Make): Request }[] = [
   { weight: 2, make: (make) => make.wait() },
   { weight: 2, make: (make) => make.event('chaos/parent') },
   { weight: 3, make: (make) => make.webhook() },
+  { weight: 3, make: (make) => make.signed() },
+  { weight: 1, make: (make) => make.forged() },
   { weight: 1, make: (make) => make.behavior() },
 ];
+
+function withSeed(seed: string): () => Record<string, string> {
+  return () => ({ 'x-service-event-id-seed': seed });
+}

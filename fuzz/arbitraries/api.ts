@@ -22,7 +22,8 @@ const KNOWN: [RegExp, ...string[]][] = [
   [/^\/v1\/replays\/\{/, '{{replay}}'],
   [/^\/v1\/functions\/\{/, '{{function}}'],
   [/^\/v1\/apps\/\{/, '{{app}}'],
-  [/^\/v1\/webhooks\/\{/, '{{webhook}}'],
+  [/^\/v1\/webhooks\/\{/, '{{webhook}}', '{{webhook-signed}}'],
+  [/^\/v1\/webhook-issues\/\{/, '{{webhook-issue}}'],
   [/^\/v1\/environments\/\{/, '{{environment}}'],
   [/^\/v1\/event-keys\/\{/, '{{event-key-id}}'],
   [/^\/v1\/api-keys\/\{/, '{{api-key-id}}'],
@@ -30,7 +31,12 @@ const KNOWN: [RegExp, ...string[]][] = [
 ];
 
 /** And by the name of the parameter, within these. */
-const KNOWN_PARAMETERS: Record<string, string> = { '{replay}': '{{webhook-replay}}', '{rid}': '{{webhook-request}}' };
+const KNOWN_PARAMETERS: Record<string, string> = {
+  '{replay}': '{{webhook-replay}}',
+  '{rid}': '{{webhook-request}}',
+  '{version}': '2',
+  '{secret}': '{{webhook-secret}}',
+};
 
 export function apiCases(document: OpenApiDocument): fc.Arbitrary<Case> {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
@@ -69,7 +75,7 @@ function requestsTo(
           {
             weight: 1,
             arbitrary: (name === 'search' ? search : fitting(schema, { schemas, wrongPerMille: 100 })).map(
-              (one): [string, string][] => [[name, encodeURIComponent(String(one).toWellFormed())]],
+              (one): [string, string][] => [[name, encodeURIComponent(textOf(one).toWellFormed())]],
             ),
           },
           { weight: 1, arbitrary: queryValue.map((one): [string, string][] => [[name, one]]) },
@@ -97,6 +103,11 @@ function requestsTo(
       const request = { area: `${method} ${path}`, method: verb, target: segments.join('/') + query, headers };
       return pieces ? withBody(request, pieces, type) : withBody(request, undefined);
     });
+}
+
+/** An object may have a `toString` of its own that is no function. */
+function textOf(one: unknown): string {
+  return typeof one === 'object' ? (JSON.stringify(one) ?? '') : String(one);
 }
 
 const oddPairs: fc.Arbitrary<[string, string][]> = fc.array(

@@ -6,12 +6,14 @@ import { apiCases } from './api.ts';
 import { appCases } from './apps.ts';
 import { pageCases } from './pages.ts';
 import { receiveCases } from './receive.ts';
+import { webhookInputs } from './webhook-inputs.ts';
 import { wireCases } from './wire.ts';
 
 export function allCases(document: OpenApiDocument): fc.Arbitrary<Case> {
   return fc.oneof(
     { weight: 8, arbitrary: apiCases(document) },
-    { weight: 6, arbitrary: receiveCases },
+    { weight: 2, arbitrary: webhookInputs },
+    { weight: 8, arbitrary: receiveCases },
     { weight: 4, arbitrary: appCases },
     { weight: 2, arbitrary: pageCases },
     { weight: 2, arbitrary: wireCases },

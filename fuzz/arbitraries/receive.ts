@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import type { Case, Piece } from '../case.ts';
 import { anyBody, contentType, JSON_TYPES, jsonBody } from './bodies.ts';
 import { number, value, word } from './hostile.ts';
+import { providerRequests } from './provider-requests.ts';
 import { type Header, headers, queryOf, queryValue, urlText, withBody } from './requests.ts';
+import { transformResult } from './transform-results.ts';
 
 const HOOKS = ['json', 'everything', 'given', 'throwing', 'branches', 'attacked'].map((kind) => `{{hook:${kind}}}`);
 
@@ -77,10 +79,19 @@ const webhookRequests: fc.Arbitrary<Case> = fc
     body: fc.oneof(
       { weight: 3, arbitrary: anyBody },
       { weight: 1, arbitrary: jsonBody(event).map((pieces) => ({ pieces, contentType: 'application/json' })) },
+      // The transform of one webhook returns its body.
+      {
+        weight: 1,
+        arbitrary: jsonBody(transformResult(event)).map((pieces) => ({ pieces, contentType: 'application/json' })),
+      },
     ),
   })
   .map(({ key, method, query, headers, body }) =>
     withBody({ area: '/e/ webhook', method, target: `/e/${key}${query}`, headers }, body.pieces, body.contentType),
   );
 
-export const receiveCases: fc.Arbitrary<Case> = fc.oneof(eventRequests, webhookRequests);
+export const receiveCases: fc.Arbitrary<Case> = fc.oneof(
+  { weight: 3, arbitrary: eventRequests },
+  { weight: 3, arbitrary: webhookRequests },
+  { weight: 4, arbitrary: providerRequests },
+);

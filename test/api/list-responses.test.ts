@@ -66,6 +66,19 @@ describe('API responses', () => {
       expect(wrong.body.error).to.include('did you mean "output"?');
     });
 
+    it('GET /v1/runs has the name, the code and the beginning of the message of an error unless fields=error requests all', async () => {
+      const error = { name: 'Bad', message: 'm'.repeat(9_000), stack: 's'.repeat(60_000), data: { n: 1 }, code: 'E1' };
+      const env = 'production';
+      const made = { id: ulid(), env, functionId: 'lists-errors', eventId: ulid(), requestId: ulid() };
+      await store.runs.create([{ ...made, queuedAt: Date.now(), reconcileAt: Date.now() + 60_000 }]);
+      await store.runs.end(made, { status: 'Failed', error }, Date.now());
+      const [plain] = await pages('/v1/runs?function_id=lists-errors');
+      const beginning = `${'m'.repeat(1_000)}…`;
+      expect(plain?.data[0]?.error).to.deep.equal({ name: 'Bad', message: beginning, code: 'E1' });
+      const [full] = await pages('/v1/runs?function_id=lists-errors&fields=error,output');
+      expect(full?.data[0]).to.deep.include({ run_id: made.id, error, output: error });
+    });
+
     it('GET /v1/runs returns at most 2 MB per page and a cursor for the rest', async () => {
       const made = [];
       for (let n = 0; n < 8; n++) made.unshift(await run('lists-large', text(900_000)));
@@ -174,6 +187,7 @@ describe('API responses', () => {
       expect((await ask(LARGE, { 'accept-encoding': 'br, gzip' })).get('content-encoding')).to.equal('br');
       expect((await ask(LARGE, { 'accept-encoding': 'identity' })).get('content-encoding')).to.equal(null);
       expect((await ask(LARGE)).get('vary')?.toLowerCase()).to.include('accept-encoding');
+      expect((await ask('/openapi.json')).get('content-encoding')).to.equal('gzip');
       expect((await ask('/v1/environments/production')).get('content-encoding')).to.equal(null);
     });
 

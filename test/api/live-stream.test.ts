@@ -114,6 +114,18 @@ describe('live stream', () => {
     expect(log.status).to.equal(200);
   });
 
+  it('GET /v1/stream tells of an issue of a webhook when it is opened, and when its state changes', async () => {
+    const stream = await watch();
+    const transform = "const transform = () => { throw new Error('no'); };";
+    const { id, url } = (await service.post('/v1/webhooks', { name: 'Fails', transform })).body.data;
+    await service.post(new URL(url).pathname, {});
+    const [issue] = (await stream.next('webhook-issues')).data.issues;
+    expect(issue).to.include({ webhook_id: id, kind: 'transform', state: 'open' });
+    await service.post(`/v1/webhook-issues/${issue.id}/ignore`);
+    const changed = await stream.next('webhook-issues', ({ data }) => data.issues[0].state !== 'open');
+    expect(changed.data.issues).to.deep.equal([{ ...issue, state: 'ignored' }]);
+  });
+
   it('GET /v1/stream sends hello again after Redis was unreachable', async () => {
     const stream = await watch();
     const channel = `${service.prefix}:live-updates:production`;

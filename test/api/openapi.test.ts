@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { z } from 'zod';
 import { openApi } from '../../src/api/openapi/document.ts';
+import { bulkDryRunSchema } from '../../src/api/views/bulk-action.ts';
 import { dryRunSchema } from '../../src/api/views/replay.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
@@ -29,6 +31,37 @@ describe('OpenAPI document', () => {
       expect('204' in (operation?.responses ?? {}), `${method} ${path}`).to.equal(data === undefined);
       const names = operation?.parameters?.map((one) => ('name' in one ? one.name : ''));
       expect(names?.includes('x-service-env') ?? false, `${method} ${path}`).to.equal(scope === 'environment');
+    }
+  });
+
+  it('every operation has an operationId of its own: a verb and what it acts on', () => {
+    const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, { operationId?: string }>).map(([method, { operationId }]) => ({
+        name: `${method} ${path}`,
+        operationId,
+      })),
+    );
+    for (const { name, operationId } of operations) expect(operationId, name).to.match(/^[a-z]+([A-Z][a-z]+)*$/);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).to.equal(operations.length);
+  });
+
+  it('every list has pages, by `limit` and `cursor`', () => {
+    const lists = routes.filter(({ method, data }) => method === 'get' && data instanceof z.ZodArray);
+    const withoutPages = lists.filter(({ query }) => !query || !('limit' in query.shape && 'cursor' in query.shape));
+    // A histogram has as many buckets as are asked for, and a text has a few hits of each kind.
+    expect(withoutPages.map(nameOf)).to.have.members(['GET /v1/events/histogram', 'GET /v1/search']);
+    expect(lists).to.have.length.above(30);
+  });
+
+  it('GET /openapi.json names the URL of the service: the setting PUBLIC_URL, else that of the request', async () => {
+    for (const publicUrl of [undefined, 'https://tidegate.example.com']) {
+      const service = await startService({ workers: 0, ...(publicUrl && { env: { PUBLIC_URL: publicUrl } }) });
+      try {
+        const { body } = await service.get('/openapi.json');
+        expect(body.servers).to.deep.equal([{ url: publicUrl ?? service.url }]);
+      } finally {
+        await service.stop();
+      }
     }
   });
 
@@ -175,6 +208,17 @@ describe('OpenAPI document', () => {
       await call('POST /v1/events/:id/send-again', { id: sent.works as string });
       await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
+      const filter = { function_id: 'shop-nothing' };
+      const bulkDry = await service.post(
+        '/v1/runs/bulk',
+        { action: 'retry', filter, dry_run: true },
+        service.apiHeaders,
+      );
+      expect([bulkDry.status, bulkDryRunSchema.safeParse(bulkDry.body.data).success]).to.deep.equal([200, true]);
+      const { id: bulk } = await call('POST /v1/runs/bulk', {}, { action: 'cancel', filter });
+      await call('GET /v1/runs/bulk');
+      await call('GET /v1/runs/bulk/:id', { id: bulk });
+      await call('POST /v1/runs/bulk/:id/cancel', { id: bulk });
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
       await call('GET /v1/functions/:id/limits', { id: 'shop-works' });
@@ -199,8 +243,19 @@ describe('OpenAPI document', () => {
       const { id, url } = await call('POST /v1/webhooks', {}, made);
       await call('GET /v1/webhooks');
       await call('GET /v1/webhooks/stats');
+      await call('GET /v1/providers');
+      await call('GET /v1/providers/:id', { id: 'stripe' });
+      const stripe = { name: 'Stripe', provider: 'stripe', secrets: ['whsec_one'] };
+      const { id: verified } = await call('POST /v1/webhooks', {}, stripe);
+      const { secrets } = await call('POST /v1/webhooks/:id/secrets', { id: verified }, { secret: 'whsec_two' });
+      await call('DELETE /v1/webhooks/:id/secrets/:secret', { id: verified, secret: secrets[1].id });
       await call('GET /v1/webhooks/:id', { id });
-      await call('PUT /v1/webhooks/:id', { id }, { name: 'Other' });
+      await call('PATCH /v1/webhooks/:id', { id }, { name: 'Other' });
+      await call('PATCH /v1/webhooks/:id', { id }, { filter: 'true', message: 'All', if_version: 1 });
+      await call('GET /v1/webhooks/:id/versions', { id });
+      await call('GET /v1/webhooks/:id/versions/:version', { id, version: '1' });
+      await call('GET /v1/webhooks/:id/versions/:version/diff', { id, version: '2' });
+      await call('POST /v1/webhooks/:id/versions/:version/restore', { id, version: '1' }, { message: 'Back' });
       await call('POST /v1/webhooks/:id/pause', { id });
       await call('POST /v1/webhooks/:id/resume', { id });
       for (let n = 0; n < 4; n++) {
@@ -209,6 +264,7 @@ describe('OpenAPI document', () => {
       await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data?.length === 4);
       const [{ id: rid }] = await call('GET /v1/webhooks/:id/requests', { id });
       await call('GET /v1/webhooks/:id/requests/:rid', { id, rid });
+      await call('GET /v1/webhooks/:id/requests/:rid/original', { id, rid });
       await call('POST /v1/webhooks/:id/requests/:rid/rerun', { id, rid }, { dry_run: true });
       const draft = "const transform = () => ({ name: 'draft/x', data: {} });";
       await call('POST /v1/webhooks/:id/replays', { id }, { draft });
@@ -229,6 +285,21 @@ describe('OpenAPI document', () => {
       await call('DELETE /v1/holding/:id', { id: two });
       await call('POST /v1/holding/assign', {}, { environment: 'production', name: 'webhook/received' });
       await call('DELETE /v1/holding', {}, undefined, '?all=true');
+      const throws = "function transform() { throw new Error('no'); }";
+      const { id: failing, url: failingUrl } = await call(
+        'POST /v1/webhooks',
+        {},
+        { name: 'Fails', transform: throws },
+      );
+      await fetch(failingUrl, { method: 'POST', body: '{}' });
+      await service.waitFor(`/v1/webhooks/${failing}/issues`, ({ body }) => body.data?.length === 1);
+      const [{ id: issue }] = await call('GET /v1/webhooks/:id/issues', { id: failing });
+      await call('GET /v1/webhook-issues');
+      await call('GET /v1/webhook-issues/:issue', { issue });
+      await call('POST /v1/webhook-issues/:issue/replay', { issue }, { dry_run: true });
+      for (const action of ['acknowledge', 'ignore', 'resolve', 'reopen']) {
+        await call(`POST /v1/webhook-issues/:issue/${action}`, { issue });
+      }
       await call('POST /v1/webhooks/:id/rotate', { id }, { keep_old_seconds: 60 });
       await call('DELETE /v1/webhooks/:id', { id });
       const transform = 'function transform(evt) { console.log(evt); return { name: "a/b", data: evt }; }';
@@ -248,11 +319,11 @@ describe('OpenAPI document', () => {
       const { id: keyId } = await call('POST /v1/event-keys', {}, { name: 'Shop', environment: 'staging' });
       await call('GET /v1/event-keys');
       await call('GET /v1/event-keys/:id', { id: keyId });
-      await call('PUT /v1/event-keys/:id', { id: keyId }, { max_bytes: 1_000 });
+      await call('PATCH /v1/event-keys/:id', { id: keyId }, { max_bytes: 1_000 });
       await call('DELETE /v1/event-keys/:id', { id: keyId });
       await call('GET /v1/account/limits');
-      await call('PUT /v1/account/limits', {}, { event_max_bytes: 600_000 });
-      await call('PUT /v1/environments/:name/limits', { name: 'production' }, { event_max_bytes: null });
+      await call('PATCH /v1/account/limits', {}, { event_max_bytes: 600_000 });
+      await call('PATCH /v1/environments/:name/limits', { name: 'production' }, { event_max_bytes: null });
       const { id: apiKeyId } = await call('POST /v1/api-keys', {}, { name: 'CI', access: 'read' });
       await call('GET /v1/api-keys');
       await call('DELETE /v1/api-keys/:id', { id: apiKeyId });
@@ -262,7 +333,7 @@ describe('OpenAPI document', () => {
       }
       const id = users[1].id;
       await call('GET /v1/users');
-      await call('PUT /v1/users/:id', { id }, { role: 'member' });
+      await call('PATCH /v1/users/:id', { id }, { role: 'member' });
       await call('POST /v1/users/:id/password-link', { id });
       await call('DELETE /v1/users/:id', { id });
       await call('GET /v1/audit');
@@ -283,6 +354,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
+      await call('GET /v1/health/checks');
       await call('GET /v1/storage');
     });
 

@@ -51,8 +51,8 @@ describe('apps and functions', () => {
       });
       expect(Date.parse(app.registered_at)).to.be.within(before, Date.now());
       expect(app.last_sync).to.deep.equal({ at: app.registered_at, succeeded: true, error: null });
-      const { functions, refused_functions, ...same } = await data('/v1/apps/shop');
-      expect([same, refused_functions]).to.deep.equal([app, []]);
+      const { functions, refused_functions, unsupported, ...same } = await data('/v1/apps/shop');
+      expect([same, refused_functions, unsupported]).to.deep.equal([app, [], []]);
       expect(functions.map(({ id }: { id: string }) => id)).to.have.members(['shop-a', 'shop-b']);
       expect((await service.get('/v1/apps/nobody')).status).to.equal(404);
     });

@@ -79,7 +79,7 @@ describe('registration in the answer to the service, in production', () => {
 
   it('the service sends a signed request in both dialects, and registers what the app answers', async () => {
     const { status, body } = await registers({});
-    expect([status, body.data]).to.deep.equal([200, { url, functions: [] }]);
+    expect([status, body.data]).to.deep.equal([200, { url, functions: [], unsupported: [], unsupported_count: 0 }]);
     expect(request?.body).to.equal(JSON.stringify({ url }));
     for (const prefix of ['x-service-', 'x-inngest-']) {
       const { [`${prefix}sync-kind`]: kind, [`${prefix}signature`]: signature = '' } = request?.headers ?? {};
@@ -92,6 +92,14 @@ describe('registration in the answer to the service, in production', () => {
     const { data } = (await read('in-band')).body;
     expect(data).to.include({ url, sdk: 'go:v0.16.0', dialect: 'inngest', function_count: 1 });
     expect(data.last_sync).to.include({ succeeded: true });
+  });
+
+  it('the fields of it that the service does not act on are told in the answer', async () => {
+    const functions = [functionOf('in-band-f', { triggers: [{ event: 'in-band/x' }], region: 'eu' })];
+    const { status, body } = await registers({ fields: { functions } });
+    expect([status, body.data.unsupported_count]).to.deep.equal([200, 1]);
+    expect(body.data.unsupported[0]).to.include({ function: 'in-band-f', field: 'region' });
+    expect((await read('in-band')).body.data.unsupported).to.deep.equal(body.data.unsupported);
   });
 
   it('the answer may end in a line feed that is not signed', async () => {
@@ -164,7 +172,10 @@ describe('registration in the answer to the service, in production', () => {
     try {
       const at = `${origin}/api/service`;
       const { status, body } = await service.post('/v1/apps', { url: at }, service.apiHeaders);
-      expect([status, body.data], JSON.stringify(body)).to.deep.equal([200, { url: at, functions: [] }]);
+      expect([status, body.data], JSON.stringify(body)).to.deep.equal([
+        200,
+        { url: at, functions: [], unsupported: [], unsupported_count: 0 },
+      ]);
       expect((await read('own')).body.data).to.include({ function_count: 1, dialect: 'service' });
     } finally {
       own.closeAllConnections();

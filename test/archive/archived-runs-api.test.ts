@@ -137,6 +137,19 @@ describe('The API of archived runs', function () {
     expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'input_invalid']);
   });
 
+  it('re-runs archived runs by a filter', async () => {
+    const filter = { function_id: hot.data.function_id, status: 'completed', queued_before: hot.data.ended_at };
+    const { body: dry } = await service.post('/v1/runs/bulk', { action: 'retry', filter, dry_run: true });
+    expect(dry.data).to.deep.include({ count: 1, by_status: { Completed: 1 }, stopped_at: null });
+    const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter });
+    const path = `/v1/runs/bulk/${body.data.id}`;
+    const over = await service.waitFor(path, (answer) => answer.body.data?.status === 'done', 20_000);
+    expect(over.body.data.progress).to.deep.include({ done: 1, skipped: {} });
+    const { body: listed } = await service.get('/v1/runs?limit=100');
+    const [newest] = listed.data.filter(({ retry_of }: { retry_of: string | null }) => retry_of === runId);
+    expect((await ended(newest.run_id)).status).to.equal('Completed');
+  });
+
   it('sends an archived event again', async () => {
     const { status, body } = await service.post(`/v1/events/${eventId}/send-again`, {});
     expect(status, JSON.stringify(body)).to.equal(201);

@@ -96,6 +96,7 @@ describe('Archived days', () => {
       at,
       webhookId: ulid(),
       outcome: 'accepted',
+      verification: undefined,
       status: 200,
       eventName: undefined,
       summary: '{}',

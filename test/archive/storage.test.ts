@@ -91,7 +91,10 @@ describe('GET /v1/storage', function () {
     const proxy = await PostgresProxy.start();
     try {
       service = await startService({ archive: true, workers: 0, env: { DATABASE_URL: proxy.url } });
-      await service.request('PUT', '/v1/environments/production/limits', { event_max_bytes: null, retention_days: 45 });
+      await service.request('PATCH', '/v1/environments/production/limits', {
+        event_max_bytes: null,
+        retention_days: 45,
+      });
       expect(await storage()).to.deep.include({
         retention_days: 45,
         archive: 'ok',

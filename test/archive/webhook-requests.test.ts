@@ -84,12 +84,51 @@ describe('The archive of webhook requests', () => {
     expect(await archive.history.webhookLog.read(ulid(), old.summary.id)).to.equal(undefined);
   });
 
+  it('counts and finds requests by the result of their verification, in Redis and in the archive', async () => {
+    const results = ['verified', 'failed', 'skipped', undefined] as const;
+    const from = Date.now() - 3 * 86_400_000;
+    const requests = Array.from({ length: 40 }, (_, i) => {
+      const result = results[i % 4];
+      const request = logged(from + i * 6 * HOUR_MS, result === 'failed' ? 'rejected' : 'filtered');
+      const text = 'a "verification":{"result":"failed" of a text';
+      return {
+        ...request,
+        summary: { ...request.summary, message: text, ...(result && { verification: { result } }) },
+      };
+    }).filter(({ summary }) => summary.receivedAt < Date.now());
+    await archive.store.webhookLog.add(webhookId, requests);
+    const idsOf = (result: string | undefined) =>
+      requests.flatMap(({ summary }) => (summary.verification?.result === result ? summary.id : [])).toReversed();
+    const expectAll = async () => {
+      for (const verification of ['verified', 'failed', 'skipped'] as const) {
+        expect((await list({ verification })).ids).to.deep.equal(idsOf(verification));
+        expect((await list({ verification, limit: 2 })).ids).to.deep.equal(idsOf(verification).slice(0, 2));
+      }
+      expect((await list({ verification: 'failed', outcomes: ['filtered'] })).ids).to.deep.equal([]);
+      expect((await list({ verification: 'skipped', outcomes: ['filtered'] })).ids).to.deep.equal(idsOf('skipped'));
+      const unverified = idsOf('failed').length;
+      expect(await stats()).to.include({
+        requests: requests.length,
+        rejected: unverified,
+        filtered: requests.length - unverified,
+        unverified,
+      });
+    };
+    await expectAll();
+    await ship();
+    expect(await hotIds()).to.have.length(5);
+    await expectAll();
+    await archive.store.webhookLog.remove(webhookId);
+    expect(await archive.store.redis.keys(`${archive.store.keys.prefix}*webhook-*${webhookId}`)).to.deep.equal([]);
+  });
+
   it('has each request once when two archivers ship it, and when one dies after the commit', async () => {
     await add(100);
     const { requests } = await archive.store.unarchivedRequests.read(webhookId, { limit: 10, maxBytes: 1e6 });
     const [first] = requests;
     if (!first) throw new Error('nothing to ship');
-    const row = { ...first.summary, at: Date.now(), webhookId, eventName: undefined, summary: first.summaryText };
+    const parts = { webhookId, eventName: undefined, verification: undefined, summary: first.summaryText };
+    const row = { ...first.summary, at: Date.now(), ...parts };
     await archive.requestShipments.ship(
       [{ ...row, at: first.summary.receivedAt, request: first.request, body: first.body }],
       RETENTION_DAYS,
@@ -154,7 +193,7 @@ describe('The archive of webhook requests', () => {
   it('gets requests that were logged before there was an archive', async () => {
     const { store } = archive;
     const ids = await add(3);
-    await store.webhooks.save({
+    await store.webhooks.create({
       id: webhookId,
       key: 'k',
       env: 'production',
@@ -213,7 +252,13 @@ describe('The archive of webhook requests', () => {
       cursor = page.next;
     }
     expect(oldest).to.deep.equal(all.toReversed());
-    expect(await stats()).to.deep.equal({ requests: 27, rejected: 9, lastAt: (days[2] as number) + 102 });
+    expect(await stats()).to.deep.equal({
+      requests: 27,
+      rejected: 9,
+      filtered: 0,
+      unverified: 0,
+      lastAt: (days[2] as number) + 102,
+    });
   });
 
   it('counts requests that are not archived yet', async () => {

@@ -88,7 +88,7 @@ describe('event keys', () => {
         expect(body.error).to.include(name);
         expect(body.ids).to.equal(undefined);
       }
-      await call('PUT', `/v1/event-keys/${id}`, { event_names: null });
+      await call('PATCH', `/v1/event-keys/${id}`, { event_names: null });
       expect((await send(secret, event(rejected[0]))).status).to.equal(200);
     });
   }
@@ -158,21 +158,21 @@ describe('event keys', () => {
     const large = { name: 'large', data: { text: 'x'.repeat(600_000) } };
     expect((await send(plain.secret, large)).body).to.include({ code: 'body_too_large', limit_bytes: 524_288 });
     expect((await send(wide.secret, large)).status).to.equal(200);
-    expect((await call('PUT', '/v1/account/limits', { event_max_bytes: 700_000 })).status).to.equal(200);
+    expect((await call('PATCH', '/v1/account/limits', { event_max_bytes: 700_000 })).status).to.equal(200);
     expect((await send(plain.secret, large)).status).to.equal(200);
-    await call('PUT', '/v1/account/limits', { event_max_bytes: null });
+    await call('PATCH', '/v1/account/limits', { event_max_bytes: null });
     expect((await send(plain.secret, large)).status).to.equal(413);
     // The environment's limit is narrower or wider than that of the installation, and the key's comes first.
     const limits = '/v1/environments/production/limits';
     expect((await send(plain.secret, large)).body.error).to.include(`PUT ${limits} (up to 16777216)`);
-    const changed = await call('PUT', limits, { event_max_bytes: 700_000 });
+    const changed = await call('PATCH', limits, { event_max_bytes: 700_000 });
     expect([changed.status, changed.body.data.name, changed.body.data.event_max_bytes]).to.deep.equal([
       200,
       'production',
       700_000,
     ]);
     expect((await send(plain.secret, large)).status).to.equal(200);
-    await call('PUT', limits, { event_max_bytes: 100 });
+    await call('PATCH', limits, { event_max_bytes: 100 });
     expect((await send(plain.secret, large)).body).to.include({ code: 'body_too_large', limit_bytes: 100 });
     expect((await send(wide.secret, large)).status).to.equal(200);
     const narrow = await make({ max_bytes: 50 });
@@ -181,8 +181,8 @@ describe('event keys', () => {
       name: 'production',
       event_max_bytes: 100,
     });
-    await call('PUT', limits, { event_max_bytes: null });
-    expect((await call('PUT', '/v1/environments/nowhere/limits', { event_max_bytes: null })).status).to.equal(404);
+    await call('PATCH', limits, { event_max_bytes: null });
+    expect((await call('PATCH', '/v1/environments/nowhere/limits', { event_max_bytes: null })).status).to.equal(404);
     expect((await service.get('/v1/account/limits')).body.data).to.deep.equal({
       event_max_bytes: null,
       default_event_max_bytes: 524_288,

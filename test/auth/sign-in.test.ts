@@ -77,7 +77,7 @@ describe('sign-in', () => {
   it('removing a user ends the sessions, and a new role takes effect at once', async () => {
     const id = await addUser(service, 'dan@example.com', 'member');
     const headers = await sessionHeaders(service, 'dan@example.com');
-    await service.request('PUT', `/v1/users/${id}`, { role: 'read-only' }, service.apiHeaders);
+    await service.request('PATCH', `/v1/users/${id}`, { role: 'read-only' }, service.apiHeaders);
     expect((await service.get('/auth/me', headers)).body.data.access).to.equal('read');
     expect((await service.request('DELETE', `/v1/users/${id}`, undefined, service.apiHeaders)).status).to.equal(204);
     expect((await service.get('/auth/me', headers)).status).to.equal(401);
@@ -186,7 +186,7 @@ describe('sign-in', () => {
       await service.post('/v1/users', { email: 'no-password@example.com', role: 'admin' }, service.apiHeaders);
       const { data } = (await service.get('/v1/users')).body;
       const { id } = data.find(({ email }: { email: string }) => email === 'ada@example.com');
-      const demoted = await service.request('PUT', `/v1/users/${id}`, { role: 'member' }, service.apiHeaders);
+      const demoted = await service.request('PATCH', `/v1/users/${id}`, { role: 'member' }, service.apiHeaders);
       const removed = await service.request('DELETE', `/v1/users/${id}`, undefined, service.apiHeaders);
       for (const { status, body } of [demoted, removed]) expect([status, body.code]).to.deep.equal([409, 'last_admin']);
     });

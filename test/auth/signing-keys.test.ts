@@ -129,6 +129,62 @@ describe('SECRET_KEY', function () {
     }
   });
 
+  it('a change of SECRET_KEY re-encrypts the secrets of webhooks, and they still verify', async () => {
+    const service = await startService({ dev: false, workers: 0 });
+    try {
+      const { id, url } = await createWebhook(service, 'Shop');
+      const sealed = async () => {
+        const text = await service.redis.hget(`${service.prefix}:webhooks`, id);
+        return JSON.parse(text as string).secrets[0].sealed as string;
+      };
+      const before = await sealed();
+      service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
+      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
+      await service.startWeb();
+      await until(async () => (await sealed()) !== before, { describe: 'the secret is re-encrypted' });
+      delete service.env.SECRET_KEY_FALLBACK;
+      await service.startWeb();
+      const path = new URL(url).pathname;
+      const statusOf = async (key: string) => {
+        const response = await fetch(service.urls[2] + path, { method: 'POST', headers: { 'x-key': key }, body: '{}' });
+        await response.body?.cancel();
+        return response.status;
+      };
+      expect([await statusOf('the key'), await statusOf('another')]).to.deep.equal([200, 401]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('webhooks whose secrets were sealed with a lost key are named, and reject their requests until they have new ones', async () => {
+    const service = await startService({ dev: false, workers: 0 });
+    try {
+      const { url } = await createWebhook(service, 'Shop');
+      service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
+      const said = await service.startWeb().catch((error: Error) => error.message);
+      expect(said).to.match(/the secrets of the webhooks \\?"Shop/);
+      await service.redis.del(`${service.prefix}:secret-key-check`);
+      const web = await service.startWeb();
+      expect(web.output()).to.include('does not decrypt the secrets of these webhooks').and.include('Shop');
+      const env = { ...service.env, PUBLIC_URL: 'https://events.example.com' };
+      expect(await must('node', ['src/release.ts'], { cwd: ROOT, env })) //
+        .to.include('SECRET_KEY does not decrypt the secrets of the webhooks "Shop"');
+      const response = await fetch(service.urls[1] + new URL(url).pathname, { method: 'POST', body: '{}' });
+      const { reason } = (await response.json()) as { reason: string };
+      expect([response.status, reason]).to.deep.equal([401, 'secret_unreadable']);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  async function createWebhook(service: Service, name: string): Promise<{ id: string; url: string }> {
+    const verification = { scheme: 'token', token: { at: 'header:x-key' } };
+    const input = { name, provider: 'api-key', verification, secrets: ['the key'] };
+    const { status, body } = await service.post('/v1/webhooks', input, service.apiHeaders);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    return body.data;
+  }
+
   describe('wrong SECRET_KEY', () => {
     const ANOTHER = 'another-secret-key-0123456789abcdef';
 

@@ -93,6 +93,21 @@ describe('dashboard operations', () => {
       await instance.close();
     }));
 
+  it('apps with options that have no effect have a badge, and their page lists them', () =>
+    withPage(async (page) => {
+      const app = await startAppHost();
+      const functions = [{ id: 'sort', triggers: [{ event: 'order/sorted' }], region: 'eu', tenant: 'a' }];
+      await app.register(service, functions, { appName: 'silo' });
+      await open(page, `${service.url}/apps`);
+      await page.getByRole('row').filter({ hasText: 'silo' }).getByText('2 options ignored').waitFor();
+      await open(page, `${service.url}/apps/silo`);
+      await page.getByText('silo-sort: region').waitFor();
+      await page.getByText('silo-sort: tenant').waitFor();
+      expect(await violations(page)).to.deep.equal([]);
+      await service.request('DELETE', '/v1/apps/silo');
+      await app.close();
+    }));
+
   it('creating an event key shows its secret once', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/keys`);

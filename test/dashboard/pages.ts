@@ -11,6 +11,7 @@ export const STATIC_PAGES = [
   '/functions',
   '/apps',
   '/webhooks',
+  '/webhook-issues',
   '/held-events',
   '/keys',
   '/keys?tab=api-keys',
@@ -63,6 +64,9 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/webhooks/${fixtures.webhookId}?request=${fixtures.rejectedRequestId}`,
     `/webhooks/${fixtures.webhookId}?tab=requests`,
     `/webhooks/${fixtures.webhookId}?tab=requests&request=${fixtures.requestId}`,
+    `/webhooks/${fixtures.webhookId}?tab=issues`,
+    `/webhooks/${fixtures.webhookId}?tab=versions`,
+    `/webhooks/${fixtures.webhookId}?tab=versions&version=1`,
     `/webhooks/${fixtures.webhookId}?tab=settings`,
   ];
 }

@@ -48,6 +48,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     withPage(async (page) => {
       await open(page, `${service.url}/webhooks`);
       await page.getByRole('button', { name: 'Create webhook' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'No provider' }).click();
       await page.getByLabel('Name').fill('GitHub');
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.waitForURL('**/webhooks/*');

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
+import { FAILURES } from '../../src/providers/verification/verification.ts';
 import { SETTINGS } from '../../src/settings.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -30,6 +31,12 @@ describe('the documents', () => {
     const documented = Object.fromEntries(rows.map(([, name, meaning]) => [name, meaning]));
     const described = Object.fromEntries(Object.entries(SETTINGS).map(([name, schema]) => [name, schema.description]));
     expect(documented).to.deep.equal(described);
+  });
+
+  it('docs/providers.md lists every reason for which a request is not verified, and no other', () => {
+    const [, table = ''] = /\| reason \|.*\n\|---.*\n((?:\|.*\n)*)/.exec(read('docs/providers.md')) ?? [];
+    const listed = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
+    expect(listed.map(([, reason]) => reason)).to.have.members([...FAILURES]);
   });
 
   it('CONTRIBUTING.md names files and folders that exist', () => {

@@ -51,3 +51,12 @@ export function expectLike(actual: unknown, shown: unknown, service: string, pat
     expect(actual, path).to.equal(shown);
   }
 }
+
+/** Of the answer what the page shows of it. */
+export function partOf(actual: unknown, shown: unknown): unknown {
+  if (typeof shown !== 'object' || shown === null || typeof actual !== 'object' || actual === null) return actual;
+  const fields = Object.entries(actual).filter(([key]) => Object.hasOwn(shown, key));
+  return Object.fromEntries(
+    fields.map(([key, value]) => [key, partOf(value, (shown as Record<string, unknown>)[key])]),
+  );
+}

@@ -38,6 +38,14 @@ describe('docs/protocol.md', () => {
     await service.request('DELETE', '/v1/apps/shop');
   });
 
+  it('shows how fields without effect are told', async () => {
+    const [fn] = registration.functions;
+    const given = { ...registration, functions: [{ ...fn, throttle: { limit: 1, period: '1m', smooth: true } }] };
+    const { body } = await service.post('/fn/register', given, { 'x-service-sdk': 'js:v1.0.0' });
+    expect(body).to.deep.equal(jsonOf(BLOCKS, 'unsupported')[0]);
+    await service.request('DELETE', '/v1/apps/shop');
+  });
+
   it('shows the exact body of a call after one finished step, and names every header of it', async () => {
     const [shown] = jsonOf(BLOCKS, 'call');
     const [memo] = Object.values(shown.steps) as { data: unknown }[];
@@ -112,6 +120,8 @@ describe('docs/protocol.md', () => {
     }
     const known = OPERATION_NAMES.filter((op) => op !== 'Step');
     expect(operations.map(({ op }) => op)).to.have.members(known);
+    // Only of operations that the service knows are the fields checked.
+    for (const op of OPERATION_NAMES) expect(parseOps([{ id: 'a', op, error: 1 }]), op).to.have.property('problem');
   });
 
   it('shows the fields of the introspection answer', async () => {

@@ -119,6 +119,10 @@ describe('the request life cycle in docs/', () => {
       environment: 'shop',
       transform:
         'const transform = ({ name }) => { if (name === "throw") throw new Error(name); return name && { name, data: {} }; }',
+      provider: 'api-key',
+      verification: { scheme: 'token', token: { at: 'header:x-token' } },
+      secrets: ['s3cret'],
+      filter: 'body.costly == null || body.costly.all(a, body.costly.all(b, a + b == 2))',
       event_names: { mode: 'deny', items: ['no/*'] },
       ip_addresses: { mode: 'deny', items: [HERE] },
     });
@@ -129,20 +133,30 @@ describe('the request life cycle in docs/', () => {
       method: 'POST',
       url,
       query: '',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-token': 's3cret' },
       body: JSON.stringify({ name }),
     });
     const form = (sent: Sent) => {
       sent.headers['content-type'] = 'application/x-www-form-urlencoded';
       sent.body = MANY_FIELDS;
     };
+    const costly = JSON.stringify({ name: 'ok/a', costly: Array.from({ length: 1_000 }, () => 1) });
+    const unknown = { method: 'POST', url: `${service.url}/e/unknown-key` };
+    const routing = [
+      ...routingFaults.slice(0, 2),
+      { code: 'key_unknown', apply: (sent: Sent) => Object.assign(sent, unknown) },
+    ];
     const faults: Fault[] = [
-      ...routingFaults,
+      ...routing,
       ...bodyFaults,
       { code: 'ip_refused', apply: () => {}, fix: () => api('PUT', webhook, { ip_addresses: null }) },
+      // The other one of this code is of a key that is of no webhook.
+      { code: 'method_not_allowed', apply: (sent) => Object.assign(sent, { method: 'PUT' }) },
       { code: 'webhook_paused', apply: () => {}, fix: () => api('POST', `${webhook}/resume`) },
+      { code: 'verification_failed', apply: changeHeader('x-token', 'wrong') },
       { code: 'environment_archived', apply: () => {}, fix: () => api('POST', '/environments/shop/unarchive') },
       { code: 'too_many_fields', apply: form },
+      { code: 'filter_failed', apply: (sent) => Object.assign(sent, { body: costly }) },
       { code: 'transform_failed', apply: (sent) => Object.assign(sent, { body: named('throw').body }) },
     ];
     expectInOrder('webhooks.md', faults);
@@ -151,7 +165,7 @@ describe('the request life cycle in docs/', () => {
     for (const sent of outcomes) expect((await send(sent)).status).to.equal(200);
 
     const logged = ['ignored', 'filtered', 'held', 'accepted'];
-    const rejected = faults.slice(routingFaults.length).map(({ code }) => code);
+    const rejected = faults.slice(routing.length).map(({ code }) => code);
     await until(
       async () => {
         const { body } = await service.get(`/v1${webhook}/requests`);

@@ -106,7 +106,7 @@ describe('INGEST_DURABILITY=fsync', function () {
   describe('with a Redis before 7.2', () => {
     /** Each process that looks at boot, and what it says as it refuses. */
     async function refusals(url = fake.url): Promise<string[]> {
-      const env = { MODE: 'dev', PORT: '0', REDIS_URL: url, LOG_LEVEL: 'silent', ...FSYNC };
+      const env = { MODE: 'dev', DISCOVERY: 'false', PORT: '0', REDIS_URL: url, LOG_LEVEL: 'silent', ...FSYNC };
       const findings = await Promise.all(
         ['web', 'worker', 'release'].map((role) => run('node', [`src/${role}.ts`], { cwd: ROOT, env })),
       );

@@ -100,6 +100,7 @@ describe('POST /e/:key', () => {
     ['a name of 513 characters', { name: 'x'.repeat(513), data: {} }, 'name'],
     ['a name that the service keeps for itself', { name: 'inngest/x', data: {} }, 'name'],
     ['another such name', { name: 'service/internal.x', data: {} }, 'name'],
+    ['the name of an event about a webhook', { name: 'tidegate/webhook.failing', data: {} }, 'name'],
     ['data that is a string', { name: 'x', data: 'y' }, 'data'],
     ['an id of 513 characters', { name: 'x', data: {}, id: 'x'.repeat(513) }, 'id'],
     ['an id that is a number', { name: 'x', data: {}, id: 7 }, 'id'],

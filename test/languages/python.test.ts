@@ -74,4 +74,14 @@ describe('The Python client', function () {
     const said = await must(join(bin, 'python'), ['-c', code], { cwd: dir, env });
     expect(said.trim()).to.equal(`0.1.0 ${join(target, 'tidegate/__init__.py')}`);
   });
+
+  it('installs from the repository alone, as its README says', async () => {
+    const command = /"(tidegate @ git\+)https:\/\/[^#"]+(#subdirectory=[^"]+)"/;
+    const [, name, folder] = command.exec(readFileSync(join(CLIENT, 'README.md'), 'utf8')) ?? [];
+    const target = join(dir, 'from-repository');
+    const offline = ['--no-deps', '--no-build-isolation', '--no-index'];
+    const source = `${name}file://localhost${ROOT}${folder}`;
+    await tool('python', '-m', 'pip', 'install', '--quiet', ...offline, '--target', target, source);
+    expect(readdirSync(target).sort()).to.deep.equal(['tidegate', 'tidegate-0.1.0.dist-info']);
+  });
 });

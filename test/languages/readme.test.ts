@@ -34,7 +34,7 @@ describe('the examples of the READMEs', () => {
   for (const page of new Set(LANGUAGES.flatMap(({ page, flowPage }) => [page, flowPage]))) {
     const files = LANGUAGES.flatMap((language) => [
       ...(language.page === page ? [language.first, language.sends] : []),
-      ...(language.flowPage === page ? [language.flow] : []),
+      ...(language.flowPage === page ? [language.flow, ...(language.middleware ? [language.middleware] : [])] : []),
     ]);
     it(`${page} shows ${files.join(' and ')} as they are`, () => {
       const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
@@ -54,6 +54,21 @@ describe('the examples of the READMEs', () => {
       expect(body.data.map(({ status, output }: Record<string, unknown>) => ({ status, output }))).to.deep.equal([
         { status: 'Completed', output: { sent: 'Receipt for order A1' } },
       ]);
+    });
+
+    const { middleware } = language;
+    if (middleware === undefined) continue;
+    it(`${language.flowPage} has a function in ${language.name} whose results only its app can read`, async function () {
+      this.timeout(INSTALL_MS);
+      host = await hostExample(language, middleware, service.url);
+      expect((await service.post('/v1/apps', { url: host.url })).status).to.equal(200);
+
+      const event = { name: 'order/confirmed', data: { orderId: 'A1', encrypted: { card: '4242' } } };
+      const { body: sent } = await service.post('/e/key', event);
+      const { body } = await service.waitFor(`/v1/events/${sent.ids[0]}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+      expect(body.data.map(({ status }: { status: string }) => status)).to.deep.equal(['Completed']);
+      expect(body.data[0].output).to.have.keys('$encrypted', 'key', 'data');
+      expect(body.data[0].output.$encrypted).to.equal('tidegate/aes-256-gcm');
     });
   }
 });

@@ -118,7 +118,8 @@ async function beginProbes(official: OfficialApp, service: Service): Promise<Pro
   const host = await official.start(service);
   const { status, body } = await request('PUT', host.url);
   expect(status, JSON.stringify(body)).to.equal(200);
-  const { functions } = (await service.get(`/v1/apps/${official.app}`)).body.data;
+  const { functions, unsupported } = (await service.get(`/v1/apps/${official.app}`)).body.data;
+  expect(unsupported).to.deep.equal([]);
   const ids = new Set(functions.map(({ id }: { id: string }) => id));
   const outside = new Outside(service, official.app);
   const effects = new Map<string, Promise<Effect>>();

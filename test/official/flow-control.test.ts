@@ -91,8 +91,9 @@ describe('An app of the official SDK whose functions have every field of flow co
 
   it('is registered without a problem', async () => {
     expect((await request('PUT', url)).status).to.equal(200);
-    const { problems, functions } = (await service.get(`/v1/apps/${APP}`)).body.data;
+    const { problems, functions, unsupported } = (await service.get(`/v1/apps/${APP}`)).body.data;
     expect(problems ?? []).to.deep.equal([]);
+    expect(unsupported).to.deep.equal([]);
     expect(functions).to.have.length(Object.keys(OPTIONS).length + 2);
     for (const { id } of functions) {
       const { data } = (await service.get(`/v1/functions/${encodeURIComponent(id)}`)).body;

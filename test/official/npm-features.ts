@@ -38,7 +38,7 @@ export function featureFunctions({ sdk, client, app, create }: NpmApp): Loose[] 
     on('rateLimit', hold, { rateLimit: { limit: 1, period: '1m', key } }),
     on('debounce', hold, { debounce: { period: '1m', key } }),
     on('batchEvents', hold, { batchEvents: { maxSize: 2, timeout: '60s' } }),
-    on('priority', hold, { priority: { run: key } }),
+    on('priority', hold, { priority: { run: key }, concurrency: 1 }),
     on('singleton', hold, { singleton: { mode: 'skip', key } }),
     on('idempotency', hold, { idempotency: key }),
     on('timeouts', hold, { timeouts: { finish: '1s' } }),

@@ -49,7 +49,9 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
         ? await request('PUT', host.url)
         : await service.post('/v1/apps', { url: host.url }, service.apiHeaders);
     expect(status, JSON.stringify(body)).to.equal(200);
-    const { functions } = (await service.get(`/v1/apps/${official.app}`)).body.data;
+    const { functions, unsupported } = (await service.get(`/v1/apps/${official.app}`)).body.data;
+    // The service acts on all that the SDK sends.
+    expect(unsupported).to.deep.equal([]);
     // Plus `hopeless` and its failure handler.
     expect(functions).to.have.length(scenarios.length + 2);
   });

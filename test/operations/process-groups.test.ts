@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { restartDelayMs } from '../../src/supervision/restart-delay.ts';
@@ -199,6 +200,33 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
         server.close();
       });
     }
+
+    it('answers its requests when each process gets one signal after another', async () => {
+      const web = await start();
+      const held = await hold(8);
+      const children = childrenOf(web.pid);
+      const stopped = web.stop();
+      // Until they have shut down: none may come while a process does not listen to it.
+      let isOver = false;
+      const signalling = (async () => {
+        while (!isOver) {
+          for (const { pid } of children) {
+            try {
+              process.kill(pid, 'SIGTERM');
+            } catch {
+              // It has ended.
+            }
+          }
+          await setImmediate();
+        }
+      })();
+      await until(isClosed, { describe: 'the port is closed' });
+      isOver = true;
+      await signalling;
+      expect(await Promise.all(held.map((one) => one.finish()))).to.deep.equal(Array(8).fill(200));
+      await stopped;
+      service.webs.length = 0;
+    });
 
     it('ends at once on a second signal', async () => {
       const web = await start();

@@ -1,9 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { nodeProblem } from '../../src/config.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { type ProgramResult, run } from '../support/program.ts';
 import { SECRETS } from '../support/service.ts';
@@ -37,6 +40,11 @@ describe('release', () => {
       .and.not.include('warning');
   });
 
+  it('tells the versions of Node and Redis, and how Redis keeps what it has', async () => {
+    const { output } = await release({ REDIS_URL: at(':pass') });
+    expect(output).to.match(/^Node 2\d\.\S+, Redis 7\.\S+ \(appendonly yes, appendfsync always\)$/m);
+  });
+
   it('warns about a Redis that may lose or evict data', async () => {
     await admin.config('SET', 'appendonly', 'no');
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -58,6 +66,51 @@ describe('release', () => {
       1,
       true,
     ]);
+  });
+
+  it('checks that others can reach PUBLIC_URL, and that it is a host alone', async () => {
+    const said = async (PUBLIC_URL: string) => {
+      const { exitCode, output } = await release({ REDIS_URL: at(':pass'), PUBLIC_URL });
+      return [exitCode, output] as const;
+    };
+    const [local, path, query] = await Promise.all([
+      said('http://localhost:8288'),
+      said('https://example.com/events'),
+      said('https://events.example.com/?a=1'),
+    ]);
+    expect([local[0], path[0], query[0]]).to.deep.equal([0, 0, 1]);
+    expect(local[1]).to.include('warning: PUBLIC_URL names this machine (localhost)');
+    expect(path[1]).to.include('warning: PUBLIC_URL has the path /events');
+    expect(query[1]).to.include('PUBLIC_URL: has a query, a fragment or credentials');
+  });
+
+  it('tries a script, a write and a message, so that a user who may not do that stops the deploy', async () => {
+    for (const refused of ['-eval', '-persist', '-publish']) {
+      await admin.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', '>pass', '~*', '&*', '+@all', refused);
+      const { exitCode, output } = await release({ REDIS_URL: at('narrow:pass') });
+      expect([exitCode, output]).to.satisfy(
+        ([code, text]: [number, string]) => code === 1 && /NOPERM|user executing the script can't/.test(text),
+        `${refused}: ${output}`,
+      );
+    }
+    const database = await release({ REDIS_URL: `${at(':pass')}/99` });
+    expect([database.exitCode, database.output.includes('DB index is out of range')]).to.deep.equal([1, true]);
+  });
+
+  it('says what to do where one side speaks TLS and the other does not', async () => {
+    const secure = createTlsServer(selfSigned()).on('tlsClientError', () => {});
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const { port } = secure.address() as AddressInfo;
+    const [plain, tls, certificate] = await Promise.all(
+      [own.url.replace('redis:', 'rediss:'), `redis://127.0.0.1:${port}`, `rediss://127.0.0.1:${port}`].map(
+        async (REDIS_URL) => (await release({ REDIS_URL })).output,
+      ),
+    );
+    secure.close();
+    expect(plain).to.include('the URL begins with redis://, not rediss://');
+    expect(tls).to.include('where the port needs TLS, the URL begins with rediss://');
+    expect(certificate).to.include('self-signed certificate').and.include('set REDIS_TLS_VERIFY=false');
   });
 
   it('warns when PUBLIC_URL is https and TRUST_PROXY is 0', async () => {
@@ -89,6 +142,12 @@ describe('release', () => {
     for (const [index, reason] of reasons.entries()) expect(said[index]).to.match(reason);
   });
 });
+
+function selfSigned(): { key: string; cert: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const certificate = makeCertificate({ subject: 'redis', publicKey, issuer: 'redis', issuerKey: privateKey });
+  return { key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string, cert: certificate.toString() };
+}
 
 describe('the version of Node', () => {
   it('must be 24 or newer', () => {

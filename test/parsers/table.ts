@@ -1,7 +1,7 @@
 /** Every parser of untrusted input on the main thread, with its largest and worst-case inputs. Add a row for each new parser. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
-import { core } from '@opentelemetry/sdk-node';
+import { W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { BODY_MAX_BYTES as REGISTRATION_BYTES } from '../../src/api/apps/register.ts';
 import { safeRedirect } from '../../src/api/auth/csrf.ts';
 import { bearerOf } from '../../src/api/auth/principals.ts';
@@ -438,7 +438,7 @@ function validated(text: string): unknown {
 
 /** The propagators of the OpenTelemetry SDK. */
 function carriedBy(text: string): unknown {
-  const readers = [new core.W3CBaggagePropagator(), new core.W3CTraceContextPropagator()];
+  const readers = [new W3CBaggagePropagator(), new W3CTraceContextPropagator()];
   const headers = { baggage: text, traceparent: text, tracestate: text };
   const getter = { get: (_: unknown, name: string) => headers[name as keyof typeof headers], keys: () => [] };
   return readers.map((one) => one.extract(ROOT_CONTEXT, headers, getter));

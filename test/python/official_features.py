@@ -42,7 +42,7 @@ def functions(client: inngest.Inngest) -> list[inngest.Function[Any]]:
     on_event("ratelimit", rate_limit=inngest.RateLimit(limit=1, period=MINUTE, key=KEY))(hold)
     on_event("debounce", debounce=inngest.Debounce(period=MINUTE, key=KEY))(hold)
     on_event("batchevents", batch_events=inngest.Batch(max_size=2, timeout=MINUTE))(hold)
-    on_event("priority", priority=inngest.Priority(run=KEY))(hold)
+    on_event("priority", priority=inngest.Priority(run=KEY), concurrency=[inngest.Concurrency(limit=1)])(hold)
     on_event("singleton", singleton=inngest.Singleton(mode="skip", key=KEY))(hold)
     on_event("idempotency", idempotency=KEY)(hold)
     on_event("timeouts", timeouts=inngest.Timeouts(finish=datetime.timedelta(seconds=1)))(hold)

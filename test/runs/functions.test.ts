@@ -55,6 +55,26 @@ describe('functions', () => {
       expect((await host.register(service, other, app)).body).to.deep.equal({ ok: true, modified: true });
     });
 
+    it('lists of functions tell the description and the group that an app registers', async () => {
+      const functions = [
+        { id: 'told', triggers: [], description: 'Sends a receipt', group: 'orders' },
+        { id: 'wordy', triggers: [], description: 'x'.repeat(2_000), group: 'y'.repeat(200) },
+        { id: 'odd', triggers: [], description: { not: 'text' }, group: 7 },
+        { id: 'bare', triggers: [] },
+      ];
+      expect((await host.register(service, functions, { appName: 'described' })).status).to.equal(200);
+      const { body } = await service.get('/v1/functions?app=described');
+      const told = body.data.map((fn: Record<string, unknown>) => [fn.description, fn.group]);
+      expect(told).to.have.deep.members([
+        ['Sends a receipt', 'orders'],
+        ['x'.repeat(1_000), 'y'.repeat(100)],
+        [null, null],
+        [null, null],
+      ]);
+      const { data } = (await service.get(`/v1/functions/${body.data[0].id}`)).body;
+      expect([data.description, data.group]).to.deep.equal(told[0]);
+    });
+
     it('a registration may have unknown fields', async () => {
       const functions = [
         { id: 'f', triggers: [{ event: 'unknown/x' }], concurrency: [{ limit: 5 }], someday: { x: 1 } },
@@ -65,7 +85,10 @@ describe('functions', () => {
     it('a registration through the API asks the app for its functions', async () => {
       host.offer(service, [{ id: 'f', triggers: [{ event: 'told/x' }] }], { appName: 'told' });
       const { status, body } = await service.post('/v1/apps', { url: host.url });
-      expect([status, body.data]).to.deep.equal([200, { url: host.url, functions: [] }]);
+      expect([status, body.data]).to.deep.equal([
+        200,
+        { url: host.url, functions: [], unsupported: [], unsupported_count: 0 },
+      ]);
       const id = await send('told/x');
       expect((await endedRuns(id))[0]?.function_id).to.equal('told-f');
       const nobody = await service.post('/v1/apps', { url: 'http://127.0.0.1:1/api' });

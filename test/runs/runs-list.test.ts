@@ -164,6 +164,42 @@ describe('the list of runs', () => {
     }
   });
 
+  it('lists runs of several statuses, separated by commas or repeated, in upper or lower case', async () => {
+    host.on('fails', () => NO_RETRY);
+    const functions = ['fails', 'works'].map((id) => ({ id, triggers: [{ event: 'several/x' }] }));
+    await host.register(service, functions, { appName: 'several' });
+    await send('several/x', 2);
+    for (const query of ['status=failed,Completed', 'status=Failed&status=Completed']) {
+      expect(new Set((await listed(`app=several&${query}`, 4)).map(({ status }) => status))).to.have.keys(
+        'Failed',
+        'Completed',
+      );
+    }
+    expect(await all('app=several&status=failed,cancelled')).to.have.length(2);
+    const { body } = await service.get('/v1/runs?status=failed,canceled');
+    expect(body.error).to.include('"canceled" is unknown; expected Queued, Running, Completed, Failed, Cancelled');
+  });
+
+  it('lists the runs of an event in pages, with outputs and whole errors unless they are excluded', async () => {
+    host.on('f', () => ({ body: { n: 1 } }));
+    const functions = ['f', 'g', 'h'].map((id) => ({ id, triggers: [{ event: 'ofevent/x' }] }));
+    await host.register(service, functions, { appName: 'ofevent' });
+    const [eventId] = await send('ofevent/x');
+    await listed(`event_id=${eventId}&status=Completed`, 3);
+    const path = `/v1/events/${eventId}/runs`;
+    const whole = (await service.get(path)).body.data;
+    const paged = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await service.get(`${path}?limit=1${cursor && `&cursor=${cursor}`}`);
+      paged.push(...body.data);
+      cursor = body.metadata.cursor;
+      if (cursor === undefined) break;
+    }
+    expect(whole).to.have.length(3).and.to.deep.equal(paged);
+    const { body } = await service.get(`${path}?exclude=output`);
+    expect(body.data[0]).to.include({ run_id: whole[0].run_id }).and.not.have.any.keys('output');
+  });
+
   it('names the invalid parameter', async () => {
     for (const [query, field] of [
       ['status=Broken', 'status'],

@@ -6,11 +6,13 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(resolve(ROOT, file), 'utf8');
 
 describe('docs/dependencies.md', () => {
-  const [, production = '', development = '', dashboard = '', own = ''] =
+  const [, production = '', development = '', dashboard = '', commandLine = '', own = ''] =
     read('docs/dependencies.md').split(/^## .*$/m);
   const named = (section: string) => [...section.matchAll(/^\| `([^`]+)` \| \S.*\|$/gm)].map(([, name]) => name);
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   const { devDependencies: bundled } = JSON.parse(read('dashboard/package.json'));
+
+  const ofCli = JSON.parse(read('cli/package.json'));
 
   it('lists every production dependency, and no other', () => {
     expect(named(production)).to.deep.equal(Object.keys(dependencies).sort());
@@ -22,6 +24,11 @@ describe('docs/dependencies.md', () => {
 
   it('lists every dashboard dependency, and no other', () => {
     expect(named(dashboard)).to.deep.equal(Object.keys(bundled).sort());
+  });
+
+  it('lists every dependency of the command line, and no other', () => {
+    const all = { ...ofCli.dependencies, ...ofCli.devDependencies };
+    expect(named(commandLine)).to.deep.equal(Object.keys(all).sort());
   });
 
   it('lists own parts that exist', () => {

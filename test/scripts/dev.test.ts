@@ -52,7 +52,10 @@ describe('scripts/dev', () => {
     expect(dev.output()).to.match(/^Tidegate in dev mode: .* Not for production/);
     expect(dev.output())
       .to.include(`http://127.0.0.1:${port}/e/<any key>`)
-      .and.include(`curl http://127.0.0.1:${port}/e/`);
+      .and.include(`curl http://127.0.0.1:${port}/e/`)
+      .and.include(`export SERVICE_DEV=http://127.0.0.1:${port}\n`)
+      .and.include(`export INNGEST_DEV=http://127.0.0.1:${port} `)
+      .and.include(`curl http://127.0.0.1:${port}/v1/apps `);
     expect(dev.output()).to.match(/^web +[\d:.]+ info +web\.ts begins +MODE=dev PORT=\d+ REDIS_URL=redis:/m);
     expect(readFileSync(join(clone, '.data/redis-port'), 'utf8')).to.match(/^\d+$/);
     expect(await end(dev.child, 'SIGTERM')).to.equal(0);

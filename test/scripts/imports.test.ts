@@ -133,6 +133,7 @@ const IMPORTS: Case[] = [
   ['a test in chaos', 'chaos/a.ts', `import '../test/m.ts';`, 'chaos-imports'],
   ['the test support in fuzz', 'fuzz/a.ts', `import '../test/support/m.ts';`],
   ['the bench in fuzz', 'fuzz/a.ts', `import '../bench/m.ts';`, 'fuzz-imports'],
+  ['the service in the command line', 'cli/src/a.ts', `import '../../src/model/m.ts';`, 'cli-imports'],
   [
     'the service in an example',
     'examples/typescript/a.ts',

@@ -24,7 +24,14 @@ describe('scripts/start', () => {
     const prefix = freshPrefix();
     const redis = connectRedis();
     try {
-      const settings = { MODE: 'dev', PORT: '0', LOG_LEVEL: 'silent', REDIS_URL: redisUrl(), KEY_PREFIX: prefix };
+      const settings = {
+        MODE: 'dev',
+        DISCOVERY: 'false',
+        PORT: '0',
+        LOG_LEVEL: 'silent',
+        REDIS_URL: redisUrl(),
+        KEY_PREFIX: prefix,
+      };
       const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: cache, ...settings };
       const child = spawn(START, ['web'], { cwd: tmpdir(), env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
       const [{ port }] = (await once(child, 'message')) as [{ port: number }];

@@ -22,6 +22,8 @@ export interface ExampleLanguage {
   first: string;
   sends: string;
   flow: string;
+  /** Has middleware that encrypts; shown in flowPage. */
+  middleware?: string;
   /** Pages that show these files. */
   page: string;
   flowPage: string;
@@ -48,6 +50,7 @@ export const LANGUAGES: readonly ExampleLanguage[] = [
     first: 'examples/python/first_function.py',
     sends: 'examples/python/send_event.py',
     flow: 'examples/python/flow_control.py',
+    middleware: 'examples/python/middleware.py',
     async prepare(file, code) {
       const bin = await installPython('example-python', join(ROOT, 'examples/python/requirements.txt'));
       return [join(bin, 'python'), [write(`${file}.py`, code)]];
@@ -60,6 +63,7 @@ export const LANGUAGES: readonly ExampleLanguage[] = [
     first: 'examples/go/first-function/main.go',
     sends: 'examples/go/send-event/main.go',
     flow: 'examples/go/flow-control/main.go',
+    middleware: 'examples/go/middleware/main.go',
     async prepare(file, code) {
       const main = write(`${file}/main.go`, code);
       const module = readFileSync(join(ROOT, 'examples/go/go.mod'), 'utf8');
@@ -106,7 +110,11 @@ export function removeExamplePrograms(): void {
 }
 
 function environment(serviceUrl: string): Record<string, string> {
-  return { SERVICE_DEV: serviceUrl, PYTHONPATH: join(ROOT, 'clients/python/src') };
+  return {
+    SERVICE_DEV: serviceUrl,
+    PYTHONPATH: join(ROOT, 'clients/python/src'),
+    ENCRYPTION_KEY: 'an encryption key of the tests of the examples',
+  };
 }
 
 function write(file: string, code: string): string {

@@ -87,9 +87,13 @@ export class Service {
       ...(env.REDIS_URL ? {} : redisSettings()),
       KEY_PREFIX: this.prefix,
       LOG_LEVEL: 'warn',
+      // It would find apps of other tests.
+      DISCOVERY: 'false',
       // No load balancer has to notice the shutdown.
       SHUTDOWN_DRAIN_SECONDS: '0',
       ...(dev ? {} : SECRETS),
+      // Tests ask again and again until something is so.
+      API_RATE_LIMIT: '1000000',
       ...env,
     };
     this.#isOnSharedRedis = env.REDIS_URL === undefined;

@@ -48,7 +48,10 @@ func (a app) hostFlowControl() {
 		"ratelimit":   {RateLimit: &inngestgo.ConfigRateLimit{Limit: 1, Period: minute, Key: &key}},
 		"debounce":    {Debounce: &inngestgo.ConfigDebounce{Key: key, Period: minute}},
 		"batchevents": {BatchEvents: &inngestgo.ConfigBatchEvents{MaxSize: 2, Timeout: minute}},
-		"priority":    {Priority: &inngestgo.ConfigPriority{Run: &key}},
+		"priority": {
+			Priority:    &inngestgo.ConfigPriority{Run: &key},
+			Concurrency: &inngestgo.ConfigConcurrency{Step: []inngestgo.ConfigStepConcurrency{{Limit: 1}}},
+		},
 		"singleton":   {Singleton: &inngestgo.ConfigSingleton{Key: &key}},
 		"idempotency": {Idempotency: &key},
 		"timeouts":    {Timeouts: &inngestgo.ConfigTimeouts{Finish: &second}},

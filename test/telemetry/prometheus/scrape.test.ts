@@ -168,7 +168,11 @@ describe('GET /metrics', () => {
     expect(web.value('tidegate_transform_processes')).to.be.within(1, 2);
     expect(web.value('tidegate_transform_threads')).to.equal(2);
     expect(web.value('tidegate_transforms_in_flight')).to.equal(0);
-    expect(web.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(1);
+    const opened = (one: typeof web, kind: string) => one.value('tidegate_webhook_issues_opened_total', { kind });
+    const accepted = (one: typeof web) => one.value('tidegate_events_accepted_total', { duplicate: 'false' });
+    // The event of the webhook, and those that tell of its issues.
+    const told = await eventually(ofWeb, 'the issues are told', (one) => accepted(one) === 3);
+    expect([opened(told, 'transform'), opened(told, 'quarantine')]).to.deep.equal([1, 1]);
   });
 
   it('counts transform processes that exit and their replacements', async () => {

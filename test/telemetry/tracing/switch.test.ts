@@ -75,7 +75,7 @@ describe('Tracing', () => {
       expect(collector.spans.map(({ name, service }) => [name, service])).to.deep.equal([
         ['GET /v1/events', 'shop-events'],
       ]);
-      expect(web?.output()).to.match(/^loaded:.*@opentelemetry.sdk-node/m);
+      expect(web?.output()).to.match(/^loaded:.*@opentelemetry.sdk-trace-node/m);
     } finally {
       await collector.close();
     }

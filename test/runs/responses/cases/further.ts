@@ -68,7 +68,7 @@ export const FURTHER: readonly HostileResponse[] = [
   {
     name: 'a known operation in lower case',
     answer: () => ({ status: 206, body: [op('steprun')] }),
-    must: failedAfterRetry('UnsupportedOperation'),
+    must: failedAtOnce('UnsupportedOperation'),
   },
   {
     name: 'an ID in capitals',

@@ -1,5 +1,5 @@
 /** Bodies that break the protocol. */
-import { failedAfterRetry, type HostileResponse, op, opsOnce, raw, step } from './entry.ts';
+import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce, raw, step } from './entry.ts';
 
 export const SHAPES: readonly HostileResponse[] = [
   {
@@ -30,7 +30,20 @@ export const SHAPES: readonly HostileResponse[] = [
   {
     name: 'an unknown operation',
     answer: () => ({ status: 206, body: [op('FlushAll')] }),
-    must: failedAfterRetry('UnsupportedOperation', 'FlushAll'),
+    must: failedAtOnce('UnsupportedOperation', 'the operation "FlushAll" is not supported by this service'),
+  },
+  {
+    name: 'an unknown operation whose fields have other types than those of known ones',
+    answer: () => ({
+      status: 206,
+      body: [op('FlushAll', { name: 1, displayName: {}, error: 'text', timing: [], opts: 'text', metadata: 1 })],
+    }),
+    must: failedAtOnce('UnsupportedOperation', 'the operation "FlushAll" is not supported by this service'),
+  },
+  {
+    name: 'an unknown operation that says what it is in code',
+    answer: () => ({ status: 206, body: [op('Stream', { opts: { type: 'step.stream' } })] }),
+    must: failedAtOnce('UnsupportedOperation', 'step.stream is not supported by this service'),
   },
   {
     name: 'an unknown operation among known ones',

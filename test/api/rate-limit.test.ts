@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { addUser, sessionHeaders } from '../support/auth.ts';
+import { type Service, startService } from '../support/service.ts';
+
+describe('API_RATE_LIMIT', () => {
+  let service: Service;
+  let session: Record<string, string>;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0, env: { API_RATE_LIMIT: '20' } });
+    await addUser(service, 'ada@example.com', 'admin');
+    session = await sessionHeaders(service, 'ada@example.com');
+  });
+  after(() => service.stop());
+
+  it('answers 429 with retry-after when an API key has sent its requests of the minute, and tells how many are left', async () => {
+    const { body } = await service.post('/v1/api-keys', { name: 'Busy', access: 'read' }, session);
+    const busy = { authorization: `Bearer ${body.data.secret}` };
+    const answers = [];
+    for (let n = 0; n < 25; n++) answers.push(await service.get('/v1/events?limit=1', busy));
+    expect(answers.map(({ status }) => status)).to.deep.equal([...Array(20).fill(200), ...Array(5).fill(429)]);
+    expect(answers[0]?.headers.get('ratelimit-policy')).to.equal('"api-key";q=20;w=60');
+    expect(answers[0]?.headers.get('ratelimit')).to.match(/^"api-key";r=19;t=\d+$/);
+    const last = answers.at(-1);
+    expect(last?.body).to.include({ code: 'api_rate_exceeded', allowed: 20 });
+    expect(Number(last?.headers.get('retry-after'))).to.be.within(1, 60);
+    expect(last?.headers.get('ratelimit')).to.match(/^"api-key";r=0;t=\d+$/);
+  });
+
+  it('leaves other keys, people and events alone', async () => {
+    const { body } = await service.post('/v1/api-keys', { name: 'Other', access: 'read' }, session);
+    const other = { authorization: `Bearer ${body.data.secret}` };
+    expect((await service.get('/v1/events', other)).status).to.equal(200);
+    for (let n = 0; n < 25; n++) {
+      const { status, headers } = await service.get('/v1/events?limit=1', session);
+      expect([status, headers.get('ratelimit')]).to.deep.equal([200, null]);
+    }
+    for (let n = 0; n < 25; n++) {
+      expect((await service.post(service.eventPath, { name: 'limit/x', data: {} })).status).to.equal(200);
+    }
+  });
+
+  it('0 is no limit', async () => {
+    const unlimited = await startService({ dev: false, workers: 0, env: { API_RATE_LIMIT: '0' } });
+    try {
+      const { status, headers } = await unlimited.get('/v1/events', unlimited.apiHeaders);
+      expect([status, headers.get('ratelimit')]).to.deep.equal([200, null]);
+    } finally {
+      await unlimited.stop();
+    }
+  });
+});

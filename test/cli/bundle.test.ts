@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { bundleCli } from '../../cli/bundle.ts';
+import { cli, cliOk } from '../support/cli.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('the bundled command line', () => {
+  let folder: string;
+  let program: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tidegate-bundle-'));
+    program = join(folder, 'cli.js');
+    await bundleCli(folder);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('imports nothing but Node', () => {
+    const imported = [...readFileSync(program, 'utf8').matchAll(/^import .*?from "(.*)";$/gm)].map(
+      ([, name]) => name as string,
+    );
+    expect(imported).not.to.be.empty;
+    for (const name of imported) expect(builtinModules).to.include(name.replace(/^node:/, ''));
+  });
+
+  it('is used outside the tree as in it', async () => {
+    const [bundled, inTree] = await Promise.all(
+      [{ program, cwd: folder }, {}].map((options) => cliOk(['--help'], options)),
+    );
+    expect(bundled?.stdout).to.include('send').and.equal(inTree?.stdout);
+    expect((await cli(['sned'], { program })).exitCode).to.equal(2);
+  });
+
+  it('has the licenses of what is in it', () => {
+    expect(readFileSync(join(folder, 'cli-licenses.txt'), 'utf8')).to.match(/^cli\.js contains commander:$/m);
+  });
+
+  it('needs no part of the language that Node 20 lacks', () => {
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, 'cli'), '--noEmit'], { stdio: 'pipe' });
+  });
+});

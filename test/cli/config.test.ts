@@ -1,0 +1,206 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { keyHeaders } from '../support/auth.ts';
+import { cli, cliOk } from '../support/cli.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const TRANSFORM = `function transform(evt) {
+  // A comment: with "quotes", and a tab	here.
+  return { name: 'github/push', data: evt };
+}
+`;
+const SECRET = 'whsec_of_the_test_of_apply';
+
+describe('tidegate export, diff and apply', () => {
+  let service: Service;
+  let folder: string;
+  const variables = { STRIPE_WEBHOOK_SECRET: SECRET };
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tidegate-config-'));
+    service = await startService({ dev: false, workers: 0 });
+  });
+  afterEach(async () => {
+    rmSync(folder, { recursive: true });
+    await service.stop();
+  });
+
+  const run = (...args: string[]) => cli(args, { service, cwd: folder, env: variables });
+  const runOk = (...args: string[]) => cliOk(args, { service, cwd: folder, env: variables });
+  const api = async (path: string) => (await service.get(path)).body.data;
+  const write = (text: string, name = 'tidegate.yaml') => writeFileSync(join(folder, name), text);
+
+  const EXAMPLE = `
+environments:
+  - name: staging
+    event_max_bytes: 100000
+webhooks:
+  - name: GitHub
+    environment: staging
+    filter: has(body.ref)
+    methods: [POST, PUT]
+    event_names: { mode: allow, items: [github/*] }
+    transform: |
+      function transform(evt) {
+        return { name: 'github/push', data: evt };
+      }
+  - name: Stripe
+    provider: stripe
+    verify: true
+    methods: [POST]
+    secrets: [{ env: STRIPE_WEBHOOK_SECRET }]
+event_keys:
+  - name: Shop
+    environment: staging
+    max_bytes: 5000
+api_keys:
+  - name: CI
+    access: write
+`;
+
+  it('apply makes what the file says, shows secrets of new keys once, and the second time changes nothing', async () => {
+    write(EXAMPLE);
+    const before = await run('diff');
+    expect(before.exitCode).to.equal(7);
+    expect(before.stdout).to.include('+ webhook GitHub (staging)').and.include('5 to create, 0 to update');
+    const asked = await run('apply');
+    expect([asked.exitCode, (await api('/v1/webhooks')).length]).to.deep.equal([2, 0]);
+    const { stdout } = await runOk('apply', '--yes');
+    const [github, stripe] = await api('/v1/webhooks');
+    expect(github).to.deep.include({ environment: 'staging', filter: 'has(body.ref)', methods: ['POST', 'PUT'] });
+    expect(github.event_names).to.deep.equal({ mode: 'allow', items: ['github/*'] });
+    expect(stripe).to.include({ provider: 'stripe', verify: true }).and.have.property('secrets').with.lengthOf(1);
+    const staging = await api('/v1/environments/staging');
+    expect(staging).to.include({ kind: 'named', event_max_bytes: 100_000 });
+    expect(stdout)
+      .to.include(github.url)
+      .and.match(/event key Shop \(staging\): secret \S+ \(shown only now\)/);
+    const secret = /API key CI: secret (\S+)/.exec(stdout)?.[1];
+    const withKey = await service.get('/v1/environments', { authorization: `Bearer ${secret}` });
+    expect(withKey.status).to.equal(200);
+    expect(stdout).not.to.include(SECRET);
+    const again = await runOk('apply', '--yes');
+    expect(again.stdout).to.equal('No changes.\n');
+    expect((await runOk('diff')).stdout).to.equal('No changes.\n');
+    expect((await api('/v1/webhooks')).map(({ version }: { version: number }) => version)).to.deep.equal([1, 1]);
+  });
+
+  it('export writes a folder that apply takes without changes, with transforms in files, and without secrets', async () => {
+    write(EXAMPLE.replace(/transform: [\s\S]*?\n {2}- name: Stripe/, 'transform: { file: push.js }\n  - name: Stripe'));
+    write(TRANSFORM, 'push.js');
+    await runOk('apply', '--yes');
+    const odd = 'function transform() {\r\n  return null; // \u0007\u2028\r\n}';
+    const onBranches = { name: 'Default', environment: 'branches', transform: odd };
+    await service.post('/v1/webhooks', onBranches, service.apiHeaders);
+    const verification = {
+      scheme: 'hmac',
+      algorithm: 'sha256',
+      encoding: 'hex',
+      signature: { at: 'header:x-sig' },
+      signed: '{body}',
+    };
+    const own = { name: 'Own', provider: 'hmac', verification, secrets: ['a-secret-of-sixteen'], verify: false };
+    const made = await service.post('/v1/webhooks', own, service.apiHeaders);
+    expect(made.status, JSON.stringify(made.body)).to.equal(201);
+    const exported = await runOk('export', 'git');
+    expect(exported.stdout).to.include(join('git', 'transforms/staging-github.js'));
+    const text = readFileSync(join(folder, 'git/tidegate.yaml'), 'utf8');
+    expect(text).to.include('- env: STRIPE_WEBHOOK_SECRET').and.include('- env: OWN_WEBHOOK_SECRET');
+    expect(text).not.to.match(/whsec|a-secret|\/e\/|hint/);
+    expect(readFileSync(join(folder, 'git/transforms/staging-github.js'), 'utf8')).to.equal(TRANSFORM);
+    expect((await runOk('diff', 'git')).stdout).to.equal('No changes.\n');
+    const { stdout } = await runOk('export');
+    write(stdout, 'one.yaml');
+    expect(stdout).to.include('    transform: |');
+    expect((await runOk('diff', 'one.yaml', '--prune')).stdout).to.equal('No changes.\n');
+  });
+
+  it('apply makes another installation the same as the first', async () => {
+    write(EXAMPLE);
+    await runOk('apply', '--yes');
+    write((await runOk('export')).stdout);
+    const other = await startService({ dev: false, workers: 0 });
+    try {
+      await cliOk(['apply', '--yes'], { service: other, cwd: folder, env: variables });
+      const exported = await cliOk(['export'], { service: other });
+      expect(exported.stdout).to.equal((await runOk('export')).stdout);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('apply updates what differs alone, returns removed fields to their defaults, and deletes with --prune only', async () => {
+    write(EXAMPLE);
+    await runOk('apply', '--yes');
+    await service.post('/v1/webhooks', { name: 'By hand' }, service.apiHeaders);
+    const changed = EXAMPLE.replace('    filter: has(body.ref)\n', '')
+      .replace('methods: [POST, PUT]', 'max_body_bytes: 1000')
+      .replace("'github/push'", "'github/pushed'")
+      .replace('max_bytes: 5000', 'max_bytes: 6000')
+      .replace('event_max_bytes: 100000', 'archived: true');
+    write(changed);
+    const { exitCode, stdout, stderr } = await run('diff');
+    expect(exitCode).to.equal(7);
+    expect(stdout).to.include('~ webhook GitHub (staging)').and.include('    filter: "has(body.ref)" → null');
+    expect(stdout).to.match(
+      /- {3}return \{ name: 'github\/push', data: evt \};\n.*\+ {3}return \{ name: 'github\/pushed'/,
+    );
+    expect(stderr).to.include('Not in the file, and left alone: webhook By hand (production)');
+    await runOk('apply', '--yes');
+    const [github, stripe] = await api('/v1/webhooks');
+    expect(github).to.deep.include({ filter: null, methods: ['POST'], max_body_bytes: 1_000, version: 2 });
+    expect([github.transform.includes('github/pushed'), stripe.version]).to.deep.equal([true, 1]);
+    expect(await api('/v1/environments/staging'))
+      .to.include({ event_max_bytes: null })
+      .and.have.property('archived_at')
+      .that.is.a('string');
+    expect((await api('/v1/event-keys'))[0]).to.include({ max_bytes: 6_000 });
+    expect((await runOk('diff')).stdout).to.equal('No changes.\n');
+    await runOk('apply', '--prune', '--yes');
+    expect((await api('/v1/webhooks')).map(({ name }: { name: string }) => name)).to.deep.equal(['GitHub', 'Stripe']);
+  });
+
+  it('apply changes nothing when a variable is missing, a field unknown, or a key would need another access', async () => {
+    write(EXAMPLE.replace('STRIPE_WEBHOOK_SECRET', 'NOT_SET'));
+    const missing = await run('apply', '--yes');
+    expect([missing.exitCode, await api('/v1/webhooks')]).to.deep.equal([2, []]);
+    expect(missing.stderr).to.include('not set: NOT_SET');
+    for (const [from, to, message] of [
+      ['filter:', 'fliter:', 'webhooks[0] (GitHub): fliter is unknown'],
+      ['[{ env: STRIPE_WEBHOOK_SECRET }]', '[whsec_in_git]', 'secrets are written by reference'],
+      ['name: Stripe', 'name: GitHub\n    environment: staging', 'two have the name GitHub (staging)'],
+      ['webhooks:', 'webhook:', 'webhook is unknown'],
+      ['api_keys:', 'api_keys: [', 'tidegate.yaml: '],
+    ] as const) {
+      write(EXAMPLE.replace(from, to));
+      const refused = await run('apply', '--yes');
+      expect([refused.exitCode, refused.stdout], to).to.deep.equal([2, '']);
+      expect(refused.stderr).to.include(message).and.not.include('whsec_in_git');
+    }
+    write(EXAMPLE);
+    await runOk('apply', '--yes');
+    write(EXAMPLE.replace('access: write', 'access: admin').replace('has(body.ref)', 'true'));
+    const blocked = await run('apply', '--yes');
+    expect(blocked.exitCode).to.equal(2);
+    expect(blocked.stderr)
+      .to.include('API key CI: the access of an API key cannot be changed')
+      .and.include('Nothing was changed');
+    expect((await api('/v1/webhooks'))[0].filter).to.equal('has(body.ref)');
+  });
+
+  it('--set-secrets sets secrets again; a section that the file does not have is left alone', async () => {
+    write('webhooks:\n  - name: Stripe\n    provider: stripe\n    secrets: [{ env: STRIPE_WEBHOOK_SECRET }]\n');
+    await runOk('apply', '--yes');
+    const [{ secrets: first }] = await api('/v1/webhooks');
+    await runOk('apply', '--yes', '--set-secrets');
+    const [{ secrets: second }] = await api('/v1/webhooks');
+    expect(second[0].id).not.to.equal(first[0].id);
+    const { authorization } = (await keyHeaders(service, 'write')) as { authorization: string };
+    const env = { ...variables, TIDEGATE_API_KEY: authorization.replace('Bearer ', '') };
+    const { json } = await cliOk(['diff', '--json'], { service, cwd: folder, env });
+    expect(json).to.deep.equal({ changes: [], unmanaged: [] });
+    expect(existsSync(join(folder, 'transforms'))).to.equal(false);
+  });
+});

@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { cli, cliOk } from '../support/cli.ts';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+
+describe('tidegate apps, functions, webhooks, keys and environments', function () {
+  // Each starts a dozen processes.
+  this.timeout(90_000);
+  let service: Service;
+  let host: AppHost;
+  let folder: string;
+
+  before(async () => {
+    service = await startService({ dev: false, env: { PUBLIC_URL: 'https://events.example.com' } });
+    host = await startAppHost();
+    folder = mkdtempSync(join(tmpdir(), 'tidegate-cli-'));
+    host.offer(service, [{ id: 'receipt', triggers: [{ event: 'order/paid', expression: 'event.data.total > 10' }] }], {
+      appName: 'shop',
+    });
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true });
+    await service.stop();
+    await host.close();
+  });
+
+  const run = (...args: string[]) => cliOk(args, { service });
+  const json = async (...args: string[]) => (await cliOk([...args, '--json'], { service })).json;
+
+  it('registers, lists, shows, diagnoses and deletes an app', async () => {
+    const { stdout } = await run('apps', 'sync', host.url);
+    expect(stdout).to.include(`Registered ${host.url}`);
+    expect((await run('apps', 'list')).stdout).to.match(/^shop +1 /m);
+    expect((await run('apps', 'get', 'shop')).stdout).to.match(/^shop-receipt +order\/paid if … *$/m);
+    const check = await cli(['apps', 'check', 'shop'], { service });
+    expect(check.exitCode).to.equal(7);
+    expect(check.stdout).to.match(/^- The app is in dev mode, the service in production mode\n {2}Unset SERVICE_DEV/m);
+    expect((await cli(['apps', 'delete', 'shop'], { service })).stderr).to.include('Add --yes');
+    expect((await run('apps', 'delete', 'shop', '--yes')).stdout).to.equal('Deleted shop.\n');
+    expect((await cli(['apps', 'get', 'shop'], { service })).exitCode).to.equal(3);
+  });
+
+  it('lists, shows, pauses and resumes functions', async () => {
+    await run('apps', 'sync', host.url);
+    expect((await json('functions', 'list', '--app', 'shop')).map(({ id }: { id: string }) => id)).to.deep.equal([
+      'shop-receipt',
+    ]);
+    await run('functions', 'pause', 'shop-receipt', '--queued-runs', 'hold');
+    expect((await run('functions', 'list')).stdout).to.match(/^shop-receipt .* paused, holds runs/m);
+    await run('functions', 'resume', 'shop-receipt');
+    expect((await json('functions', 'get', 'shop-receipt')).paused_at).to.equal(null);
+    expect((await run('functions', 'get', 'shop-receipt')).stdout).to.include('"event": "order/paid"');
+  });
+
+  it('shows the secret of a new key once, and never again', async () => {
+    const event = await run('keys', 'create', 'event', 'till 1');
+    const secret = event.stdout.trim();
+    expect(event.stderr).to.include('This is the only time that its secret is shown').and.not.include(secret);
+    const sent = await request('POST', `${service.url}/e/${secret}`, { body: { name: 'till/opened' } });
+    expect(sent.status).to.equal(200);
+    const api = await json('keys', 'create', 'api', 'reports', '--access', 'read', '--env', 'production');
+    expect(api).to.include({ access: 'read', environment: 'production' });
+    const list = await run('keys', 'list');
+    expect(list.stdout)
+      .to.match(/^event .* till 1 /m)
+      .and.match(/^api .* reports +production +read /m);
+    expect(list.stdout).not.to.include(secret).and.not.include(api.secret);
+    await run('keys', 'delete', api.id, '--yes');
+    expect(await json('keys', 'list', '--kind', 'api')).to.deep.equal([]);
+    expect((await cli(['keys', 'delete', api.id, '--yes'], { service })).exitCode).to.equal(3);
+  });
+
+  it('shows the signing key on request alone', async () => {
+    const key = service.env.SIGNING_KEY as string;
+    expect((await run('keys', 'signing', 'get')).stdout)
+      .to.include(`…${key.slice(-4)}`)
+      .and.not.include(key);
+    expect((await run('keys', 'signing', 'get', '--show')).stdout).to.include(key);
+    await run('environments', 'create', 'staging');
+    const rotated = await json('keys', 'signing', 'rotate', '--yes', '--env', 'staging');
+    expect(rotated.current).to.match(/^signkey-/);
+    expect(rotated.fallback).to.match(/^….{4}$/);
+  });
+
+  it('creates, changes, pauses, rotates and deletes a webhook, whose URL it prints once', async () => {
+    writeFileSync(
+      join(folder, 'transform.js'),
+      'function transform(evt) { return { name: "stripe/any", data: evt }; }',
+    );
+    const args = [
+      'webhooks',
+      'create',
+      'Stripe',
+      '--provider',
+      'stripe',
+      '--transform',
+      'transform.js',
+      '--secret-stdin',
+    ];
+    const secret = 'whsec_0123456789abcdef0123456789abcdef';
+    const created = await cliOk(args, { service, cwd: folder, input: `${secret}\n` });
+    const url = created.stdout.trim();
+    expect(url).to.match(/^https:\/\/events\.example\.com\/e\/\w+/);
+    const [{ id }] = await json('webhooks', 'list');
+    for (const list of [['list'], ['list', '--json'], ['get', id], ['get', id, '--json']]) {
+      expect((await run('webhooks', ...list)).stdout)
+        .not.to.include(url)
+        .and.not.include(secret);
+    }
+    expect((await json('webhooks', 'get', id, '--show-url')).url).to.equal(url);
+    await run('webhooks', 'update', id, '--filter', 'body.type == "x"', '--no-verify', '--name', 'Payments');
+    expect(await json('webhooks', 'get', id)).to.include({
+      name: 'Payments',
+      filter: 'body.type == "x"',
+      verify: false,
+      provider: 'stripe',
+    });
+    await run('webhooks', 'pause', id);
+    expect((await run('webhooks', 'list')).stdout).to.match(/Payments .* paused /);
+    await run('webhooks', 'resume', id);
+    expect((await run('webhooks', 'rotate', id)).stdout.trim())
+      .to.match(/^https:/)
+      .and.not.equal(url);
+    await run('webhooks', 'delete', id, '--yes');
+    expect(await json('webhooks', 'list')).to.deep.equal([]);
+  });
+
+  it('lists, shows and re-runs requests of a webhook', async () => {
+    const url = (await run('webhooks', 'create', 'Any')).stdout.trim();
+    const [{ id }] = await json('webhooks', 'list');
+    const path = new URL(url).pathname;
+    await request('POST', service.url + path, {
+      body: { hello: 'world' },
+      headers: { authorization: 'Bearer secret-token' },
+    });
+    await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === 1);
+    const [{ id: requestId }] = await json('webhooks', 'requests', 'list', id, '--outcome', 'accepted,rejected');
+    const { stdout } = await run('webhooks', 'requests', 'get', id, requestId);
+    expect(stdout)
+      .to.match(/^body +\{"hello":"world"\}$/m)
+      .and.not.include('secret-token');
+    const dry = await json('webhooks', 'requests', 'rerun', id, requestId, '--dry-run');
+    expect([dry.dry_run, dry.ids, dry.events.length]).to.deep.equal([true, [], 1]);
+    expect((await json('webhooks', 'requests', 'rerun', id, requestId)).ids).to.have.lengthOf(1);
+  });
+
+  it('creates, archives and deletes environments', async () => {
+    expect((await run('environments', 'create', 'feature-x', '--branch')).stdout).to.match(/^kind +branch$/m);
+    await run('environments', 'archive', 'feature-x');
+    expect((await run('envs', 'list')).stdout).to.match(/^feature-x +branch .* archived /m);
+    await run('environments', 'unarchive', 'feature-x');
+    await run('environments', 'limit', 'feature-x', '--event-max-bytes', '2000');
+    expect(await json('environments', 'get', 'feature-x')).to.include({ event_max_bytes: 2_000, archived_at: null });
+    await run('environments', 'delete', 'feature-x', '--yes');
+    expect((await cli(['environments', 'get', 'nowhere'], { service })).exitCode).to.equal(3);
+  });
+});

@@ -1,0 +1,74 @@
+/** Encrypted values of clients, by Node's crypto alone: a second reading of the wire format, with which cases are checked. */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+const SCHEME = 'tidegate/aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface EncryptionCase {
+  key: string;
+  fallback_keys?: string[];
+  event_field?: string | null;
+}
+
+export interface Encrypted {
+  $encrypted: string;
+  key: string;
+  data: string;
+}
+
+function derive(key: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'tidegate encryption v1', 32));
+}
+
+export function keyIdOf(key: string): string {
+  return createHash('sha256').update(derive(key)).digest('hex').slice(0, 16);
+}
+
+export function sealText(text: string, key: string, nonce: Buffer = randomBytes(NONCE_BYTES)): Encrypted {
+  const id = keyIdOf(key);
+  const cipher = createCipheriv('aes-256-gcm', derive(key), nonce).setAAD(Buffer.from(`${SCHEME} ${id}`));
+  const data = Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+  return { $encrypted: SCHEME, key: id, data: data.toString('base64') };
+}
+
+/** @throws Error if no key has sealed it */
+export function openText({ key: id, data }: Encrypted, keys: readonly string[]): string {
+  const key = keys.find((one) => keyIdOf(one) === id);
+  if (key === undefined) throw new Error(`The case has no key ${id}`);
+  const bytes = Buffer.from(data, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, NONCE_BYTES))
+    .setAAD(Buffer.from(`${SCHEME} ${id}`))
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
+}
+
+/** Replaces encrypted values, at any depth, by `{"{{encrypted}}": value, "key": ID}`, as cases expect them. Their nonces differ. */
+export function opened(value: unknown, { key, fallback_keys = [] }: EncryptionCase): unknown {
+  return replaced(value, isEncrypted, (one) => {
+    const plain = JSON.parse(openText(one as unknown as Encrypted, [key, ...fallback_keys]));
+    return { '{{encrypted}}': plain, key: one.key };
+  });
+}
+
+/** The reverse: a value as a client would send it. */
+export function sealed(value: unknown, { key }: EncryptionCase): unknown {
+  return replaced(
+    value,
+    (one) => '{{encrypted}}' in one,
+    (one) => sealText(JSON.stringify(one['{{encrypted}}']), key),
+  );
+}
+
+type Fields = Record<string, unknown>;
+
+function replaced(value: unknown, matches: (one: Fields) => boolean, by: (one: Fields) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((entry) => replaced(entry, matches, by));
+  if (value === null || typeof value !== 'object') return value;
+  if (matches(value as Fields)) return by(value as Fields);
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, replaced(entry, matches, by)]));
+}
+
+function isEncrypted(value: Fields): boolean {
+  return Object.keys(value).sort().join() === '$encrypted,data,key' && value.$encrypted === SCHEME;
+}

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { addUser } from '../support/auth.ts';
+import { browserForSuite, open, settled, signIn, write } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
+import { make } from './fixtures.ts';
+
+const BROKEN = `function transform(evt) { throw new Error('no such field'); }`;
+const MENDED = `function transform(evt) { return { name: 'order/placed', data: { number: evt.number } }; }`;
+/** The sample of the workbench fails in the broken transform. */
+const FAILED_TRANSFORM = /400 .*\/v1\/transforms\/test/;
+
+describe('dashboard: issues of webhooks', function () {
+  this.timeout(120_000);
+  const withPage = browserForSuite();
+  let service: Service;
+  before(async () => {
+    service = await startService({ archive: true });
+  });
+  after(() => service.stop());
+
+  const webhookNamed = (name: string) => make(service, '/v1/webhooks', { name, transform: BROKEN });
+  const deliver = (url: string, number: number) => service.post(new URL(url).pathname, { number });
+
+  it('an issue opens live after a request failed, is acknowledged, and what failed is replayed once the transform is mended', () =>
+    withPage(
+      async (page) => {
+        const { id, url } = await webhookNamed('Shop orders');
+        await open(page, `${service.url}/webhook-issues`);
+        await page.getByText('No issues').waitFor();
+        for (const number of [1, 2]) expect((await deliver(url, number)).status).to.equal(400);
+        const issue = page.getByRole('list', { name: 'Issues' }).getByRole('listitem').first();
+        await issue.getByText('The transform or the filter fails').waitFor();
+        await issue.getByText('transform failed: 2').waitFor();
+        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Issues 1 open' }).waitFor();
+        await issue.getByRole('link', { name: 'Last failed request' }).click();
+        await page.getByText('no such field').first().waitFor();
+        await page.goBack();
+        await issue.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+        await issue.getByText('acknowledged', { exact: true }).waitFor();
+        await issue.getByRole('link', { name: 'Shop orders' }).click();
+        await page.getByRole('link', { name: 'Transform', exact: true }).click();
+        await write(page.getByRole('textbox', { name: 'Transform' }), MENDED);
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('Transform saved').waitFor();
+        await page.getByRole('link', { name: 'Issues', exact: true }).last().click();
+        await page.getByRole('button', { name: 'Replay all that failed' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Replay all that failed' });
+        await dialog.getByText('2 requests').waitFor();
+        await dialog.getByText('New event: 2').waitFor();
+        await dialog.getByRole('button', { name: 'Start' }).click();
+        const replays = page.getByRole('list', { name: 'Replays' });
+        await replays.getByText('2 of 2 requests').waitFor();
+        await replays.getByRole('button', { name: 'Made an event: 2' }).waitFor();
+        await page.getByRole('button', { name: 'Resolve' }).click();
+        await page.getByText('resolved', { exact: true }).waitFor();
+        const { body } = await service.get(`/v1/webhooks/${id}/issues`);
+        expect(body.data[0].state).to.equal('resolved');
+        await page
+          .getByRole('navigation', { name: 'Pages' })
+          .getByRole('link', { name: 'Issues', exact: true })
+          .waitFor();
+      },
+      { forgive: FAILED_TRANSFORM },
+    ));
+
+  it('the list of webhooks says how many issues each has; axe finds no violations, light, dark and on a phone', () =>
+    withPage(async (page) => {
+      const { id, url } = await webhookNamed('Broken');
+      await open(page, `${service.url}/webhooks`);
+      await deliver(url, 1);
+      await page.getByRole('link', { name: '1 issue', exact: true }).click();
+      await page.getByRole('link', { name: 'Issues (1 open)' }).waitFor();
+      await page.getByRole('button', { name: 'Replay all that failed' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Replay all that failed' });
+      await dialog.getByText('1 request').waitFor();
+      await expectAccessible(page);
+      for (const path of ['/webhook-issues', `/webhooks/${id}?tab=issues`, '/webhooks']) {
+        await open(page, service.url + path);
+        await page.getByText('issue', { exact: false }).first().waitFor();
+        await expectAccessible(page);
+      }
+      await open(page, `${service.url}/webhook-issues?state=resolved&kind=silence`);
+      await page.getByText('No issues').waitFor();
+    }));
+});
+
+describe('dashboard: issues of webhooks, of users who only read', function () {
+  this.timeout(120_000);
+  const withPage = browserForSuite();
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false });
+    await addUser(service, 'viewer@example.com', 'read-only');
+  });
+  after(() => service.stop());
+
+  it('they see issues, and cannot change them', () =>
+    withPage(async (page) => {
+      const { url } = await make(service, '/v1/webhooks', { name: 'Broken', transform: BROKEN });
+      await service.post(new URL(url).pathname, {});
+      await page.goto(service.url);
+      await signIn(page, 'viewer@example.com');
+      await settled(page);
+      await page.getByRole('link', { name: 'Issues 1 open' }).click();
+      await page.getByText('Requires write access').waitFor();
+      expect(await page.getByRole('button', { name: 'Acknowledge', exact: true }).count()).to.equal(0);
+    }));
+});

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+import { blocksOf, pageOf } from './examples.ts';
+
+/** The cells of a table, by the row's first cell: pipes do not occur in them. */
+function rowsOf(section: string): string[][] {
+  const [, text = ''] = pageOf('transforms.md').split(`### ${section}\n`);
+  const lines = (text.split('\n#')[0] as string).split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const codeOf = (cell = '') => cell.replace(/^`|`$/g, '');
+
+describe('functions of a transform in docs/transforms.md', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+
+  const rows = rowsOf('Functions of a transform');
+
+  it('are all there', () => {
+    expect(rows.length).to.be.greaterThan(10);
+  });
+
+  for (const [, example, result] of rows) {
+    it(`${codeOf(example)} is ${codeOf(result)}`, async () => {
+      const transform = `const transform = () => ({ name: 'a/b', data: { value: ${codeOf(example)} } })`;
+      const { body } = await service.post('/v1/transforms/test', { transform, body: {} });
+      expect(body.data?.event.data.value, JSON.stringify(body)).to.deep.equal(JSON.parse(codeOf(result)));
+    });
+  }
+
+  it('the example of an answer gives it', async () => {
+    const transform = blocksOf(pageOf('transforms.md')).find(({ info }) => info === 'js answer')?.code;
+    const { url } = (await service.post('/v1/webhooks', { name: 'answers', transform })).body.data;
+    const answer = await request('POST', url, { body: { orders: [{ n: 1 }, { n: 2 }] } });
+    expect([answer.status, answer.body]).to.deep.equal([202, { ok: true }]);
+    expect(answer.headers.get('x-received')).to.equal('2');
+  });
+});

@@ -1,0 +1,124 @@
+/** The command line (cli/) in tests: the real program, against a real service. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import type { Service } from './service.ts';
+import { until } from './until.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const MAIN = resolve(ROOT, 'cli/src/main.ts');
+const PATIENCE_MS = 25_000;
+
+export interface CliOptions {
+  /** Where its requests go, with the service's API key and event key. */
+  service?: Service;
+  env?: Record<string, string>;
+  /** For its stdin; without it stdin is empty. */
+  input?: string;
+  cwd?: string;
+  /** Another program than the sources, such as the bundle. */
+  program?: string;
+}
+
+export interface CliResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+  /** stdout as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  readonly json: any;
+}
+
+/** Runs a command to its end. */
+export async function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
+  const command = startCli(args, options);
+  command.child.stdin?.end(options.input ?? '');
+  const straggler = setTimeout(() => command.child.kill('SIGKILL'), PATIENCE_MS);
+  const exitCode = await command.exitCode;
+  clearTimeout(straggler);
+  return {
+    exitCode,
+    stdout: command.stdout(),
+    stderr: command.stderr(),
+    get json() {
+      return JSON.parse(command.stdout());
+    },
+  };
+}
+
+/** The result of a command that must succeed. @throws with its output otherwise */
+export async function cliOk(args: string[], options: CliOptions = {}): Promise<CliResult> {
+  const result = await cli(args, options);
+  if (result.exitCode === 0) return result;
+  throw new Error(`tidegate ${args.join(' ')} ended with ${result.exitCode}:\n${result.stdout}\n${result.stderr}`);
+}
+
+export interface CliCommand {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** -1: a signal ended it. */
+  exitCode: Promise<number>;
+  /** Resolves when its output has the text, or matches. */
+  prints(what: string | RegExp): Promise<string>;
+  /** Ctrl-C. @returns the exit code */
+  interrupt(): Promise<number>;
+}
+
+/** Starts a command that goes on, such as `tail`. */
+export function startCli(
+  args: string[],
+  { service, env = {}, cwd = ROOT, program = MAIN }: CliOptions = {},
+): CliCommand {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd,
+    env: { ...ownVariables(), ...(service && variablesOf(service)), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  // It may end before it has read its input.
+  child.stdin.on('error', () => {});
+  const exitCode = once(child, 'close').then(([code]) => code ?? -1);
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exitCode,
+    async prints(what) {
+      const output = () => stdout + stderr;
+      const found = () => (typeof what === 'string' ? output().includes(what) : what.test(output()));
+      await until(() => found() || child.exitCode !== null, {
+        describe: () => `tidegate ${args.join(' ')} prints ${what}; it printed:\n${stdout}\n${stderr}`,
+        timeoutMs: PATIENCE_MS,
+      });
+      if (!found()) throw new Error(`tidegate ${args.join(' ')} ended without ${what}:\n${stdout}\n${stderr}`);
+      return output();
+    },
+    async interrupt() {
+      child.kill('SIGINT');
+      return exitCode;
+    },
+  };
+}
+
+/** The settings by which the program finds the service. */
+export function variablesOf(service: Service): Record<string, string> {
+  const { API_KEY, EVENT_KEYS } = service.env;
+  return {
+    TIDEGATE_URL: service.url,
+    ...(API_KEY && { TIDEGATE_API_KEY: API_KEY }),
+    ...(EVENT_KEYS && { TIDEGATE_EVENT_KEY: EVENT_KEYS.split(',')[0] as string }),
+  };
+}
+
+/** Excludes the developer's own settings. */
+function ownVariables(): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
+  return { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, NODE_V8_COVERAGE };
+}

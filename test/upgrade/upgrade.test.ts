@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import type { Answer } from '../support/http.ts';
+import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { connectRedis } from '../support/redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { restoreStore } from './store-file.ts';
+import { APP, addHandlers, FUNCTIONS, SETTINGS, UNFINISHED, WEBHOOK_SECRET } from './unfinished-work.ts';
+
+interface ListedRun {
+  run_id: string;
+  function_id: string;
+  status: string;
+  event_id: string;
+}
+
+for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
+  describe(`After an upgrade, with the store of ${name.replace('.json.gz', '')}`, function () {
+    this.timeout(180_000);
+    let own: OwnRedis;
+    let host: AppHost;
+    let service: Service;
+    before(async () => {
+      own = await startOwnRedis();
+      const redis = connectRedis(own.url);
+      await restoreStore(redis, name);
+      redis.disconnect();
+      host = await startAppHost();
+      addHandlers(host, false);
+      service = await startService({ dev: false, env: { ...SETTINGS, REDIS_URL: own.url } });
+      // The app has another port than in the store.
+      expect((await host.register(service, FUNCTIONS, { appName: APP })).status).to.equal(200);
+    });
+    after(async () => {
+      await service?.stop();
+      await host?.close();
+      await own?.remove();
+    });
+
+    const listed = (answer: Answer) => answer.body.data as ListedRun[];
+    const runsOf = async (id: string) => {
+      const path = `/v1/runs?function_id=${APP}-${id}&limit=100`;
+      const ended = (answer: Answer) =>
+        listed(answer)?.length > 0 && listed(answer).every(({ status }) => status === 'Completed');
+      return listed(await service.waitFor(path, ended, 120_000));
+    };
+
+    it('runs that had not ended go on, each to its end', async () => {
+      const answer = { name: 'upgrade/answer', data: { customer: 'c1', n: 42 } };
+      expect((await service.post(service.eventPath, answer)).status).to.equal(200);
+      for (const [id, output] of Object.entries(UNFINISHED)) {
+        const runs = await runsOf(id);
+        expect(runs, id).to.have.lengthOf(id === 'limited' ? 3 : 1);
+        for (const { run_id } of runs) {
+          const { body } = await service.get(`/v1/runs/${run_id}`);
+          expect(body.data.output, id).to.equal(output);
+        }
+      }
+    });
+
+    it('runs that had ended keep their outcome', async () => {
+      const [failed] = listed(await service.get(`/v1/runs?function_id=${APP}-failed`));
+      expect(failed?.status).to.equal('Failed');
+      const completed = listed(await service.get(`/v1/runs?function_id=${APP}-completed`));
+      expect(completed.map(({ status }) => status)).to.deep.equal(['Completed', 'Completed']);
+      expect(host.calls('completed'), 'no call is repeated').to.deep.equal([]);
+    });
+
+    it('webhooks verify with the stored secret, and their log is there', async () => {
+      const [webhook] = (await service.get('/v1/webhooks')).body.data;
+      const { body } = await service.get(`/v1/webhooks/${webhook.id}/requests`);
+      expect(body.data.map(({ outcome }: { outcome: string }) => outcome)).to.deep.equal(['accepted']);
+      const payload = JSON.stringify({ id: 'evt_new', object: 'event', type: 'invoice.paid', data: { object: {} } });
+      const at = Math.floor(Date.now() / 1_000);
+      const signature = createHmac('sha256', WEBHOOK_SECRET).update(`${at}.${payload}`).digest('hex');
+      const received = await service.post(new URL(webhook.url).pathname, Buffer.from(payload), {
+        'content-type': 'application/json',
+        'stripe-signature': `t=${at},v1=${signature}`,
+      });
+      expect(received.status, JSON.stringify(received.body)).to.equal(200);
+      await host.nextCall('paid');
+    });
+
+    it('schedules have their next run', async () => {
+      const { body } = await service.get(`/v1/functions/${APP}-scheduled`);
+      expect(JSON.stringify(body.data)).to.match(/"next[^"]*":"20\d\d-01-01T00:00:00/);
+    });
+  });
+}
