@@ -13,9 +13,10 @@ const LAYERS = [
   ['archive'],
   ['store', 'functions', 'transforms'],
   ['metrics'],
+  ['providers'],
   ['model'],
   ['tracing'],
-  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts'],
+  ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts', 'version.ts'],
   ['setting-display.ts'],
   ['settings.ts'],
 ];
@@ -26,7 +27,9 @@ const PACKAGE_HOMES = [
   ['websockets', 'ws', ['api']],
   ['protobuf', '@bufbuild/[^/]+', ['functions']],
   ['bullmq', 'bullmq', ['jobs', 'workers']],
+  ['diff', 'diff', ['api']],
   ['isolates', 'isolated-vm|piscina', ['transforms']],
+  ['tokens', 'jose', ['providers']],
   ['redis', 'ioredis', ['store']],
   ['postgres', 'pg|pg-copy-streams|node-pg-migrate', ['archive']],
   ['opentelemetry', '@opentelemetry/[^/]+|bullmq-otel', ['tracing']],
@@ -42,8 +45,11 @@ const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts'];
 /** What each folder beside src/ imports apart from itself and packages. */
 const OUTSIDE_SRC = {
   'clients/typescript/src': [],
+  cli: [],
   'examples/typescript': ['clients/typescript/src'],
   scripts: [
+    'src/providers/catalog.ts',
+    'src/providers/preset.ts',
     'src/settings.ts',
     'src/setting-display.ts',
     'src/store/redis/keyspace.ts',
@@ -109,7 +115,7 @@ export default {
     forbid(
       'no-development-packages',
       'What production runs is not a devDependency.',
-      { path: '^(src|clients/typescript/src)/' },
+      { path: '^(src|clients/typescript/src|cli/src)/' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
     forbid(

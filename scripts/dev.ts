@@ -1,5 +1,6 @@
 /** Runs the whole service for development: Redis, web, worker and the example app. Called by scripts/dev. */
-import { join, relative, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { extname, join, relative, resolve } from 'node:path';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { HELP, readOptions, readPort } from './lib/dev-options.ts';
 import { devPostgres } from './lib/dev-postgres.ts';
@@ -11,11 +12,14 @@ import { type Supervised, supervise } from './lib/supervised.ts';
 import { watchFolders } from './lib/watch.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
+/** The released package has compiled code, and keeps its data where it is called. */
+const EXTENSION = extname(import.meta.filename);
+const HOME = EXTENSION === '.js' ? process.cwd() : ROOT;
 const SOURCE = join(ROOT, 'src');
 const EXAMPLE = join(ROOT, 'examples/typescript');
 const CLIENT = join(ROOT, 'clients/typescript/src');
 const DASHBOARD = join(ROOT, 'dashboard');
-const END_WITH_PARENT = join(ROOT, 'scripts/lib/end-with-parent.ts');
+const END_WITH_PARENT = join(ROOT, `scripts/lib/end-with-parent${EXTENSION}`);
 
 const say = printer('dev', 'blue');
 
@@ -24,8 +28,8 @@ await runMain(async () => {
   if (options.help) return console.log(HELP);
   console.log('Tidegate in dev mode: requests from this machine need no credentials. Not for production.');
   const port = (await readPort(process.env.PORT)) || (await freePort());
-  const redis = await devRedis(ROOT, options.cluster, process.env);
-  const postgres = await devPostgres(ROOT, options.archive, process.env).catch(async (error) => {
+  const redis = await devRedis(HOME, options.cluster, process.env);
+  const postgres = await devPostgres(HOME, options.archive, process.env).catch(async (error) => {
     await redis.stop?.();
     throw error;
   });
@@ -41,14 +45,15 @@ await runMain(async () => {
   };
   const env = { ...defaults, ...process.env, MODE: 'dev', ...redis.env, ...postgres.env, PORT: String(port) };
 
-  const example = options.example ? await exampleApp(port) : undefined;
-  const worker = supervise({ entry: join(SOURCE, 'worker.ts'), env, print: printer('worker', 'magenta') });
+  const hasExample = options.example && existsSync(EXAMPLE);
+  const example = hasExample ? await exampleApp(port) : undefined;
+  const worker = supervise({ entry: join(SOURCE, `worker${EXTENSION}`), env, print: printer('worker', 'magenta') });
   const web = supervise({
-    entry: join(SOURCE, 'web.ts'),
+    entry: join(SOURCE, `web${EXTENSION}`),
     env,
     print: printer('web', 'cyan'),
     onReady: once(() => {
-      console.log(welcome(port, options.example));
+      console.log(welcome(port, hasExample));
       example?.start();
     }),
   });
@@ -128,6 +133,11 @@ Ready.
   API         ${url}/v1
   API docs    ${url}/docs
   Bull Board  ${url}/queues
+
+Connect an app of yours: start it with one of these, and register it if it is not found by itself
+  export SERVICE_DEV=${url}
+  export INNGEST_DEV=${url}   # official Inngest SDKs
+  curl ${url}/v1/apps -H 'content-type: application/json' -d '{"url": "http://127.0.0.1:3000/api/service"}'
 
 Send a first event${example ? ' to the example' : ''}:
   curl ${url}/e/dev -H 'content-type: application/json' -d '${event}'

@@ -1,8 +1,9 @@
 /** Writes the documents that are generated from code. `node scripts/docs.ts --check` writes nothing and fails when one is stale. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { compatibilityPage } from './lib/compatibility-docs.ts';
+import { compatibilityPage, migrationPage } from './lib/compatibility-docs.ts';
 import { Problem, runMain } from './lib/problem.ts';
+import { providersPage } from './lib/provider-docs.ts';
 import { redisPage } from './lib/redis-docs.ts';
 import { envExample, settingsPage } from './lib/settings-docs.ts';
 
@@ -11,6 +12,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** Each generated document, by path. */
 export const GENERATED: Record<string, () => string> = {
   'docs/compatibility.md': compatibilityPage,
+  'docs/migrate-from-inngest.md': migrationPage,
+  'docs/providers.md': providersPage,
   'docs/redis.md': redisPage,
   'docs/settings.md': settingsPage,
   '.env.example': envExample,

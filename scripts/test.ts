@@ -29,10 +29,16 @@ const BACKGROUND = [
   'test/store/store-refusals.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/parsers',
+  'test/release',
 ];
 const TESTS = ['test', 'clients/typescript/test'];
-/** Slow, and rarely finds what others do not: scripts/fuzz covers the same routes. */
-const ONLY_WITH_ALL = ['test/api/schemathesis.test.ts'];
+/** Slow, and rarely find what others do not: scripts/fuzz covers the same routes, the image is built from what other tests start, and test/release starts
+ *  the package of the service. */
+const ONLY_WITH_ALL = [
+  'test/api/schemathesis.test.ts',
+  'test/deploy/image.test.ts',
+  'test/operations/service-install.test.ts',
+];
 /** What `scripts/test --cluster` runs on a Redis Cluster: scenarios that use all of the service. The others see no difference, or look at the
  *  keys of one Redis. */
 const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/official'];

@@ -22,7 +22,8 @@ installed() {
 
 if ! installed; then
   echo 'Installing dependencies (npm ci) …' >&2
-  npm ci --include=dev --no-audit --no-fund --loglevel=error >&2
+  # Errors are on stderr; stdout has only the banners of scripts.
+  npm ci --include=dev --no-audit --no-fund --loglevel=error >/dev/null
 fi
 cmp -s package-lock.json "$stamp" || cp package-lock.json "$stamp"
 if ! node_modules/.bin/node -e '' 2>/dev/null; then

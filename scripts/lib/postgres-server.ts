@@ -2,14 +2,14 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort, LOOPBACK } from './ports.ts';
 import type { PostgresProgram } from './postgres-program.ts';
 import { Problem } from './problem.ts';
 
-const KEEPER = join(import.meta.dirname, 'postgres-keeper.ts');
+const KEEPER = join(import.meta.dirname, `postgres-keeper${extname(import.meta.filename)}`);
 const USER = 'tidegate';
 const LAST_LINES = 8;
 const PROBE_MS = 50;

@@ -1,13 +1,13 @@
 /** Starts a Redis for a script, on a free loopback port, with the settings that the service recommends. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort, LOOPBACK } from './ports.ts';
 import { Problem } from './problem.ts';
 import { howToGetRedis, isNewEnough, type RedisProgram } from './redis-program.ts';
 
-const KEEPER = join(import.meta.dirname, 'redis-keeper.ts');
+const KEEPER = join(import.meta.dirname, `redis-keeper${extname(import.meta.filename)}`);
 /** Redis writes little at log level warning. */
 const LAST_LINES = 5;
 

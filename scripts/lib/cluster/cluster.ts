@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join as joinPath } from 'node:path';
+import { extname, join as joinPath } from 'node:path';
 import { type ClusterOptions as ClientOptions, Cluster } from 'ioredis';
 import { LOOPBACK } from '../ports.ts';
 import { Problem } from '../problem.ts';
@@ -16,7 +16,7 @@ import { type NodeSettings, nodeArguments } from './node-arguments.ts';
 import { isComplete, type NodeView, ownersOf } from './view.ts';
 import { waitUntil } from './wait.ts';
 
-const KEEPER = joinPath(import.meta.dirname, 'keeper.ts');
+const KEEPER = joinPath(import.meta.dirname, `keeper${extname(import.meta.filename)}`);
 const START_MS = 30_000;
 const DEFAULT_NODE_TIMEOUT_MS = 1_500;
 
