@@ -45,8 +45,11 @@ describe('GET /v1/overview, of the archive', function () {
     const away = await waitForState('unavailable');
     expect(away.body.data.archive.reason).to.include('Postgres');
     await service.waitFor('/v1/overview', ({ body }) => body.data.archive.behind_seconds > 3, 20_000);
+    await until(async () => (await ofWorker()).value('tidegate_archive_up') === 0, {
+      describe: 'the worker sees it, too',
+      timeoutMs: 20_000,
+    });
     const scraped = await ofWorker();
-    expect(scraped.value('tidegate_archive_up')).to.equal(0);
     expect(scraped.value('tidegate_archive_lag_seconds')).to.be.greaterThan(1);
     expect(scraped.value('tidegate_archive_shipments_failed_total')).to.be.greaterThan(0);
     expect(service.webs[0]?.output()).to.include('archive: unavailable; Redis keeps everything');

@@ -67,12 +67,12 @@ describe('tidegate tail', function () {
     started.push(command);
     await command.prints('{"kind":"hello"}');
     const id = await send('order/paid');
-    await command.prints(new RegExp(`${id}.*\n`));
+    await command.prints(new RegExp(`"kind":"event".*"internal_id":"${id}".*\n`));
     const [event] = command
       .stdout()
       .split('\n')
       .map((line) => JSON.parse(line || '{}'))
-      .filter(({ internal_id }) => internal_id === id);
+      .filter(({ kind, internal_id }) => kind === 'event' && internal_id === id);
     expect(event).to.include({ kind: 'event', name: 'order/paid', source: 'event-key' });
   });
 

@@ -1,6 +1,7 @@
 /** `POST /e/:key`: receives events and webhook requests. The steps: authenticate the key, resolve the environment, read the body, run the
  *  transform (webhooks only), validate, accept, respond. A step that fails rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
+import { timeOf } from '../../model/ids.ts';
 import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
@@ -53,7 +54,8 @@ function respond(ctx: Context, { ids, response }: Received): void {
 }
 
 export async function receive(ctx: Context, key: string, deps: ReceiveDeps): Promise<Received> {
-  const receivedAt = Date.now();
+  // The time by which the log of a webhook is ordered and filtered.
+  const receivedAt = timeOf(ctx.state.requestId);
   const startedAt = performance.now();
   const credential = await deps.credentials.of(key, receivedAt);
   const received =
