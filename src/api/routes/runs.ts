@@ -261,8 +261,9 @@ export function runRoutes({
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
-      async handle({ env, dialect, params: { id } }) {
-        const cancelled = await transitions.cancel(env, id, { cause: 'request' });
+      async handle({ env, dialect, principal, params: { id } }) {
+        const by = { kind: principal.kind, id: principal.id, name: principal.name };
+        const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
         // Redis may not have it any more.
         const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);
