@@ -127,6 +127,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     invocations,
     callCheckpoints,
     endpoints,
@@ -228,6 +229,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     replayPlanner: new ReplayPlanner({
       history,
       search: new EventSearch({ ...store, archive }),
