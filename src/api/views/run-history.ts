@@ -1,7 +1,7 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
+import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -27,13 +27,7 @@ export const historySchema = z
       .string()
       .nullable()
       .meta({ description: 'The expression that the event of a wait must meet; of a long one, the beginning' }),
-    invoked: z
-      .object({
-        function_id: z.string().nullable().meta({ description: 'null: not known' }),
-        run_id: z.string().meta({ description: 'There is no such run where the function did not start' }),
-      })
-      .nullable()
-      .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
+    function_id: z.string().nullable().meta({ description: 'The function that an invocation invokes' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
   })
@@ -42,10 +36,7 @@ export const historySchema = z
 /** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
-  return [
-    ...ended.map((entry) => presentEntry(run, entry)),
-    ...[...pending].map(([stepId, step]) => presentPending(run, stepId, step)),
-  ];
+  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
 }
 
 /** The history of a run that ended with its first call, for which no history is stored. */
@@ -65,7 +56,7 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry(run: Run, entry: HistoryEntry) {
+function presentEntry(entry: HistoryEntry) {
   const {
     kind,
     stepId,
@@ -80,6 +71,7 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     error,
     until,
     expression = null,
+    invokes = null,
     timedOut = false,
   } = entry;
   return {
@@ -95,14 +87,14 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     until: time(until),
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
     if: expression,
-    invoked: invokedBy(run, entry),
+    function_id: invokes,
     error: error ?? null,
     timed_out: timedOut,
   };
 }
 
-function presentPending(run: Run, stepId: string, step: Pending) {
-  const { op, name, since, until, expression = null } = step;
+function presentPending(stepId: string, step: Pending) {
+  const { op, name, since, until, expression = null, invokes = null } = step;
   return {
     kind: 'step',
     step_id: stepId,
@@ -116,13 +108,8 @@ function presentPending(run: Run, stepId: string, step: Pending) {
     until: time(until),
     waits_for: awaitedBy(step) ?? null,
     if: expression,
-    invoked: invokedBy(run, { ...step, stepId }),
+    function_id: invokes,
     error: null,
     timed_out: false,
   };
-}
-
-function invokedBy({ id }: Pick<Run, 'id'>, { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>) {
-  if (op !== 'InvokeFunction' || stepId === undefined) return null;
-  return { function_id: invokes ?? null, run_id: invokedRunId(id, stepId) };
 }
