@@ -127,6 +127,7 @@ describe('dashboard states of runs', function () {
       await tab(page, 'Sleeping').click();
       await page.waitForURL(/status=Sleeping/);
       await rowOf(page, 'waits').waitFor({ state: 'detached' });
+      await rowOf(page, 'naps').waitFor();
       expect(await shownRuns(page)).to.deep.equal([runs.naps]);
       await tab(page, 'Waiting').click();
       await rowOf(page, 'waits').waitFor();
@@ -140,6 +141,7 @@ describe('dashboard states of runs', function () {
       await rowOf(page, 'first').waitFor();
       await tab(page, 'Queued').click();
       await rowOf(page, 'naps').waitFor({ state: 'detached' });
+      await rowOf(page, 'third').waitFor();
       expect(await shownRuns(page)).to.deep.equal([runs.third, runs.second]);
     }));
 
@@ -175,7 +177,7 @@ describe('dashboard states of runs', function () {
       await open(page, `${service.url}/runs/${runs.naps}`);
       await page.getByText(/Sleeping until/).waitFor();
       await service.request('DELETE', `/v1/runs/${runs.naps}`, undefined, service.apiHeaders);
-      await page.getByText('dev mode', { exact: true }).waitFor();
+      await page.getByRole('definition').getByText('dev mode').waitFor();
       await page.getByText(/Sleeping until/).waitFor({ state: 'detached' });
       const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
       await attempts.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
