@@ -71,6 +71,7 @@ import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { statusRoutes } from './routes/status.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
@@ -244,6 +245,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
+    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, backpressure }),
     ...healthCheckRoutes({
       config,
       redis: store.redis,
