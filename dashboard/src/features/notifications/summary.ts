@@ -1,15 +1,15 @@
 /** What happened since the last notification. */
-export interface News {
+export interface Activity {
   /** IDs of functions, one for each failed run. */
   failedRuns: string[];
   heldEvents: number;
   newIssues: number;
 }
 
-export const noNews = (): News => ({ failedRuns: [], heldEvents: 0, newIssues: 0 });
+export const noActivity = (): Activity => ({ failedRuns: [], heldEvents: 0, newIssues: 0 });
 
 /** @returns the title and the page that a notification leads to; undefined: nothing happened */
-export function summaryOf({ failedRuns, heldEvents, newIssues }: News): { text: string; path: string } | undefined {
+export function summaryOf({ failedRuns, heldEvents, newIssues }: Activity): { text: string; path: string } | undefined {
   const parts: [text: string, path: string][] = [];
   const functions = [...new Set(failedRuns)];
   const [first] = functions;

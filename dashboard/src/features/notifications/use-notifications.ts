@@ -5,7 +5,7 @@ import { PRODUCTION } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { keepOpenWhenHidden, useLiveUpdates } from '../../api/live-updates.ts';
 import { usePreference } from './preference.ts';
-import { noNews, summaryOf } from './summary.ts';
+import { noActivity, summaryOf } from './summary.ts';
 
 /** Between two notifications. */
 const PAUSE_MS = 10_000;
@@ -15,32 +15,32 @@ export function useNotifications(): void {
   const env = useEnv();
   const isOn = usePreference() === 'on';
   const isChosen = useLock(isOn);
-  const news = useRef(noNews());
+  const activity = useRef(noActivity());
   useEffect(() => (isChosen ? keepOpenWhenHidden(env) : undefined), [isChosen, env]);
   useEffect(() => {
-    news.current = noNews();
+    activity.current = noActivity();
     if (!isChosen) return;
     const timer = setInterval(() => {
       // Who looks at the page sees it there.
-      if (!document.hasFocus()) show(news.current, env);
-      news.current = noNews();
+      if (!document.hasFocus()) show(activity.current, env);
+      activity.current = noActivity();
     }, PAUSE_MS);
     return () => clearInterval(timer);
   }, [isChosen, env]);
   useLiveUpdates('runs', ({ runs }) => {
     if (!isChosen) return;
-    for (const { function_id, status } of runs) if (status === 'Failed') news.current.failedRuns.push(function_id);
+    for (const { function_id, status } of runs) if (status === 'Failed') activity.current.failedRuns.push(function_id);
   });
   useLiveUpdates('held-events', ({ count }) => {
-    news.current.heldEvents += count;
+    activity.current.heldEvents += count;
   });
   useLiveUpdates('webhook-issues', ({ issues }) => {
-    news.current.newIssues += issues.filter(({ state }) => state === 'open').length;
+    activity.current.newIssues += issues.filter(({ state }) => state === 'open').length;
   });
 }
 
-function show(news: ReturnType<typeof noNews>, env: string): void {
-  const summary = summaryOf(news);
+function show(activity: ReturnType<typeof noActivity>, env: string): void {
+  const summary = summaryOf(activity);
   if (!summary) return;
   const { text, path } = summary;
   const notification = new Notification('Tidegate', { body: env === PRODUCTION ? text : `${env}: ${text}`, tag: LOCK });
