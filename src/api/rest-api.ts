@@ -48,6 +48,7 @@ import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
+import { deployRoutes } from './routes/deploys.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -223,6 +224,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
+    ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
