@@ -56,6 +56,7 @@ import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
+import { functionMetricsRoutes } from './routes/function-metrics.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
@@ -236,6 +237,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,

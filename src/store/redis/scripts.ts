@@ -68,6 +68,7 @@ const SCRIPTS = {
   recordWebhookTraffic: { file: 'webhooks/lua/record-webhook-traffic.lua', numberOfKeys: 1 },
   recordReplayed: { file: 'webhooks/lua/record-replayed.lua', numberOfKeys: 2 },
   dropArchivedRequests: { file: 'webhooks/lua/drop-archived-requests.lua', numberOfKeys: 7 },
+  numberSteps: { file: 'telemetry/lua/number-steps.lua', numberOfKeys: 1 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },
   startSession: { file: 'auth/lua/start-session.lua', numberOfKeys: 1 },
