@@ -48,6 +48,7 @@ import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
+import { deployRoutes } from './routes/deploys.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -55,6 +56,7 @@ import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
+import { functionMetricsRoutes } from './routes/function-metrics.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
@@ -224,6 +226,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
+    ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
@@ -235,6 +238,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,

@@ -136,6 +136,8 @@ describe('OpenAPI document', () => {
         sent[id] = eventId;
         await ended(eventId, status);
       }
+      expect(await call('GET /v1/deploys', {}, undefined, '?app=shop')).to.have.length(1);
+      await call('GET /v1/functions/:id/metrics', { id: 'shop-works' });
       await call('GET /v1/events', {}, undefined, '?limit=1');
       await call('GET /v1/events', {}, undefined, '?include=runs');
       await call('GET /v1/events/histogram');
