@@ -21,6 +21,7 @@ import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunStates } from '../jobs/runs/run-states.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
@@ -104,6 +105,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
   replayPlanner: ReplayPlanner;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
@@ -161,7 +163,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, runStates: deps.runStates, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
@@ -186,6 +188,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
+      runStates: deps.runStates,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({
