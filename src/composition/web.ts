@@ -177,6 +177,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     unsupported: config.unsupported,
     apps: store.apps,
     functions: store.functions,
+    deploys: store.deploys,
     expressionProblems: store.expressionProblems,
     looks,
     admission,
