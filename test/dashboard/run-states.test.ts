@@ -125,7 +125,7 @@ describe('dashboard states of runs', function () {
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await tab(page, 'Sleeping').click();
-      await page.waitForURL(/status=Sleeping/);
+      await page.waitForURL(/status=sleeping/);
       await rowOf(page, 'waits').waitFor({ state: 'detached' });
       await rowOf(page, 'naps').waitFor();
       expect(await shownRuns(page)).to.deep.equal([runs.naps]);
@@ -133,7 +133,7 @@ describe('dashboard states of runs', function () {
       await rowOf(page, 'waits').waitFor();
       expect(await shownRuns(page)).to.deep.equal([runs.waits]);
       await page.goBack();
-      await page.waitForURL(/status=Sleeping/);
+      await page.waitForURL(/status=sleeping/);
       await rowOf(page, 'naps').waitFor();
       await tab(page, 'Sleeping').and(page.locator('[aria-current=page]')).waitFor();
       await page.goBack();

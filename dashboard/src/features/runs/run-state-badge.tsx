@@ -19,17 +19,25 @@ const STYLES: Record<RunState['kind'], [Tone, IconName]> = {
   cancelled: ['neutral', 'close'],
 };
 
-/** Where a run is, and until when: "Sleeping · wakes in 14 d". */
-export function RunStateBadge({ run }: { run: RunInState }) {
+/** Where a run is, and until when: "Sleeping · wakes in 14 d".
+ *  @param brief without the details, which only the tooltip has */
+export function RunStateBadge({ run, brief = false }: { run: RunInState; brief?: boolean }) {
   const state = stateOf(run);
-  return state.until === undefined ? <StateBadge state={state} nowMs={0} /> : <LiveStateBadge state={state} />;
+  const Shown = state.until === undefined ? StateBadge : LiveStateBadge;
+  return <Shown state={state} brief={brief} nowMs={0} />;
 }
 
-function LiveStateBadge({ state }: { state: RunState }) {
-  return <StateBadge state={state} nowMs={useNow()} />;
+function LiveStateBadge(props: BadgeProps) {
+  return <StateBadge {...props} nowMs={useNow()} />;
 }
 
-function StateBadge({ state, nowMs }: { state: RunState; nowMs: number }) {
+interface BadgeProps {
+  state: RunState;
+  brief: boolean;
+  nowMs: number;
+}
+
+function StateBadge({ state, brief, nowMs }: BadgeProps) {
   const { kind, until } = state;
   const [tone, icon] = STYLES[kind];
   const detail = stateDetail(state, nowMs);
@@ -38,7 +46,7 @@ function StateBadge({ state, nowMs }: { state: RunState; nowMs: number }) {
   const title = until === undefined ? text : `${text} (${absolute(new Date(until))})`;
   return (
     <Badge tone={tone} icon={icon} title={title}>
-      {text}
+      {brief ? STATE_LABELS[kind] : text}
     </Badge>
   );
 }

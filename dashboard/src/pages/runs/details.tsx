@@ -24,7 +24,7 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
     <Card>
       <DescriptionList>
         <DescriptionItem term="Status">
-          <RunStateBadge run={run} />
+          <RunStateBadge run={run} brief />
         </DescriptionItem>
         <DescriptionItem term="Function">
           <Link to="/functions/$id" params={{ id: run.function_id }} className={LINK}>

@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApps } from '../../features/apps/queries.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
-import { STATUS_CHOICES } from '../../features/runs/status-filter.ts';
+import { STATUS_TABS } from '../../features/runs/status-filter.ts';
 import {
   fromLocalInput,
   searchParamsOf,
@@ -18,7 +18,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 
 const route = getRouteApi('/runs');
 
-const TABS = [['all', 'All'], ...STATUS_CHOICES.map((status) => [status, status] as const)] as const;
+const TABS = [['all', 'All'] as const, ...STATUS_TABS];
 
 const NO_FILTERS = {
   q: undefined,
