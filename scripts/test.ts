@@ -53,7 +53,7 @@ const ON_CLUSTER_SHORT = [
   'test/events/deduplication.test.ts',
 ];
 /** Of tests without a timeout of their own: six nodes share the machine with everything else. */
-const CLUSTER_TIMEOUT_MS = 60_000;
+const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this are no accident of a loaded machine. */
 const RERUN_MAX_FILES = 3;
 const ALL = '--all';

@@ -11,8 +11,8 @@ import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts'
 
 /** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
-/** Processes that notice the exit of their parent need a moment to exit. */
-const GRACE_MS = 2_000;
+/** Processes that notice the exit of their parent need a moment to exit, more on a busy machine. */
+const GRACE_MS = 15_000;
 const SHOWN_KEYS = 20;
 
 /** Sent by test/support/reporter.ts. */

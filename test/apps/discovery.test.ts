@@ -50,7 +50,6 @@ describe('apps on this machine, in dev mode', () => {
   const registered = (app: string, ids: string[]) =>
     until(async () => (await functionsOf(app))?.join() === ids.join(), {
       describe: `${app} has ${ids}`,
-      timeoutMs: 30_000,
     });
 
   it('are found without a request, whichever SDK they have, and registered again when they have changed or come back', async () => {
@@ -69,7 +68,7 @@ describe('apps on this machine, in dev mode', () => {
     await end(second);
     await listen(0, appOf('found', ['e']));
     await registered('found', ['found-e']);
-    expect(service.output()).to.include('found an app on this machine, and registered it');
+    await service.logs('found an app on this machine, and registered it');
   }).timeout(90_000);
 
   it('that answer on every path keep the one at which they are registered', async () => {
@@ -88,7 +87,6 @@ describe('apps on this machine, in dev mode', () => {
     await listen(2, appOf('cloud', ['a'], false));
     await until(() => service.output().includes('it is in production mode: start the app with SERVICE_DEV='), {
       describe: 'the log says so',
-      timeoutMs: 30_000,
     });
     expect(await functionsOf('cloud')).to.equal(undefined);
   }).timeout(45_000);
@@ -102,7 +100,7 @@ describe('apps on this machine, in dev mode', () => {
     server.on('request', () => {
       asked++;
     });
-    await until(() => asked >= 2, { describe: 'it is asked twice', timeoutMs: 30_000 });
+    await until(() => asked >= 2, { describe: 'it is asked twice' });
     expect(await functionsOf('deleted')).to.equal(undefined);
     await end(server);
     await until(() => !server.listening, { describe: 'it has ended' });

@@ -192,8 +192,7 @@ describe('The one view of hot and archived events', () => {
     );
   });
 
-  it('sees every event once while they move, on every page and in every count', async function () {
-    this.timeout(120_000);
+  it('sees every event once while they move, on every page and in every count', async () => {
     const env = 'moving';
     const events = Array.from({ length: 600 }, (_, n) => {
       const receivedAt = old - Math.floor(n / 3) * 700;

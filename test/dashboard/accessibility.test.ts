@@ -37,8 +37,7 @@ const DIALOGS: Record<string, string> = {
 };
 const PHONE = { width: 390, height: 844 };
 
-describe('dashboard accessibility', function () {
-  this.timeout(120_000);
+describe('dashboard accessibility', () => {
   const withPage = browserForSuite();
   let empty: Service;
   let full: Service;

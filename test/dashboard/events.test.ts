@@ -122,7 +122,7 @@ describe('dashboard events', () => {
         await page.keyboard.press('End');
         return (await rows(page).filter({ hasText: oldest }).count()) > 0;
       };
-      await until(toEnd, { describe: 'the oldest event is visible', timeoutMs: 30_000 });
+      await until(toEnd, { describe: 'the oldest event is visible' });
       expect(await rows(page).count()).to.be.below(100);
     })).timeout(60_000);
 

@@ -209,7 +209,6 @@ describe('batchEvents where workers die', () => {
       };
       await until(() => new Set(batches().flatMap((events) => events.map(({ data }) => data.n))).size === EVENTS, {
         describe: () => `all events run; ${batches().flat().length} do`,
-        timeoutMs: 30_000,
       });
       await until(async () => (await service.get('/v1/runs?status=Queued')).body.data.length === 0, {
         describe: 'no run waits',

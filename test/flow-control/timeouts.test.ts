@@ -30,7 +30,7 @@ describe('timeouts of a function', () => {
     return body.data[0].run_id;
   }
   async function ended(runId: string) {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at, 20_000);
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at);
     return body.data;
   }
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
@@ -146,9 +146,9 @@ describe('timeouts when processes die', () => {
       const cancelled = async () =>
         (await service.redis.zcard(service.keys.all()[0]?.runIndex('production', 'Cancelled', 'test-app-f') ?? '')) ===
         RUNS;
-      await until(cancelled, { describe: 'all runs are cancelled', timeoutMs: 30_000 });
+      await until(cancelled, { describe: 'all runs are cancelled' });
       const ids = () => new Set(host.calls('told').map(({ body }) => body.event.data.run_id));
-      await until(() => ids().size === RUNS, { describe: 'all cancellations are told', timeoutMs: 20_000 });
+      await until(() => ids().size === RUNS, { describe: 'all cancellations are told' });
       const { body } = await service.get('/v1/runs?function_id=test-app-f&limit=100');
       for (const run of body.data) expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
       const left = await service.redis.keys(`${service.prefix}*timers:*-finish`);
@@ -174,7 +174,7 @@ describe('timeouts when processes die', () => {
         .del(timer)
         .zrem(`${timer.slice(0, timer.lastIndexOf(':'))}:delayed`, timer.slice(timer.lastIndexOf(':') + 1));
       await removing.exec();
-      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at, 20_000);
+      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at);
       expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
     } finally {
       await service.stop();

@@ -83,8 +83,7 @@ function describeApp(official: OfficialApp): void {
     ['dies', (web) => web.kill()],
   ] as [string, (web: ServiceProcess) => Promise<void>][]) {
     if (what === 'dies' && official.lacks?.brokenConnection !== undefined) continue;
-    it(`goes on with a call when the web process ${what} that it is connected to`, async function () {
-      this.timeout(60_000);
+    it(`goes on with a call when the web process ${what} that it is connected to`, async () => {
       const next = await service.startWeb();
       const id = await outside.send('slow', { n: 9 });
       await service.waitFor(connectionsPath, ({ body }) => body.data[0]?.calls === 1);
@@ -94,7 +93,7 @@ function describeApp(official: OfficialApp): void {
       const run = await outside.endedRun(id);
       expect(run).to.include({ status: 'Completed', attempt: 0 });
       expect(run.output).to.deep.equal({ slept: 9 });
-      await service.waitFor(connectionsPath, ({ body }) => body.data.length === 1, 20_000);
+      await service.waitFor(connectionsPath, ({ body }) => body.data.length === 1);
     });
   }
 }

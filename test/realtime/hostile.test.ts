@@ -216,7 +216,7 @@ describe('Realtime, attacked', () => {
         if (status === 200) count++;
         return count === 60;
       },
-      { describe: '60 messages', timeoutMs: 30_000 },
+      { describe: '60 messages' },
     );
     await until(() => quick.messages.length === count, { describe: 'the other got all' });
     slow.resume();

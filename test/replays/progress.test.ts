@@ -154,7 +154,7 @@ describe('the progress of a replay', () => {
       made.find(({ status }) => status === 201)?.body.data.id,
     );
     expect((await service.request('DELETE', '/v1/environments/feature-x')).status).to.be.within(200, 204);
-    await service.waitFor('/v1/environments/feature-x', ({ status }) => status === 404, 30_000);
+    await service.waitFor('/v1/environments/feature-x', ({ status }) => status === 404);
     expect(await redis.keys(`${service.prefix}:*replay*:feature-x*`)).to.deep.equal([]);
     await until(
       async () => (await redis.zrange(keys.dueReplays, 0, '-1')).every((one) => !one.startsWith('feature-x/')),

@@ -31,7 +31,7 @@ describe('Schedules', () => {
   /** Waits for so many ticks more. */
   async function moreTicks(fnId: string, count: number) {
     const enough = host.calls(fnId).length + count;
-    await until(() => host.calls(fnId).length >= enough, { describe: `${enough} ticks of ${fnId}`, timeoutMs: 20_000 });
+    await until(() => host.calls(fnId).length >= enough, { describe: `${enough} ticks of ${fnId}` });
   }
 
   /** All of its runs, each with the second of its tick; the API's list, not the calls. */
@@ -85,7 +85,7 @@ describe('Schedules', () => {
             const ticks = (await runTicks(service, `test-app-${name}`)).filter((tick) => tick <= last);
             return ticks.length > last - (ticks[0] as number) && ticks;
           },
-          { describe: `every tick of ${name} has a run`, timeoutMs: 20_000 },
+          { describe: `every tick of ${name} has a run` },
         );
         expect(ran).to.deep.equal(from(ran[0] as number, last));
       }
@@ -162,7 +162,7 @@ describe('Schedules', () => {
       await moreTicks('branch', 2);
       await service.request('DELETE', '/v1/environments/branch-1');
       expect(await schedulers(service)).to.equal(0);
-      await service.waitFor('/v1/environments/branch-1', ({ status }) => status === 404, 20_000);
+      await service.waitFor('/v1/environments/branch-1', ({ status }) => status === 404);
       expect(await service.redis.keys(`${service.prefix}*repeat*`)).to.deep.equal([]);
     });
   });
@@ -278,7 +278,7 @@ describe('Schedules', () => {
         });
       }
       await host.register(service, functions);
-      await until(() => delays.length >= 60, { describe: '60 runs', timeoutMs: 20_000 });
+      await until(() => delays.length >= 60, { describe: '60 runs' });
       expect(Math.max(...delays)).to.be.above(1_500);
       expect(delays.filter((ms) => ms > 5_000)).to.deep.equal([]);
       expect(delays.filter((ms) => ms < 1_000).length).to.be.above(0);

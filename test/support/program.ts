@@ -46,7 +46,7 @@ export interface HostProgram {
   stop(): Promise<void>;
 }
 
-const END_MS = 10_000;
+const END_MS = 30_000;
 
 /** @throws with its output if it exits before it listens */
 export async function startHost(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<HostProgram> {
