@@ -58,7 +58,7 @@ describe('batchEvents', () => {
     await send('due/x', [{ data: { n: 2 } }]);
     const { body } = await host.nextCall('f');
     expect(numbers(body.events)).to.deep.equal([1, 2]);
-    expect(Date.now() - sentAt).to.be.within(1_000, 3_000);
+    expect(Date.now() - sentAt).to.be.at.least(1_000);
   });
 
   it('lists the run under each of its events', async () => {

@@ -36,7 +36,7 @@ describe('timeouts of a function', () => {
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
 
   it('start cancels a run that has not started within it, and not the one that is being called', async () => {
-    await register('queued', { start: '1s' });
+    await register('queued', { start: '3s' });
     let answer = () => {};
     host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
     const first = await send('queued');
@@ -54,8 +54,8 @@ describe('timeouts of a function', () => {
   });
 
   it('start counts from the time at which the run is due', async () => {
-    await register('later', { start: '1s' });
-    const runId = await send('later', Date.now() + 2_500);
+    await register('later', { start: '3s' });
+    const runId = await send('later', Date.now() + 4_000);
     expect((await ended(runId)).status).to.equal('Completed');
   });
 
@@ -95,8 +95,8 @@ describe('timeouts of a function', () => {
   });
 
   it('neither concerns a run that starts and ends in time', async () => {
-    await register('quick', { start: '1s', finish: '1h' });
-    host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('1500ms')));
+    await register('quick', { start: '3s', finish: '1h' });
+    host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('4s')));
     const runId = await send('quick');
     await until(async () => (await timersOf(runId)).length === 2, { describe: 'the run has both timers' });
     expect((await ended(runId)).status).to.equal('Completed');
@@ -161,7 +161,7 @@ describe('timeouts when processes die', () => {
   it('a timer that was lost is set again by the reconciler', async () => {
     const service = await startService({ env: { STALLED_AFTER_SECONDS: '0.25' } });
     try {
-      host.on('f', () => sleeps('4s'));
+      host.on('f', () => sleeps('1h'));
       const functions = (finish: string) => [{ id: 'f', triggers: [{ event: 'f/x' }], timeouts: { finish } }];
       await host.register(service, functions('3s'));
       await service.post('/e/key', { name: 'f/x', data: {} });

@@ -67,7 +67,7 @@ describe('the progress of a replay', () => {
   it('ends when it is cancelled, and with its active runs if that is wanted', async () => {
     bed.host.on('sleeper', () => ({ status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] }));
     const { wanted } = await missed('sleeper', 12);
-    const { id } = await bed.create({ ...wanted, rate: 4 });
+    const { id } = await bed.create({ ...wanted, rate: 2 });
     await bed.until(id, ({ progress }) => progress.started >= 3);
     expect((await change(id, 'cancel')).replay.status).to.equal('cancelled');
     const resting = await bed.until(id, ({ progress, runs }) => progress.started === runs.active);

@@ -143,10 +143,11 @@ describe('sharing of calls in flight', () => {
         : { status: 503, body: { name: 'Overloaded', message: 'too much' }, headers: { 'retry-after': '1' } };
     });
     await send('sick/x', 300);
-    await until(() => peaks.length >= 200, { describe: 'the sick app was called often' });
-    // How many calls arrive together at first depends on the machine's load.
-    expect(Math.max(...peaks.slice(0, 50))).to.be.above(2);
-    expect(Math.max(...peaks.slice(150, 200))).to.be.at.most(2);
+    // How many calls arrive together at first, and until the answers are noticed, depends on the machine's load.
+    await until(() => peaks.length >= 100 && Math.max(...peaks.slice(-50)) <= 2, {
+      describe: () => `it is called less; the last were ${peaks.slice(-50)}`,
+    });
+    expect(Math.max(...peaks)).to.be.above(2);
     const shown = await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed);
     expect(shown.body.data[0].slowed).to.include({ by: 'overload', max: CONCURRENCY });
     expect(shown.body.data[0].slowed.limit).to.be.at.most(2);
