@@ -39,6 +39,7 @@ const CLUSTER_TIMEOUT_MS = 180_000;
 const RERUN_MAX_PART = 0.01;
 /** More runs than cores, because tests wait as often as they compute; not many more, because a service in each needs memory. */
 const RUNS_AT_ONCE = Math.min(4, availableParallelism() + 1);
+const SLOWEST_SHOWN = 20;
 const ALL = '--all';
 const CLUSTER = '--cluster';
 /** Safe to delete. */
@@ -86,7 +87,8 @@ async function tryDashboard(): Promise<void> {
 }
 
 async function someTests(args: string[]): Promise<void> {
-  await runMocha({ args }, interruption.signal);
+  const totals = await runMocha({ args }, interruption.signal);
+  showSlowest([totals]);
 }
 
 async function clusterTests(args: string[]): Promise<void> {
@@ -114,6 +116,7 @@ async function allTests(): Promise<void> {
   if (unexpected) throw unexpected;
   const rerun = await rerunAlone(failures, Math.ceil(fileCount * RERUN_MAX_PART));
   const totals = [...ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : [])), ...rerun];
+  showSlowest(totals);
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
   console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
@@ -133,6 +136,15 @@ async function rerunAlone(failures: Error[], filesMax: number): Promise<Totals[]
   }
   console.log(styleText('yellow', `FLAKY: ${names} failed among the other tests and passed alone`));
   return failures.flatMap((failure) => (failure instanceof TestsFailed ? [{ ...failure.totals, failures: 0 }] : []));
+}
+
+function showSlowest(totals: readonly Totals[]): void {
+  const all = totals.flatMap(({ seconds }) => Object.entries(seconds));
+  // With fewer the slow ones are easy to see.
+  if (all.length < SLOWEST_SHOWN / 2) return;
+  const sorted = all.sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  const lines = sorted.map(([file, took]) => `  ${took.toFixed(0)} s ${relative(ROOT, file)}`);
+  console.log(['Slowest files:', ...lines].join('\n'));
 }
 
 /** @throws Problem under a heading that names the step */

@@ -22,6 +22,8 @@ export interface Totals {
   failures: number;
   /** Empty string: a failure outside of any file. */
   failedFiles: string[];
+  /** By file. */
+  seconds: Record<string, number>;
 }
 
 /** Tests failed, and nothing else went wrong. */
@@ -88,7 +90,7 @@ async function stopServers({ redis, postgres }: Servers): Promise<void> {
 }
 
 async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
-  const totals: Totals = { passes: 0, failures: 0, failedFiles: [] };
+  const totals: Totals = { passes: 0, failures: 0, failedFiles: [], seconds: {} };
   const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
   if (interrupted.aborted) return totals;
   const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];

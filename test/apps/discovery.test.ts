@@ -69,7 +69,7 @@ describe('apps on this machine, in dev mode', () => {
     await listen(0, appOf('found', ['e']));
     await registered('found', ['found-e']);
     await service.logs('found an app on this machine, and registered it');
-  }).timeout(90_000);
+  });
 
   it('that answer on every path keep the one at which they are registered', async () => {
     const server = await listen(2, appOf('anywhere', ['a']));
@@ -81,7 +81,7 @@ describe('apps on this machine, in dev mode', () => {
     });
     await until(() => asked > 0, { describe: 'other paths are asked', timeoutMs: 40_000 });
     expect((await service.get('/v1/apps/anywhere')).body.data.url).to.include('/custom/path');
-  }).timeout(60_000);
+  });
 
   it('that are in production mode are named in the log, with what to set', async () => {
     await listen(2, appOf('cloud', ['a'], false));
@@ -89,7 +89,7 @@ describe('apps on this machine, in dev mode', () => {
       describe: 'the log says so',
     });
     expect(await functionsOf('cloud')).to.equal(undefined);
-  }).timeout(45_000);
+  });
 
   it('that someone deletes stay away until they start anew', async () => {
     const server = await listen(1, appOf('deleted', ['a']));
@@ -104,7 +104,7 @@ describe('apps on this machine, in dev mode', () => {
     expect(await functionsOf('deleted')).to.equal(undefined);
     await end(server);
     await until(() => !server.listening, { describe: 'it has ended' });
-  }).timeout(60_000);
+  });
 
   it('are not looked for when DISCOVERY is false', async () => {
     const quiet = await startService({ workers: 0, env: { DISCOVERY: 'false', DISCOVERY_PORTS: ports.join() } });
@@ -122,5 +122,5 @@ describe('apps on this machine, in dev mode', () => {
     } finally {
       await quiet.stop();
     }
-  }).timeout(60_000);
+  });
 });

@@ -37,7 +37,10 @@ const DIALOGS: Record<string, string> = {
 };
 const PHONE = { width: 390, height: 844 };
 
-describe('dashboard accessibility', () => {
+describe('dashboard accessibility', function () {
+  // Each test has axe look at dozens of pages.
+  this.timeout(600_000);
+
   const withPage = browserForSuite();
   let empty: Service;
   let full: Service;

@@ -68,7 +68,7 @@ const HANDLERS: Record<string, (call: Call) => CallAnswer> = {
 };
 
 describe('A move from one Redis to a cluster', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let source: OwnRedis;
   let cluster: RedisCluster;
   let target: Cluster;

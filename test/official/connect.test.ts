@@ -7,7 +7,7 @@ import { CONNECTED, type OfficialApp } from './hosts.ts';
 import { type Loose, Outside } from './outside.ts';
 import { failsForGood, SCENARIOS } from './scenarios.ts';
 
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 900_000;
 
 for (const official of CONNECTED) {
   // Version 3 speaks the wire as version 4 does.

@@ -29,7 +29,7 @@ function runCommand(command: string, values: Record<string, string>): string {
 }
 
 describe('A backup as docs/operate.md describes it', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   this.bail(true);
 
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-backup-'));

@@ -162,5 +162,5 @@ describe('the progress of a replay', () => {
         describe: 'nothing of it is due',
       },
     );
-  }).timeout(60_000);
+  });
 });

@@ -199,14 +199,14 @@ describe('pausing a function when processes die', () => {
       await service.killWorker(1);
       const tt0 = Date.now();
       await until(active(0), { describe: 'all runs have ended', timeoutMs: 60_000 }).catch(async (error) => {
-        const left = await service.redis.zrange(index, 0, "-1", 'WITHSCORES');
+        const left = await service.redis.zrange(index, 0, '-1', 'WITHSCORES');
         const P = service.prefix;
         console.log('LEFT', left.length / 2, left.slice(0, 6), Date.now(), 'calls', host.calls('held').length);
         for (const list of ['wait', 'active'])
           console.log(
             list,
             await service.redis.llen(`${P}:queue:runs:${list}`),
-            await service.redis.lrange(`${P}:queue:runs:${list}`, 0, "3"),
+            await service.redis.lrange(`${P}:queue:runs:${list}`, 0, '3'),
           );
         for (const list of ['delayed', 'prioritized', 'failed', 'completed'])
           console.log(

@@ -17,7 +17,7 @@ export interface ProgramOptions {
 }
 
 /** Time limit of a program: less than the timeout of the slowest test, so that none keeps running. */
-const PATIENCE_MS = 270_000;
+const PATIENCE_MS = 570_000;
 
 /** Runs a program to its end, without input. */
 export async function run(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<ProgramResult> {
