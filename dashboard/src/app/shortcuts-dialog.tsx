@@ -5,7 +5,8 @@ const KEYS: [keys: string, action: string][] = [
   ['⌘K', 'Jump to a page, event, run, function or webhook'],
   ['/', 'Search this page'],
   ['j  k', 'Next and previous row'],
-  ['Enter', 'Open the selected row'],
+  ['Enter', 'Open the current row'],
+  ['x', 'Select the current row for an action on several'],
   ['?', 'Show keyboard shortcuts'],
 ];
 
