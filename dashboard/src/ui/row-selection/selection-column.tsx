@@ -18,26 +18,26 @@ interface Given<Row> {
 
 /** @returns the columns, with the checkboxes first where rows can be selected */
 export function useSelectionColumn<Row>({ columns, rows, rowKey, selectable }: Given<Row>): readonly Column<Row>[] {
+  const selection = selectable?.selection;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `rowKey` and `labelOf` do not depend on the render
   return useMemo(() => {
-    if (!selectable) return columns;
-    const { selection, labelOf } = selectable;
-    const loaded = () => rows.map(rowKey);
+    if (!selection) return columns;
+    const keys = rows.map(rowKey);
     const first: Column<Row> = {
       id: 'select',
       header: '',
       width: '1.25rem',
-      headerCell: <HeaderCheckbox keys={rows.map(rowKey)} selection={selection} />,
+      headerCell: <HeaderCheckbox keys={keys} selection={selection} />,
       cell: (row) => (
         <Box
-          label={`Select ${labelOf(row)}`}
+          label={`Select ${selectable.labelOf(row)}`}
           checked={selection.isSelected(rowKey(row))}
-          onToggle={(range) => selection.toggle(rowKey(row), loaded(), range)}
+          onToggle={(range) => selection.toggle(rowKey(row), keys, range)}
         />
       ),
     };
     return [first, ...columns];
-    // biome-ignore lint/correctness/useExhaustiveDependencies: `rowKey` and `labelOf` do not depend on the render
-  }, [columns, rows, selectable?.selection]);
+  }, [columns, rows, selection]);
 }
 
 function HeaderCheckbox({ keys, selection }: { keys: readonly string[]; selection: RowSelection }) {

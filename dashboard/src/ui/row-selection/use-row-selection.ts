@@ -30,9 +30,8 @@ export const SELECTED_MAX = 1_000;
 export function useRowSelection(of: string): RowSelection {
   const [state, setState] = useState<State>({ of, keys: NONE, all: false });
   const anchor = useRef<string>(undefined);
-  const current = state.of === of ? state : { of, keys: NONE, all: false };
   return useMemo(() => {
-    const { keys, all } = current;
+    const { keys, all } = state.of === of ? state : { keys: NONE, all: false };
     const set = (next: Iterable<string>) =>
       setState({ of, keys: new Set([...next].slice(0, SELECTED_MAX)), all: false });
     const isSelected = (key: string) => all || keys.has(key);
@@ -56,7 +55,6 @@ export function useRowSelection(of: string): RowSelection {
       selectAllMatching: () => setState({ of, keys: NONE, all: true }),
       clear: () => setState({ of, keys: NONE, all: false }),
     };
-    // biome-ignore lint/correctness/useExhaustiveDependencies: `current` is made of them
   }, [of, state]);
 }
 
