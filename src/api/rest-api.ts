@@ -64,6 +64,7 @@ import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { runCountRoutes } from './routes/run-counts.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -132,6 +133,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
+  const selectedRuns = new SelectedRuns({ ...store, runs, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,
@@ -168,9 +170,11 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({
       bulkActions: store.bulkActions,
-      selectedRuns: new SelectedRuns({ searches, functionTables }),
+      bulkResults: store.bulkResults,
+      selectedRuns,
       environments,
     }),
+    ...runCountRoutes({ selectedRuns }),
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runRoutes({
       runs,
