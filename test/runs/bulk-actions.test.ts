@@ -270,7 +270,7 @@ describe('bulk actions on runs', () => {
       );
       return runs.every(({ data }) => data.next_try_at !== null);
     };
-    await until(isDelayed);
+    await until(isDelayed, { describe: 'the next attempts are delayed' });
     isBack = true;
     const [sleeper] = await runsOf('sleeps', 'Running');
     const delayed = (await runsOf('delayed', 'Running')).map(({ run_id }: { run_id: string }) => run_id);
@@ -280,17 +280,20 @@ describe('bulk actions on runs', () => {
   });
 
   it('acts on no run of another environment', async () => {
-    await service.post('/v1/environments', { name: 'other', kind: 'standard' }, service.apiHeaders);
+    await service.post('/v1/environments', { name: 'other', kind: 'branch' }, service.apiHeaders);
     const [run] = await runsOf('named', 'Failed');
     const headers = { ...service.apiHeaders, 'x-service-env': 'other' };
     const request = { action: 'retry', filter: { run_ids: [run.run_id] } };
     const { status, body } = await service.post(PATH, request, headers);
     expect(status, JSON.stringify(body)).to.equal(201);
     const path = `${PATH}/${body.data.id}`;
-    const done = await until(async () => {
-      const { body: answer } = await service.get(path, headers);
-      return answer.data.status === 'done' && answer.data;
-    });
+    const { data: done } = await until(
+      async () => {
+        const { body: answer } = await service.get(path, headers);
+        return answer.data.status === 'done' && answer;
+      },
+      { describe: 'the bulk action is done' },
+    );
     expect(done).to.deep.include({ matched: { count: 0, is_exact: true } });
     expect(done.progress).to.deep.include({ done: 0, skipped: {} });
     const started = { action: 'cancel', filter: { started_by: body.data.id } };

@@ -44,7 +44,7 @@ const HEADER_PX = 40;
 /** A virtualized table: only visible rows are rendered and in the table's model. The page scrolls, not the table. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { label, rows, rowKey, onOpen, onEndReached, loadingMore = false, rowHeight = 44, selectable } = props;
-  const columns = useSelectionColumn({ columns: props.columns, rows, rowKey, selectable });
+  const columns: readonly Column<Row>[] = useSelectionColumn({ columns: props.columns, rows, rowKey, selectable });
   const body = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<string>();
   const wide = useIsWideScreen();

@@ -36,7 +36,7 @@ export class BulkResults {
 
   /** Those from a number on. */
   async read(env: string, id: string, from: number, limit: number): Promise<BulkResult[]> {
-    const texts = await this.#redis.zrange(this.#keys.bulkResults(env, id), from, from + limit - 1);
+    const texts = await this.#redis.zrange(this.#keys.bulkResults(env, id), from, `${from + limit - 1}`);
     return texts.map(resultOf);
   }
 }

@@ -1,6 +1,5 @@
 /** The column of checkboxes before a table's own columns. */
-import { useMemo } from 'react';
-import type { Column } from '../data-table.tsx';
+import { type ReactNode, useMemo } from 'react';
 import type { RowSelection } from './use-row-selection.ts';
 
 export interface SelectableRows<Row> {
@@ -9,21 +8,35 @@ export interface SelectableRows<Row> {
   labelOf(row: Row): string;
 }
 
-interface Given<Row> {
-  columns: readonly Column<Row>[];
+/** A column as the table takes it. */
+interface SelectionColumn<Row> {
+  id: string;
+  header: string;
+  headerCell: ReactNode;
+  width: string;
+  cell(row: Row): ReactNode;
+}
+
+interface Given<Row, Column> {
+  columns: readonly Column[];
   rows: readonly Row[];
   rowKey(row: Row): string;
   selectable: SelectableRows<Row> | undefined;
 }
 
 /** @returns the columns, with the checkboxes first where rows can be selected */
-export function useSelectionColumn<Row>({ columns, rows, rowKey, selectable }: Given<Row>): readonly Column<Row>[] {
+export function useSelectionColumn<Row, Column>({
+  columns,
+  rows,
+  rowKey,
+  selectable,
+}: Given<Row, Column>): readonly (Column | SelectionColumn<Row>)[] {
   const selection = selectable?.selection;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `rowKey` and `labelOf` do not depend on the render
   return useMemo(() => {
     if (!selection) return columns;
     const keys = rows.map(rowKey);
-    const first: Column<Row> = {
+    const first: SelectionColumn<Row> = {
       id: 'select',
       header: '',
       width: '1.25rem',
