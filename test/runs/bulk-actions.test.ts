@@ -106,7 +106,9 @@ describe('bulk actions on runs', () => {
     );
     expect(entries).to.have.length(1);
     expect(entries[0].target).to.equal(bulk.id);
-    expect(entries[0].summary).to.include('action "cancel"').and.include('bulk-naps').and.include('tenant');
+    expect(entries[0].summary)
+      .to.include('action cancel')
+      .and.include('filter (function_id bulk-naps; search event.data.tenant == "a"), 2 runs');
   });
 
   it('re-runs failed and cancelled runs, each once, as a re-run of the run does', async () => {

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
 import { useOpenIssues } from '../features/webhooks/issues.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -10,6 +11,7 @@ import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const BulkPanel = lazy(() => import('../features/runs/bulk/bulk-panel.tsx'));
 
 const GROUPS: [NavItem['group'], string][] = [
   ['monitor', 'Monitor'],
@@ -78,6 +80,11 @@ export function Shell() {
       {palette && (
         <Suspense>
           <CommandPalette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+      {useTrackedBulks().length > 0 && (
+        <Suspense>
+          <BulkPanel />
         </Suspense>
       )}
       <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />

@@ -183,7 +183,7 @@ function isInteractive(element: Element | null): boolean {
 /** Not on a link or button of the row, not a text selection, not for a new tab. */
 function isPlainClick(event: React.MouseEvent): boolean {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey) return false;
-  if ((event.target as Element).closest('a, button, input, select, label, summary')) return false;
+  if ((event.target as Element).closest('a, button, input, select, label, summary, dialog')) return false;
   return !getSelection()?.toString();
 }
 

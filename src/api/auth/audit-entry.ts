@@ -12,6 +12,7 @@ const LOGGED_SELECTION = [
   'action',
   'all',
   'filter',
+  'from',
   'received_after',
   'received_before',
   'functions',
@@ -20,6 +21,8 @@ const LOGGED_SELECTION = [
   'cancel_runs',
 ];
 const SELECTING = /^\/v1\/(?:replays|runs\/bulk)(?:\/|$)/;
+/** Of a list; a longer one is counted. */
+const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
 const SELECTION_MAX_LENGTH = 500;
 
@@ -34,7 +37,12 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx.request.body)].join(', '),
+    summary: [
+      summary,
+      ...loggedFields(ctx.request.body),
+      ...loggedSelection(path, ctx.request.body),
+      ...matchedBy(data),
+    ].join(', '),
   };
 }
 
@@ -50,8 +58,25 @@ function loggedSelection(path: string, body: unknown): string[] {
   if (!SELECTING.test(path) || typeof body !== 'object' || body === null) return [];
   return LOGGED_SELECTION.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
-    return value === undefined ? [] : [`${name} ${JSON.stringify(value).slice(0, SELECTION_MAX_LENGTH)}`];
+    return value === undefined ? [] : [`${name} ${textOf(value).slice(0, SELECTION_MAX_LENGTH)}`];
   });
+}
+
+/** For people: a filter as its fields, and IDs as their number. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.length > NAMED_MAX ? `${value.length}` : value.map(textOf).join(' or ');
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== null);
+    return `(${fields.map(([name, field]) => `${name} ${textOf(field)}`).join('; ')})`;
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** How many runs a bulk action found before it began. */
+function matchedBy(data: unknown): string[] {
+  const { matched } = (data ?? {}) as { matched?: { count?: unknown; is_exact?: unknown } };
+  if (typeof matched?.count !== 'number') return [];
+  return [`${matched.is_exact === true ? '' : 'at least '}${matched.count} runs`];
 }
 
 function idOf(data: unknown): string | undefined {

@@ -9,6 +9,14 @@ import { timeSchema } from '../views/time.ts';
 
 const COUNT_MS = 2_000;
 
+export const runCountSchema = z
+  .object({
+    count: z.int(),
+    by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+    is_exact: z.boolean().meta({ description: 'false: there are at least so many' }),
+  })
+  .meta({ id: 'RunCount' });
+
 export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns }): Route[] {
   return [
     route({
@@ -26,13 +34,7 @@ export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns })
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
       }),
-      data: z
-        .object({
-          count: z.int(),
-          by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
-          is_exact: z.boolean().meta({ description: 'false: there are at least so many' }),
-        })
-        .meta({ id: 'RunCount' }),
+      data: runCountSchema,
       errors: ['searches_full', 'archive_unavailable'],
       async handle({ env, query: { status = RUN_STATUSES, ...filters } }) {
         const selection = filteredBy(env, status, filters, Date.now());
