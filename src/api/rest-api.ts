@@ -13,6 +13,7 @@ import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
+import type { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
@@ -103,6 +104,7 @@ export interface ApiDeps {
   retries: RunRetries;
   limitStatuses: LimitStatuses;
   replayPlanner: ReplayPlanner;
+  evaluator: ExpressionEvaluator;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -165,7 +167,16 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
     }),
-    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
+    ...sendEventRoutes({
+      events,
+      environments,
+      acceptor,
+      backpressure,
+      eventMaxFutureMs,
+      eventLimits,
+      functionTables,
+      evaluator: deps.evaluator,
+    }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({

@@ -228,6 +228,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    evaluator: ingestion.evaluator,
     replayPlanner: new ReplayPlanner({
       history,
       search: new EventSearch({ ...store, archive }),

@@ -91,7 +91,7 @@ describe('dashboard bulk actions', () => {
       await page.waitForURL('**/events*');
       const shown = panel(page, /^Re-run: 2 runs/);
       await shown.getByText('Results').click();
-      expect(await shown.getByRole('list', { name: 'Results' }).getByRole('link').count()).to.equal(2);
+      await shown.getByRole('list', { name: 'Results' }).getByRole('link').nth(1).waitFor();
       await page.reload();
       await service.waitFor(
         '/v1/runs/count?function_id=shop-charge&status=Running',

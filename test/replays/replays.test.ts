@@ -119,8 +119,8 @@ describe('a replay', () => {
     expect(body.data[0]).to.include({ action: 'POST /v1/replays', target: second.id });
     expect(body.data[0].summary)
       .to.include('name two')
-      .and.include('filter {"name":"none/*"}')
-      .and.include('statuses ["Failed"]');
+      .and.include('filter (name none/*)')
+      .and.include('statuses Failed');
   });
 
   it('names what is wrong with a request', async () => {

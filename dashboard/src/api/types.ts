@@ -20,6 +20,7 @@ import type { providerDetailsSchema, providerSchema } from '../../../src/api/rou
 import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
+import type { matchSchema } from '../../../src/api/routes/send-events.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { storageSchema } from '../../../src/api/routes/storage.ts';
@@ -75,6 +76,8 @@ export type HistogramBucket = z.output<typeof bucketSchema>;
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
 export type EventProvenance = z.output<typeof provenanceSchema>;
+/** `POST /v1/events/match` */
+export type EventMatch = z.output<typeof matchSchema>;
 /** `GET /v1/events/:id/decisions` */
 export type EventDecision = z.output<typeof eventDecisionSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
