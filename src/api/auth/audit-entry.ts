@@ -7,7 +7,7 @@ import { principalOf } from './principals.ts';
 
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. */
+/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. Of held events: which are assigned or discarded. */
 const LOGGED_SELECTION = [
   'action',
   'all',
@@ -19,8 +19,12 @@ const LOGGED_SELECTION = [
   'statuses',
   'rate',
   'cancel_runs',
+  'ids',
+  'webhook',
+  'selection',
+  'reason',
 ];
-const SELECTING = /^\/v1\/(?:replays|runs\/bulk)(?:\/|$)/;
+const SELECTING = /^\/v1\/(?:replays|runs\/bulk|holding)(?:\/|$)/;
 /** Of a list; a longer one is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
@@ -37,12 +41,7 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [
-      summary,
-      ...loggedFields(ctx.request.body),
-      ...loggedSelection(path, ctx.request.body),
-      ...matchedBy(data),
-    ].join(', '),
+    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx), ...matchedBy(data)].join(', '),
   };
 }
 
@@ -54,10 +53,11 @@ function loggedFields(body: unknown): string[] {
   });
 }
 
-function loggedSelection(path: string, body: unknown): string[] {
-  if (!SELECTING.test(path) || typeof body !== 'object' || body === null) return [];
+function loggedSelection(path: string, { query, request: { body } }: RouteContext): string[] {
+  if (!SELECTING.test(path)) return [];
+  const given: Record<string, unknown> = { ...query, ...(typeof body === 'object' && body) };
   return LOGGED_SELECTION.flatMap((name) => {
-    const value = (body as Record<string, unknown>)[name];
+    const value = given[name];
     return value === undefined ? [] : [`${name} ${textOf(value).slice(0, SELECTION_MAX_LENGTH)}`];
   });
 }
