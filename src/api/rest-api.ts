@@ -183,6 +183,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
+      traceUrlTemplate: config.traceUrlTemplate,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({
