@@ -4,7 +4,7 @@ import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import {
   type HistoryEntry,
   hasEnded,
-  invokedRunIdOf,
+  invokedRunId,
   MAX_SENT_IDS,
   type Run,
   type StepLinks,
@@ -122,7 +122,7 @@ function presentLinks({ runId, eventId, sent, request }: StepLinks) {
 
 function presentPending(runId: string, stepId: string, step: Pending) {
   const { op, name, since, until, group } = step;
-  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunIdOf(runId, stepId) } : linksOfRequest(step);
+  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(runId, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,

@@ -7,7 +7,7 @@ import { metaOf } from '../../model/events/sessions.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { derivedEventId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
-import { invokedRunIdOf, type Run, runIdOf } from '../../model/runs/run.ts';
+import { invokedRunId, type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -72,7 +72,7 @@ export class Invocations {
     const now = Date.now();
     const event = invocationEvent(invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
-    const run = { id: invokedRunIdOf(runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
+    const run = { id: invokedRunId(runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
     const skipped = await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
     if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }

@@ -113,7 +113,7 @@ export function runIdOf(eventId: string, functionId: string): string {
 }
 
 /** The run that a step invokes. */
-export function invokedRunIdOf(runId: string, stepId: string): string {
+export function invokedRunId(runId: string, stepId: string): string {
   return derivedId(runId, 'invoke', stepId);
 }
 
