@@ -20,7 +20,7 @@ const STYLES: Record<RowKind, string> = {
   invoked: 'inset-y-1 rounded-sm border-2 border-busy',
   requested: 'inset-y-1 rounded-sm border-2 border-double border-busy',
   deferred: 'inset-y-1 rounded-sm border-2 border-muted',
-  queued: 'inset-y-1.5 rounded-sm bg-line',
+  queued: 'inset-y-1.5 rounded-sm bg-line-strong',
 };
 
 const FILLS: Record<NonNullable<Stretch['status']>, string> = {

@@ -16,8 +16,9 @@ export function callRows(
 ): TimelineRowData[] {
   if (steps.size > 0) return sequencesOf(calls).map((sequence) => callRow(sequence, run));
   const attempts = queuedAfterEachOther(calls.flatMap(([, entry]) => attemptOf(entry) ?? []));
+  const isRetried = (i: number) => attempts[i]?.status === 'Failed' && (i < attempts.length - 1 || !hasEnded(run));
   return attempts.map((attempt, i) => ({
-    ...rowOf([attempt], `call:${calls[i]?.[0]}`, attempt.status),
+    ...rowOf([attempt], `call:${calls[i]?.[0]}`, isRetried(i) ? 'Retried' : attempt.status),
     name: `Attempt ${attempt.number + 1}`,
   }));
 }
@@ -40,8 +41,25 @@ function callRow(sequence: readonly Call[], run: RunWithHistory): TimelineRowDat
   const attempts = queuedAfterEachOther(sequence.flatMap(([, entry]) => attemptOf(entry) ?? []));
   const status = last.status === 'Failed' ? failedStatus(index, run) : 'Completed';
   const row = rowOf(attempts, `call:${sequence[0]?.[0]}`, status);
-  const isCall = sequence.every(([, entry]) => entry.status !== 'Failed');
-  return { ...row, isCall, name: isCall ? 'Call' : 'Function', ...(status === 'Retrying' && retry(run)) };
+  const isCall =
+    status !== 'Retrying' && sequence.every(([, entry]) => entry.status !== 'Failed' || isOfStep(entry, run));
+  return {
+    ...row,
+    isCall,
+    name: status === 'Completed' && isCall ? 'Call' : 'Function',
+    ...(status === 'Retrying' && retry(run)),
+  };
+}
+
+/** A step failed, and the function failed with the same error: the step's row tells it. */
+function isOfStep({ error }: HistoryEntry, { history }: RunWithHistory): boolean {
+  return history.some(
+    (entry) =>
+      entry.kind === 'step' &&
+      entry.status === 'Failed' &&
+      entry.error?.name === error?.name &&
+      entry.error?.message === error?.message,
+  );
 }
 
 function retry(run: RunWithHistory) {

@@ -30,9 +30,7 @@ export function TimelineOutline({ run, rows, onOpen }: TimelineOutlineProps) {
       {failed.length > 0 && <Named title="Failed" className="text-bad" rows={failed} onOpen={onOpen} />}
       {now.length > 0 && <Named title="Now" className="text-muted" rows={now} onOpen={onOpen} words />}
       {steps.length === 0 && failed.length === 0 && now.length === 0 && (
-        <span className="text-muted">
-          {run.status === 'Completed' ? 'Completed without steps' : 'It was never called'}
-        </span>
+        <span className="text-muted">{withoutSteps(run, rows)}</span>
       )}
     </p>
   );
@@ -64,6 +62,11 @@ function Named({ title, className, rows, words = false, onOpen }: NamedProps) {
       {rows.length > SHOWN && <span className="text-muted">and {rows.length - SHOWN} more</span>}
     </span>
   );
+}
+
+function withoutSteps({ status }: RunWithHistory, { length }: readonly TimelineRowData[]): string {
+  if (status === 'Completed') return 'Completed without steps';
+  return length === 0 ? 'Cancelled before it was called' : 'Cancelled';
 }
 
 function count(steps: number): string {

@@ -48,12 +48,12 @@ export function TimelineRow({ row, extent, nowMs, open, onToggle, children }: Ti
           >
             <Icon name={open ? 'chevron-down' : 'chevron-right'} className="text-muted" />
             <Icon name={icon} className={color} />
-            <span className="min-w-0 truncate">
+            <span className="line-clamp-2 min-w-0 break-words">
               <span className="font-medium">{row.name}</span>{' '}
               <span className={`text-sm ${row.status === 'Failed' ? 'text-bad' : 'text-muted'}`}>{wordsOf(row)}</span>
             </span>
           </button>
-          {hasLinks(row) && (
+          {(hasLinks(row) || row.request !== null) && (
             <div className="pointer-events-none relative z-10 mt-0.5 pl-12 [&_a]:pointer-events-auto">
               <TimelineRowLinks row={row} />
             </div>

@@ -25,12 +25,11 @@ const COMPLETED: Record<RowKind, string> = {
 const FAILED: Partial<Record<RowKind, string>> = { requested: 'request failed', invoked: 'invoked function failed' };
 
 export function wordsOf(row: TimelineRowData): string {
-  const { kind, status, timedOut, untilMs, waitsFor, request } = row;
+  const { kind, status, timedOut, untilMs, waitsFor } = row;
   const awaited = waitsFor !== null && (kind === 'waited' || kind === 'signaled') ? ` ${waitsFor}` : '';
-  const requested = request ? ` ${request.method} ${hostOf(request.origin)}` : '';
   switch (status) {
     case 'Waiting':
-      return `${WAITING[kind]}${awaited}${requested}`;
+      return `${WAITING[kind]}${awaited}`;
     case 'Queued':
       return kind === 'queued' && untilMs !== null ? 'waiting' : 'queued';
     case 'Running':
@@ -38,21 +37,27 @@ export function wordsOf(row: TimelineRowData): string {
     case 'Retrying':
       return `${failedTimes(row)}, retrying`;
     case 'Retried':
-      return `${failedTimes(row)}, then repeated`;
+      return isPlain(row) ? 'failed' : `${failedTimes(row)}, then went on`;
     case 'Cancelled':
       return 'cancelled';
     case 'Failed':
-      return `${FAILED[kind] ?? 'failed'}${attemptSuffix(row)}${requested}${responded(row)}`;
+      return `${FAILED[kind] ?? 'failed'}${attemptSuffix(row)}${responded(row)}`;
     case 'Completed':
       if (timedOut) return `timed out${awaited && `, no event${awaited}`}`;
-      return `${COMPLETED[kind]}${awaited}${attemptSuffix(row)}${requested}${responded(row)}`;
+      return `${COMPLETED[kind]}${awaited}${attemptSuffix(row)}${responded(row)}`;
   }
 }
 
 /** @param ahead 1: of the attempt that follows those so far */
-function attemptSuffix({ attempts }: TimelineRowData, ahead = 0): string {
-  const number = (attempts.at(-1)?.number ?? -1) + ahead;
+function attemptSuffix(row: TimelineRowData, ahead = 0): string {
+  if (isPlain(row)) return '';
+  const number = (row.attempts.at(-1)?.number ?? -1) + ahead;
   return number > 0 ? ` on attempt ${number + 1}` : '';
+}
+
+/** One attempt of a function without steps: its name has the number. */
+function isPlain({ stepId, attempts }: TimelineRowData): boolean {
+  return stepId === null && attempts.length === 1;
 }
 
 function failedTimes({ attempts }: TimelineRowData): string {
@@ -61,7 +66,7 @@ function failedTimes({ attempts }: TimelineRowData): string {
 }
 
 function responded({ request }: TimelineRowData): string {
-  return request?.status ? `: ${request.status}` : '';
+  return request?.status ? ` with status ${request.status}` : '';
 }
 
 export function hostOf(origin: string): string {
