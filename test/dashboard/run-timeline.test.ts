@@ -59,6 +59,7 @@ describe('dashboard timeline of a run', () => {
         await page.getByRole('button', { name: 'approval waiting for event shop/approved' }).first().click();
         const approval = toggle(page, 'approval');
         expect(await approval.getAttribute('aria-expanded')).to.equal('true');
+        await row(page, 'approval').getByText('async.data.order == event.data.order').waitFor();
         await page.evaluate("document.querySelector('li [aria-expanded=true]').dataset.same = 'yes'");
         const { body } = await service.post('/e/key', { name: 'shop/approved', data: { order: 'A2' } });
         await row(page, 'approval received event shop/approved').waitFor();
@@ -166,6 +167,18 @@ describe('dashboard timeline of a run', () => {
       await page.getByRole('button', { name: 'refund', exact: true }).click();
       await row(page, 'refund failed').getByText('the card was refused').first().waitFor();
       expect(await row(page, /^Function/).count()).to.equal(0);
+    }));
+
+  it('keeps the sleep that a cancelled run was in', () =>
+    withPage(async (page) => {
+      const runId = await app.start('sleeper');
+      await isWaiting(runId, 'for long');
+      await open(page, `${service.url}/runs/${runId}`);
+      await row(page, 'for long sleeping').waitFor();
+      await service.request('DELETE', `/v1/runs/${runId}`);
+      await row(page, 'for long cancelled').waitFor();
+      await toggle(page, 'for long').click();
+      await row(page, 'for long').getByText('Would have woken').waitFor();
     }));
 
   it('shows the attempts of a run without steps plainly', () =>
