@@ -1,7 +1,15 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
+import {
+  type HistoryEntry,
+  hasEnded,
+  invokedRunId,
+  MAX_SENT_IDS,
+  type Run,
+  type StepLinks,
+} from '../../model/runs/run.ts';
+import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -27,16 +35,47 @@ export const historySchema = z
       .string()
       .nullable()
       .meta({ description: 'The expression that the event of a wait must meet; of a long one, the beginning' }),
-    function_id: z.string().nullable().meta({ description: 'The function that an invocation invokes' }),
+    invoked: z
+      .object({
+        function_id: z.string().nullable().meta({ description: 'null: not known' }),
+        run_id: z.string().meta({ description: 'There is no such run where the function did not start' }),
+      })
+      .nullable()
+      .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
+    group: z.int().nullable().meta({
+      description: 'Steps of a run with the same number were planned together, to run in parallel; null: planned alone',
+    }),
+    run_id: z.string().nullable().meta({
+      description: 'The run that the step started (an invocation), or that went on with the signal it sent',
+    }),
+    event_id: z.string().nullable().meta({ description: 'Internal ID of the event that ended the wait' }),
+    event_ids: z
+      .array(z.string())
+      .max(MAX_SENT_IDS)
+      .meta({
+        description: `Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`,
+      }),
+    events_sent: z.int().nullable().meta({ description: 'How many events the step sent; null: it sends none' }),
+    request: z
+      .object({
+        method: z.string(),
+        origin: z.string().meta({ description: 'Scheme, host and port; the path may hold secrets' }),
+        status: z.int().nullable().meta({ description: 'Of the response; null: there is none' }),
+      })
+      .nullable()
+      .meta({ description: 'The request that the service made for the step' }),
   })
   .meta({ id: 'HistoryEntry' });
 
 /** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
-  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
+  return [
+    ...ended.map((entry) => presentEntry(run, entry)),
+    ...[...pending].map(([stepId, step]) => presentPending(run, stepId, step)),
+  ];
 }
 
 /** The history of a run that ended with its first call, for which no history is stored. */
@@ -56,7 +95,7 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry(entry: HistoryEntry) {
+function presentEntry(run: Run, entry: HistoryEntry) {
   const {
     kind,
     stepId,
@@ -71,9 +110,10 @@ function presentEntry(entry: HistoryEntry) {
     error,
     until,
     expression = null,
-    invokes = null,
     timedOut = false,
   } = entry;
+  // It was invoking when its run ended.
+  const isCancelledInvocation = op === 'InvokeFunction' && status === 'Cancelled' && stepId !== undefined;
   return {
     kind,
     step_id: stepId ?? null,
@@ -87,14 +127,27 @@ function presentEntry(entry: HistoryEntry) {
     until: time(until),
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
     if: expression,
-    function_id: invokes,
+    invoked: invokedBy(run, entry),
     error: error ?? null,
     timed_out: timedOut,
+    group: entry.group ?? null,
+    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(run.id, stepId) } : entry),
   };
 }
 
-function presentPending(stepId: string, step: Pending) {
-  const { op, name, since, until, expression = null, invokes = null } = step;
+function presentLinks({ runId, eventId, sent, request }: StepLinks) {
+  return {
+    run_id: runId ?? null,
+    event_id: eventId ?? null,
+    event_ids: sent?.ids ?? [],
+    events_sent: sent?.count ?? null,
+    request: request ? { ...request, status: request.status ?? null } : null,
+  };
+}
+
+function presentPending(run: Run, stepId: string, step: Pending) {
+  const { op, name, since, until, group, expression = null } = step;
+  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(run.id, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,
@@ -108,8 +161,15 @@ function presentPending(stepId: string, step: Pending) {
     until: time(until),
     waits_for: awaitedBy(step) ?? null,
     if: expression,
-    function_id: invokes,
+    invoked: invokedBy(run, { ...step, stepId }),
     error: null,
     timed_out: false,
+    group: group ?? null,
+    ...presentLinks(links),
   };
+}
+
+function invokedBy({ id }: Pick<Run, 'id'>, { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>) {
+  if (op !== 'InvokeFunction' || stepId === undefined) return null;
+  return { function_id: invokes ?? null, run_id: invokedRunId(id, stepId) };
 }

@@ -32,13 +32,15 @@ export default function RunPage() {
 }
 
 function Known({ run }: { run: RunWithHistory }) {
-  const { entry } = route.useSearch();
+  const { entry, calls } = route.useSearch();
   const navigate = route.useNavigate();
   const canWrite = useHasAccess('write');
   const fn = useFunction(run.function_id).data?.data;
   const trigger = useTriggerEvent(run.event_id);
   const event = trigger.data?.data;
   const maxAttempts = fn && fn.retries + 1;
+  const show = (changed: { entry?: string | undefined; calls?: true | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }) as never, replace: true, resetScroll: false });
   return (
     <Page
       title={fn?.name ?? run.function_id}
@@ -59,13 +61,9 @@ function Known({ run }: { run: RunWithHistory }) {
         <Timeline
           run={run}
           open={entry}
-          onOpen={(key) =>
-            void navigate({
-              search: (before) => ({ ...before, entry: key }) as never,
-              replace: true,
-              resetScroll: false,
-            })
-          }
+          onOpen={(key) => show({ entry: key })}
+          showCalls={calls === true}
+          onShowCalls={(shown) => show({ calls: shown || undefined })}
         />
         <Metadata run={run} />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>

@@ -25,7 +25,7 @@ export function WaitStatus({ run }: { run: RunWithHistory }) {
         {first && <li>{first}</li>}
         {waits.slice(0, SHOWN).map((entry) => (
           <li key={entry.step_id}>
-            <Wait entry={entry} state={state} />
+            <Wait entry={entry} />
           </li>
         ))}
         {waits.length > SHOWN && <li className="text-muted">and {waits.length - SHOWN} more</li>}
@@ -55,8 +55,8 @@ function endOf({ until }: HistoryEntry): number {
   return until === null ? Number.MAX_SAFE_INTEGER : Date.parse(until);
 }
 
-function Wait({ entry, state }: { entry: HistoryEntry; state: RunState }) {
-  const { op, name, waits_for, until, if: expression, function_id } = entry;
+function Wait({ entry }: { entry: HistoryEntry }) {
+  const { op, name, waits_for, until, if: expression, invoked } = entry;
   const isStep = waits_for !== null && waits_for !== name;
   return (
     <>
@@ -75,11 +75,11 @@ function Wait({ entry, state }: { entry: HistoryEntry; state: RunState }) {
       {(op === 'Gateway' || op === 'AIGateway') && <>Requesting {name}: waiting for the response</>}
       {op === 'InvokeFunction' && (
         <>
-          Invoking <Code>{function_id ?? name}</Code>
-          {state.kind === 'invoking' && state.run_id && state.step?.id === entry.step_id && (
+          Invoking <Code>{invoked?.function_id ?? name}</Code>
+          {invoked && (
             <>
               {' in '}
-              <Link to="/runs/$id" params={{ id: state.run_id }} className="text-accent underline">
+              <Link to="/runs/$id" params={{ id: invoked.run_id }} className="text-accent underline">
                 its run
               </Link>
             </>
