@@ -77,7 +77,7 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
           publish: (message: MessageToPublish, runId: string) => publish(message, runId, settings),
           sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
         };
-        return outcomeOf(await runCall(fn, call, step, deps));
+        return outcomeOf(await runCall(fn, call, step, deps), settings);
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });

@@ -10,7 +10,7 @@ import { createCallMiddleware } from './middleware/call.ts';
 import type { MessageToPublish } from './publish.ts';
 import { type Progress, replay } from './steps/replay.ts';
 import { createStepTools } from './steps/tools.ts';
-import { describeError } from './wire-error.ts';
+import { describeError, type ErrorOnTheWire, withSource } from './wire-error.ts';
 
 export interface Outcome {
   status: number;
@@ -57,14 +57,23 @@ export async function runCall(
   return middleware.encode(progress);
 }
 
+export interface OutcomeOptions {
+  /** Whether errors have the lines of code where they were thrown. */
+  errorSource: boolean;
+}
+
 /** An output that JSON cannot represent fails the attempt. */
-export function outcomeOf(progress: Progress): Outcome {
-  if (progress.kind === 'ops') return underWay(progress);
-  if (progress.kind === 'failed') return failed(progress.error);
+export function outcomeOf(progress: Progress, { errorSource }: OutcomeOptions): Outcome {
+  const located = (error: ErrorOnTheWire) => (errorSource ? withSource(error) : error);
+  if (progress.kind === 'failed') return failed(progress.error, located);
+  if (progress.kind === 'ops') {
+    const ops = progress.ops.map((op) => (op.error ? { ...op, error: located(op.error) } : op));
+    return underWay({ ...progress, ops });
+  }
   try {
     return { status: 200, headers: {}, body: JSON.stringify(progress.output) ?? 'null' };
   } catch (error) {
-    return failed(error);
+    return failed(error, located);
   }
 }
 
@@ -81,8 +90,8 @@ export function isFinal(thrown: unknown): boolean {
   return thrown instanceof NonRetriableError || thrown instanceof StepError;
 }
 
-function failed(thrown: unknown): Outcome {
+function failed(thrown: unknown, located: (error: ErrorOnTheWire) => ErrorOnTheWire): Outcome {
   const headers: Record<string, string> = { [HEADERS.noRetry]: String(isFinal(thrown)) };
   if (thrown instanceof RetryAfterError) headers[HEADERS.retryAfter] = String(thrown.retryAfterSeconds);
-  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(describeError(thrown)) };
+  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(located(describeError(thrown))) };
 }

@@ -30,6 +30,8 @@ export interface ClientOptions {
   maxBytes?: number | undefined;
   /** For `logger` in handlers. Default: the console. */
   logger?: Logger | undefined;
+  /** Whether errors are sent with the lines of code around the place where they were thrown. Default: SERVICE_ERROR_SOURCE, or true. */
+  errorSource?: boolean | undefined;
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
   /** For all functions and sends. The first is the outermost. */
@@ -46,6 +48,7 @@ export const CLIENT_OPTIONS = Object.keys({
   signingKeyFallback: true,
   maxBytes: true,
   logger: true,
+  errorSource: true,
   fetch: true,
   middleware: true,
 } satisfies Record<keyof ClientOptions, true>);
@@ -58,6 +61,7 @@ export interface Settings {
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly logger: Logger;
+  readonly errorSource: boolean;
   /** URL under which the service reaches the app, without a trailing slash. */
   readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
@@ -77,6 +81,7 @@ export function readSettings(options: ClientOptions, env: Env = currentEnv()): S
     fetch: options.fetch ?? globalThis.fetch,
     maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     logger: options.logger ?? console,
+    errorSource: options.errorSource ?? isOn(env.SERVICE_ERROR_SOURCE),
     get serveOrigin() {
       return env.SERVICE_SERVE_ORIGIN ? toOrigin(env.SERVICE_SERVE_ORIGIN) : undefined;
     },
@@ -108,6 +113,10 @@ function readServiceDev({ SERVICE_DEV: value = '' }: Env): { dev: boolean; url?:
   if (['1', 'true'].includes(value)) return { dev: true };
   if (isHttpUrl(value)) return { dev: true, url: value };
   throw new ConfigError(`SERVICE_DEV: got ${JSON.stringify(value)}; it takes 1, true, 0, false or an http(s) address`);
+}
+
+function isOn(value = ''): boolean {
+  return value !== '0' && value !== 'false';
 }
 
 /** Does not reveal the key. */

@@ -127,7 +127,7 @@ class Handler:
         call = yield from _authentic_call(request, settings)
         fn, step = self._requested_of(request)
         run = RunCall(fn=fn, call=call, requested_step=step, deps=self._call_deps(settings), in_thread=self._in_thread)
-        return outcome_of((yield from does(run)))
+        return outcome_of((yield from does(run)), error_source=settings.error_source)
 
     def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:
         """What the call's address names: a function, and perhaps the one step of it to run."""

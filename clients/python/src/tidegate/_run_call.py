@@ -27,7 +27,7 @@ from ._steps.replay_sync import SyncReplay
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
 from ._steps.wrapping import AsyncWrapping, Wrapping
-from ._wire_error import describe_error, is_final, retry_after_seconds
+from ._wire_error import WireError, describe_error, is_final, retry_after_seconds, with_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,16 +167,25 @@ class RunCall:
             return Failed(error)
 
 
-def outcome_of(progress: Progress) -> AppAnswer:
-    """An output that cannot be written as JSON fails the attempt."""
+def outcome_of(progress: Progress, *, error_source: bool) -> AppAnswer:
+    """An output that cannot be written as JSON fails the attempt.
+
+    error_source: whether errors have the lines of code where they were raised.
+    """
+    located = with_source if error_source else _as_it_is
     if isinstance(progress, Ops):
-        return _under_way(progress)
+        ops = [{**op, "error": located(op["error"])} if op.get("error") else op for op in progress.ops]
+        return _under_way(Ops(ops, progress.retry_after_seconds))
     if isinstance(progress, Failed):
-        return _failed(progress.error)
+        return _failed(progress.error, located)
     try:
         return AppAnswer(status=200, headers={}, body=write(progress.output))
     except TypeError as error:
-        return _failed(error)
+        return _failed(error, located)
+
+
+def _as_it_is(error: WireError) -> WireError:
+    return error
 
 
 def _under_way(progress: Ops) -> AppAnswer:
@@ -189,13 +198,13 @@ def _under_way(progress: Ops) -> AppAnswer:
     return AppAnswer(status=206, headers=fields, body=write(progress.ops))
 
 
-def _failed(thrown: BaseException) -> AppAnswer:
+def _failed(thrown: BaseException, located: Callable[[WireError], WireError]) -> AppAnswer:
     final = is_final(thrown)
     fields = {headers.NO_RETRY: _flag(final)}
     seconds = retry_after_seconds(thrown)
     if seconds is not None:
         fields[headers.RETRY_AFTER] = str(seconds)
-    return AppAnswer(status=400 if final else 500, headers=fields, body=write(describe_error(thrown)))
+    return AppAnswer(status=400 if final else 500, headers=fields, body=write(located(describe_error(thrown))))
 
 
 def _flag(value: bool) -> str:

@@ -39,6 +39,7 @@ class Options:
     signing_key: str | None = None
     signing_key_fallback: str | None = None
     max_bytes: int | None = None
+    error_source: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Settings:
     @property
     def max_bytes(self) -> int:
         return DEFAULT_MAX_BYTES if self.options.max_bytes is None else self.options.max_bytes
+
+    @property
+    def error_source(self) -> bool:
+        return self._is_on("SERVICE_ERROR_SOURCE", self.options.error_source)
 
     @property
     def serve_origin(self) -> str | None:
@@ -109,6 +114,9 @@ class Settings:
         if not key:
             return None
         return _check_signing_key(key, "SERVICE_SIGNING_KEY_FALLBACK", "signing_key_fallback")
+
+    def _is_on(self, variable: str, option: bool | None) -> bool:
+        return self.variables.get(variable, "") not in ("0", "false") if option is None else option
 
     @property
     def _service_dev(self) -> tuple[bool, str | None]:
