@@ -179,6 +179,8 @@ export interface Config {
   readonly metricsToken: string | undefined;
   /** Ports where dev mode looks for apps; undefined: it does not. */
   readonly discoveryPorts: readonly number[] | undefined;
+  /** Whether what functions log is kept. */
+  readonly runLogs: boolean;
   readonly logLevel: Env['LOG_LEVEL'];
   /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
@@ -396,6 +398,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     metricsPort: env.METRICS_PORT,
     metricsToken: env.METRICS_TOKEN,
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
+    runLogs: env.RUN_LOGS,
     logLevel: env.LOG_LEVEL,
     tracing,
   });

@@ -64,6 +64,7 @@ import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { runLogRoutes } from './routes/run-logs.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -172,6 +173,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       environments,
     }),
     ...runMetadataRoutes({ runs, runMetadata }),
+    ...runLogRoutes({ runs, runLogs: store.runLogs }),
     ...runRoutes({
       runs,
       runMetadata,
