@@ -5,10 +5,12 @@ import { NonRetriableError, RetryAfterError, StepError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS } from './headers.ts';
-import { type Logger, quietWhile } from './logger.ts';
+import type { LogCollector } from './log-collector.ts';
+import { handlerLogger, type Logger } from './logger.ts';
 import { createCallMiddleware } from './middleware/call.ts';
 import type { MessageToPublish } from './publish.ts';
 import { type Progress, replay } from './steps/replay.ts';
+import { runningStep } from './steps/run.ts';
 import { createStepTools } from './steps/tools.ts';
 import { describeError, type ErrorOnTheWire, withSource } from './wire-error.ts';
 
@@ -21,6 +23,8 @@ export interface Outcome {
 
 export interface CallDeps {
   logger: Logger;
+  /** Gets what the function logs. */
+  logs?: LogCollector | undefined;
   /** For `step.publish`. */
   publish(message: MessageToPublish, runId: string): Promise<void>;
   /** For `step.sendSignal`. */
@@ -35,7 +39,7 @@ export async function runCall(
   fn: TidegateFunction,
   given: Call,
   requestedStep: string | undefined,
-  { logger, sendEvents, sendSignal, publish }: CallDeps,
+  { logger, logs, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
   const middleware = createCallMiddleware(fn, given);
   const decoded = await middleware.decode(given);
@@ -51,7 +55,16 @@ export async function runCall(
       publish: (message) => publish(message, runId),
       sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
     });
-    const context = { step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
+    // A call of one planned step repeats all that is outside of it.
+    const repeats = () => replaying() || (requestedStep !== undefined && runningStep() === undefined);
+    const collect = logs && ((level: keyof Logger, args: readonly unknown[]) => logs.add(level, args, runningStep()));
+    const context = {
+      step,
+      runId,
+      attempt,
+      maxAttempts,
+      logger: handlerLogger({ logger, replaying: repeats, collect }),
+    };
     return middleware.run(call, (events, added) => fn.handler({ ...added, ...events, ...context }));
   });
   return middleware.encode(progress);
