@@ -185,6 +185,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
+      traceUrlTemplate: config.traceUrlTemplate,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({

@@ -22,6 +22,7 @@ import { historySchema, presentHistory } from '../views/run-history.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
+import { presentTrace, traceSchema } from '../views/trace.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
@@ -38,6 +39,7 @@ export const detailedRunSchema = runSchema
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
+    ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });
 
@@ -70,6 +72,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  traceUrlTemplate: string | undefined;
 }
 
 /** The calls that the run needs next. */
@@ -92,6 +95,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  traceUrlTemplate,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
@@ -174,6 +178,7 @@ export function runRoutes({
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
             metadata: metadata.map(presentMetadata),
+            ...presentTrace(run, traceUrlTemplate),
           },
         };
       },

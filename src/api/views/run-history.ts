@@ -1,7 +1,15 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
+import {
+  type HistoryEntry,
+  hasEnded,
+  invokedRunId,
+  MAX_SENT_IDS,
+  type Run,
+  type StepLinks,
+} from '../../model/runs/run.ts';
+import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -20,13 +28,35 @@ export const historySchema = z
     waits_for: z.string().nullable().meta({ description: 'Name of the event or signal that a wait is for' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
+    group: z.int().nullable().meta({
+      description: 'Steps of a run with the same number were planned together, to run in parallel; null: planned alone',
+    }),
+    run_id: z.string().nullable().meta({
+      description: 'The run that the step started (an invocation), or that went on with the signal it sent',
+    }),
+    event_id: z.string().nullable().meta({ description: 'Internal ID of the event that ended the wait' }),
+    event_ids: z
+      .array(z.string())
+      .max(MAX_SENT_IDS)
+      .meta({
+        description: `Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`,
+      }),
+    events_sent: z.int().nullable().meta({ description: 'How many events the step sent; null: it sends none' }),
+    request: z
+      .object({
+        method: z.string(),
+        origin: z.string().meta({ description: 'Scheme, host and port; the path may hold secrets' }),
+        status: z.int().nullable().meta({ description: 'Of the response; null: there is none' }),
+      })
+      .nullable()
+      .meta({ description: 'The request that the service made for the step' }),
   })
   .meta({ id: 'HistoryEntry' });
 
 /** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
-  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
+  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(run.id, stepId, step))];
 }
 
 /** The history of a run that ended with its first call, for which no history is stored. */
@@ -75,11 +105,24 @@ function presentEntry(entry: HistoryEntry) {
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
     error: error ?? null,
     timed_out: timedOut,
+    group: entry.group ?? null,
+    ...presentLinks(entry),
   };
 }
 
-function presentPending(stepId: string, step: Pending) {
-  const { op, name, since, until } = step;
+function presentLinks({ runId, eventId, sent, request }: StepLinks) {
+  return {
+    run_id: runId ?? null,
+    event_id: eventId ?? null,
+    event_ids: sent?.ids ?? [],
+    events_sent: sent?.count ?? null,
+    request: request ? { ...request, status: request.status ?? null } : null,
+  };
+}
+
+function presentPending(runId: string, stepId: string, step: Pending) {
+  const { op, name, since, until, group } = step;
+  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(runId, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,
@@ -94,5 +137,7 @@ function presentPending(stepId: string, step: Pending) {
     waits_for: awaitedBy(step) ?? null,
     error: null,
     timed_out: false,
+    group: group ?? null,
+    ...presentLinks(links),
   };
 }

@@ -5,7 +5,7 @@ import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
+import { type Ending, hasEnded, type Run, type StepLinks } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
@@ -64,7 +64,7 @@ export class RunTransitions {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
+        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context?.links);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return true;
       case 'there':
@@ -81,9 +81,15 @@ export class RunTransitions {
   }
 
   /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
-  async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  async #recordWaitEnd(
+    { env, id }: Run,
+    stepId: string,
+    step: Pending,
+    memo: Memo,
+    links: StepLinks | undefined,
+  ): Promise<void> {
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now(), links)]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
@@ -136,7 +142,8 @@ export class RunTransitions {
   /** Finishes the step that invoked the run with the run's result. */
   async notifyInvoker(run: Run): Promise<void> {
     if (!run.invoker) return;
-    await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
+    const { runId, stepId } = run.invoker;
+    await this.finishStep(run.env, runId, stepId, invocationResult(run), { links: { runId: run.id } });
   }
 
   /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
