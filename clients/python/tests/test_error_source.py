@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.calls import Caller
 
-from tidegate import SyncContext, Tidegate, event
+from support.calls import Caller
+from tidegate import SyncContext, Tidegate
 from tidegate._error_source import source_of
 
 
@@ -18,7 +18,7 @@ def refuse() -> None:
 
 
 def failing(client: Tidegate, *, in_step: bool) -> Any:
-    @client.create_function(id="fn", triggers=event("order/paid"))
+    @client.create_function(id="fn", trigger="order/paid")
     def fn(ctx: SyncContext) -> None:
         if in_step:
             ctx.step.run("charge", refuse)

@@ -7,6 +7,7 @@ import os
 import re
 import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 _NEIGHBORS = 2
@@ -19,14 +20,14 @@ _MAX_FRAMES = 5
 """Frames whose files are tried: the first one that can be read counts."""
 _FRAME = re.compile(r'^[ |]*File "([^"]{1,4096})", line (\d{1,9})', re.MULTILINE)
 _NOT_OWN = tuple(
-    os.path.join(path, "")
-    for path in {os.path.dirname(__file__), *(sysconfig.get_paths().get(name, "") for name in ("stdlib", "platstdlib"))}
-    if path
+    f"{path}{os.sep}"
+    for path in (str(Path(__file__).parent), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 )
+_LIBRARIES = {"site-packages", "dist-packages"}
 
 
 def source_of(stack: object) -> dict[str, Any] | None:
-    """`{"file", "line", "lines"}` of the innermost frame of the app's own code whose file can be read. Raises nothing."""
+    """`{"file", "line", "lines"}` of the app's own innermost frame whose file can be read. Raises nothing."""
     if not isinstance(stack, str):
         return None
     try:
@@ -43,13 +44,12 @@ def source_of(stack: object) -> dict[str, Any] | None:
 def _own_frames(stack: str) -> Iterator[tuple[str, int]]:
     """The innermost first: a traceback has the most recent call last."""
     for file, line in reversed(_FRAME.findall(stack[-_MAX_STACK_LENGTH:])):
-        libraries = ("site-packages", "dist-packages")
-        if not file.startswith(("<", *_NOT_OWN)) and not any(part in libraries for part in file.split(os.sep)):
+        if not file.startswith(("<", *_NOT_OWN)) and _LIBRARIES.isdisjoint(Path(file).parts):
             yield file, int(line)
 
 
 def _read(file: str, line: int) -> dict[str, Any] | None:
-    if os.path.exists(file) and os.path.getsize(file) > _MAX_FILE_BYTES:
+    if Path(file).exists() and Path(file).stat().st_size > _MAX_FILE_BYTES:
         return None
     linecache.checkcache(file)
     every = linecache.getlines(file)
@@ -62,7 +62,7 @@ def _read(file: str, line: int) -> dict[str, Any] | None:
 
 
 def _relative(file: str) -> str:
-    root = os.path.join(os.getcwd(), "")
+    root = f"{Path.cwd()}{os.sep}"
     return file[len(root) :] if file.startswith(root) else file
 
 

@@ -15,13 +15,15 @@ from ._context import Context, SyncContext
 from ._events import received
 from ._functions import Function
 from ._json import write
+from ._log_collector import LogCollector
 from ._logging import AnyLogger, RunLogger
 from ._middleware.calls import FunctionCall
 from ._middleware.decode_event import decoded_event
 from ._middleware.stack import Stack
 from ._outside import AsyncOutside, Outside
+from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress, ReplayCall
-from ._steps.outcomes import Ops
+from ._steps.outcomes import Ops, running
 from ._steps.replay_async import AsyncReplay
 from ._steps.replay_sync import SyncReplay
 from ._steps.sync_tools import SyncSteps
@@ -58,6 +60,8 @@ class RunCall:
     deps: CallDeps
     in_thread: Callable[[Callable[[], Progress]], Awaitable[Progress]] = asyncio.to_thread
     """How async code calls a plain function that may block."""
+    logs: LogCollector | None = None
+    """Gets what the function logs."""
 
     def perform(self) -> Progress:
         """An async function gets an event loop of its own."""
@@ -153,9 +157,17 @@ class RunCall:
             "run_id": self.call.run_id,
             "attempt": call.attempt,
             "max_attempts": call.max_attempts,
-            "logger": RunLogger(self.deps.logger, replaying),
+            "logger": RunLogger(self.deps.logger, self._repeats(replaying), self._collect if self.logs else None),
             "deps": call.deps,
         }
+
+    def _repeats(self, replaying: Callable[[], bool]) -> Callable[[], bool]:
+        """A call of one planned step repeats all that is outside of it."""
+        return lambda: replaying() or (self.requested_step is not None and running.get() is None)
+
+    def _collect(self, level: int, message: str, fields: dict[str, Any]) -> None:
+        if self.logs:
+            self.logs.add(level, message, fields, running.get())
 
     def _encoded(self, progress: Progress) -> Progress:
         """An output as it is stored."""
@@ -174,7 +186,7 @@ def outcome_of(progress: Progress, *, error_source: bool) -> AppAnswer:
     """
     located = with_source if error_source else _as_it_is
     if isinstance(progress, Ops):
-        ops = [{**op, "error": located(op["error"])} if op.get("error") else op for op in progress.ops]
+        ops: list[Op] = [{**op, "error": located(op["error"])} if "error" in op else op for op in progress.ops]
         return _under_way(Ops(ops, progress.retry_after_seconds))
     if isinstance(progress, Failed):
         return _failed(progress.error, located)

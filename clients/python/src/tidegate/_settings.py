@@ -40,6 +40,7 @@ class Options:
     signing_key_fallback: str | None = None
     max_bytes: int | None = None
     error_source: bool | None = None
+    logs: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,13 @@ class Settings:
     @property
     def error_source(self) -> bool:
         return self._is_on("SERVICE_ERROR_SOURCE", self.options.error_source)
+
+    @property
+    def logs(self) -> bool | None:
+        """None when nobody told: unless a middleware encodes values."""
+        if self.options.logs is None and not self.variables.get("SERVICE_LOGS"):
+            return None
+        return self._is_on("SERVICE_LOGS", self.options.logs)
 
     @property
     def serve_origin(self) -> str | None:
