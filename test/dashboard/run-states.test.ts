@@ -179,7 +179,7 @@ describe('dashboard states of runs', function () {
       await service.request('DELETE', `/v1/runs/${runs.naps}`, undefined, service.apiHeaders);
       await page.getByRole('definition').getByText('dev mode').waitFor();
       await page.getByText(/Sleeping until/).waitFor({ state: 'detached' });
-      const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
-      await attempts.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
+      const steps = page.getByRole('list', { name: 'Steps and attempts' }).getByRole('listitem');
+      await steps.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
     }));
 });
