@@ -1,5 +1,5 @@
 /** Sonner writes its styles into a `<style>` element when it loads, which the dashboard's CSP forbids. This removes that call from the
- *  build; src/ui/toast.tsx imports the same styles as a file. */
+ *  build; src/ui/toaster.tsx imports the same styles as a file. */
 import type { Plugin } from 'vite';
 
 const MODULE = /\/sonner\/dist\/index\.mjs$/;

@@ -8,7 +8,7 @@ import { Annotation, Compartment, EditorState, type Extension } from '@codemirro
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { editorLook } from './code-mirror-look.ts';
-import type { EditorProps } from './editor-props.ts';
+import type { EditorProps, Selection } from './editor-props.ts';
 import { pathCompletion } from './path-completion.ts';
 import { replaceSelection } from './replace-selection.ts';
 
@@ -35,12 +35,14 @@ export default function CodeMirror({
   height = '16rem',
   completions = [],
   diagnostics = [],
-}: EditorProps) {
+  focusAt,
+}: EditorProps & { focusAt: Selection | undefined }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const callbacks = useRef({ onChange, completions });
   callbacks.current = { onChange, completions };
   const initial = useRef(value);
+  const focus = useRef(focusAt);
 
   useEffect(() => {
     const readOnlyState = new Compartment();
@@ -75,6 +77,12 @@ export default function CodeMirror({
         ],
       }),
     });
+    if (focus.current) {
+      const { length } = created.state.doc;
+      const { anchor, head } = focus.current;
+      created.focus();
+      created.dispatch({ selection: { anchor: Math.min(anchor, length), head: Math.min(head, length) } });
+    }
     view.current = created;
     return () => created.destroy();
   }, [language, readOnly, label]);

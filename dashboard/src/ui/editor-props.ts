@@ -1,3 +1,9 @@
+/** Offsets in the text. */
+export interface Selection {
+  anchor: number;
+  head: number;
+}
+
 export interface EditorProps {
   label: string;
   value: string;

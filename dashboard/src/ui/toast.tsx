@@ -1,25 +1,43 @@
-import { Toaster as SonnerToaster, toast as sonner } from 'sonner';
-import 'sonner/dist/styles.css';
-import type { CSSProperties } from 'react';
-import { Icon } from './icon.tsx';
+/** Short messages in the corner of the page after an action. What shows them loads with the first one. */
+import { lazy, Suspense, useCallback, useSyncExternalStore } from 'react';
+import type { Show } from './toaster.tsx';
 
-const COLORS = {
-  '--normal-bg': 'var(--surface)',
-  '--normal-border': 'var(--line-strong)',
-  '--normal-text': 'var(--text)',
-} as CSSProperties;
-const ICONS = {
-  success: <Icon name="check" className="text-good" />,
-  error: <Icon name="warning" className="text-bad" />,
-};
+const LazyToaster = lazy(() => import('./toaster.tsx'));
 
-/** A short message in the corner of the page after an action. */
+let show: Show | undefined;
+let pending: Parameters<Show>[] = [];
+let isWanted = false;
+const listeners = new Set<() => void>();
+
 export const toast = {
-  success: (message: string) => void sonner.success(message),
-  error: (error: Error) => void sonner.error(error.message),
+  success: (message: string) => request('success', message),
+  error: (error: Error) => request('error', error.message),
 };
+
+function request(...message: Parameters<Show>): void {
+  if (show) return show(...message);
+  pending.push(message);
+  isWanted = true;
+  for (const listener of listeners) listener();
+}
 
 /** Where toasts appear. Render it once. */
 export function Toaster() {
-  return <SonnerToaster position="bottom-right" icons={ICONS} style={COLORS} />;
+  const isShown = useSyncExternalStore(subscribe, () => isWanted);
+  const onReady = useCallback((ready: Show) => {
+    show = ready;
+    for (const message of pending) ready(...message);
+    pending = [];
+  }, []);
+  if (!isShown) return null;
+  return (
+    <Suspense>
+      <LazyToaster onReady={onReady} />
+    </Suspense>
+  );
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import type { Webhook } from '../../api/types.ts';
 import { useLiveIssues, useOpenIssues } from '../../features/webhooks/issues.ts';
 import { useProviders } from '../../features/webhooks/providers.ts';
@@ -10,18 +11,18 @@ import { Page } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { EndpointUrl } from './endpoint-url.tsx';
-import { IssuesTab } from './issues/issues-tab.tsx';
 import { ProviderName } from './provider-name.tsx';
-import { RequestsTab } from './requests/requests-tab.tsx';
-import { SettingsTab } from './settings/settings-tab.tsx';
-import { SetupTab } from './setup/setup-tab.tsx';
-import { VersionsTab } from './versions/versions-tab.tsx';
 import { UnsavedChangesGuard } from './workbench/unsaved-changes-guard.tsx';
 import { useDraft } from './workbench/use-draft.ts';
 import { useSample } from './workbench/use-sample.ts';
-import { Workbench } from './workbench/workbench.tsx';
 
 const route = getRouteApi('/webhooks/$id');
+const SetupTab = lazy(() => import('./setup/setup-tab.tsx'));
+const Workbench = lazy(() => import('./workbench/workbench.tsx'));
+const RequestsTab = lazy(() => import('./requests/requests-tab.tsx'));
+const IssuesTab = lazy(() => import('./issues/issues-tab.tsx'));
+const VersionsTab = lazy(() => import('./versions/versions-tab.tsx'));
+const SettingsTab = lazy(() => import('./settings/settings-tab.tsx'));
 const SETUP = ['setup', 'Setup'] as const;
 
 /** @param open issues */
@@ -80,12 +81,14 @@ function Opened({ webhook }: { webhook: Webhook }) {
     >
       <EndpointUrl webhook={webhook} />
       <Tabs label="Webhook sections" tabs={tabsOf(webhook, open)} current={tab} />
-      {tab === 'setup' && <SetupTab webhook={webhook} />}
-      {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
-      {tab === 'requests' && <RequestsTab webhook={webhook} draft={draft} />}
-      {tab === 'issues' && <IssuesTab webhook={webhook} />}
-      {tab === 'versions' && <VersionsTab webhook={webhook} />}
-      {tab === 'settings' && <SettingsTab webhook={webhook} />}
+      <Suspense fallback={<Loading />}>
+        {tab === 'setup' && <SetupTab webhook={webhook} />}
+        {tab === 'transform' && <Workbench webhook={webhook} draft={draft} sample={sample} />}
+        {tab === 'requests' && <RequestsTab webhook={webhook} draft={draft} />}
+        {tab === 'issues' && <IssuesTab webhook={webhook} />}
+        {tab === 'versions' && <VersionsTab webhook={webhook} />}
+        {tab === 'settings' && <SettingsTab webhook={webhook} />}
+      </Suspense>
       <UnsavedChangesGuard dirty={draft.dirty} />
     </Page>
   );

@@ -7,7 +7,7 @@ import { WebhookReplays } from '../requests/replays.tsx';
 import { IssueList } from './issue-list.tsx';
 
 /** What is wrong with the webhook, and the replays of what failed. */
-export function IssuesTab({ webhook }: { webhook: Webhook }) {
+export default function IssuesTab({ webhook }: { webhook: Webhook }) {
   const issues = useIssuesOfWebhook(webhook.id);
   if (issues.isPending) return <Loading />;
   if (issues.isError) return <ErrorAlert error={issues.error} onRetry={() => void issues.refetch()} />;

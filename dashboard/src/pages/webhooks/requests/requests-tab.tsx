@@ -28,7 +28,7 @@ const FILTERS = [['all', 'All'], ...OUTCOMES.map((outcome) => [outcome, capitali
 const MIN_ROWS = 25;
 
 /** The request log, or the request that the URL names. */
-export function RequestsTab({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
+export default function RequestsTab({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { request } = route.useSearch();
   return request ? <RequestDetails webhook={webhook} requestId={request} /> : <Log webhook={webhook} draft={draft} />;
 }

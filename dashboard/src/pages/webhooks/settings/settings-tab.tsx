@@ -10,7 +10,7 @@ import { ProviderCard } from './provider-card.tsx';
 import { SecretsCard } from './secrets-card.tsx';
 import { UrlCard } from './url-card.tsx';
 
-export function SettingsTab({ webhook }: { webhook: Webhook }) {
+export default function SettingsTab({ webhook }: { webhook: Webhook }) {
   const canWrite = useHasAccess('write');
   return (
     <div className="max-w-3xl space-y-5">

@@ -9,7 +9,7 @@ import { LiveRequest } from './live-request.tsx';
 import { Steps } from './steps.tsx';
 
 /** What to do at the provider, and the requests that come of it, live. */
-export function SetupTab({ webhook }: { webhook: Webhook }) {
+export default function SetupTab({ webhook }: { webhook: Webhook }) {
   const canWrite = useHasAccess('write');
   const provider = useProvider(webhook.provider);
   if (provider.isPending) return <Loading />;

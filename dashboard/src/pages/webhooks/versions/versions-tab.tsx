@@ -12,7 +12,7 @@ import { VersionDetails } from './version-details.tsx';
 const route = getRouteApi('/webhooks/$id');
 
 /** The versions of the webhook, or the one that the URL names. */
-export function VersionsTab({ webhook }: { webhook: Webhook }) {
+export default function VersionsTab({ webhook }: { webhook: Webhook }) {
   const { version } = route.useSearch();
   return version === undefined ? <List webhook={webhook} /> : <VersionDetails webhook={webhook} number={version} />;
 }

@@ -18,7 +18,7 @@ interface WorkbenchProps {
 }
 
 /** Editor and sample request on the left, the live result on the right. */
-export function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProps) {
+export default function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProps) {
   const canWrite = useHasAccess('write');
   const { sample } = sampleState;
   const preview = usePreview(draft.code, sample, canWrite && !sampleState.loading);
