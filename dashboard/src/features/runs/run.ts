@@ -2,7 +2,7 @@
 import type { ListedRun as ApiListedRun, Run } from '../../api/types.ts';
 
 /** Without its output, which may be megabytes. */
-export type ListedRun = Omit<Run, 'output' | 'error'> & { error: string | null };
+export type ListedRun = Omit<ApiListedRun, 'output' | 'error' | 'omitted'> & { error: string | null };
 
 export function toListedRun({ output: _, omitted: __, error = null, ...run }: ApiListedRun): ListedRun {
   return { ...run, error: error && `${error.name}: ${error.message}` };

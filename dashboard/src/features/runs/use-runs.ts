@@ -9,6 +9,7 @@ import { stopOf } from '../../lib/stop.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 import { toListedRun } from './run.ts';
 import { applyStatuses, mergeFirstPage, type RunPage } from './run-pages.ts';
+import { statusQuery } from './status-filter.ts';
 import { parseTime } from './time-range.ts';
 
 export interface RunFilters {
@@ -16,6 +17,7 @@ export interface RunFilters {
   q?: string | undefined;
   /** A text in the error. */
   error?: string | undefined;
+  /** A status or a state (status-filter.ts). */
   status?: string | undefined;
   function?: string | undefined;
   app?: string | undefined;
@@ -97,7 +99,7 @@ export function queryOf({ q, error, status, function: functionId, app, from, to 
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;
-  return { search, error, status, function_id: functionId, app, ...range };
+  return { search, error, ...statusQuery(status), function_id: functionId, app, ...range };
 }
 
 function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {

@@ -2,16 +2,16 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRunActions } from './use-run-actions.ts';
 
 const COLUMNS: Column<ListedRun>[] = [
-  { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <RunStatusBadge status={status} /> },
+  { id: 'status', header: 'Status', width: 'min(16rem, 34vw)', cell: (run) => <RunStateBadge run={run} /> },
   { id: 'function', header: 'Function', width: 'minmax(0, 2fr)', cell: (run) => <Name run={run} /> },
   {
     id: 'event',
