@@ -129,12 +129,15 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   },
 
   /** Two runs wait for the end of another; the one that came last has more priority. */
-  async priority(outside, fn) {
+  priority: async function priority(outside, fn): Promise<Effect> {
     const running = await outside.send(fn, { n: 0, ms: LONG_HOLD_MS });
     await outside.service.waitFor(`/v1/events/${running}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     const low = await outside.send(fn, { n: -100, ms: 1 });
     const high = await outside.send(fn, { n: 100, ms: 1 });
-    const [first, second] = await Promise.all([outside.output(high), outside.output(low)]);
+    const [held, first, second] = await Promise.all([running, high, low].map((id) => outside.output(id)));
+    const queued = await Promise.all([high, low].map(async (id) => Date.parse((await outside.endedRun(id)).queued_at)));
+    // A busy machine may have queued one of them too late to say anything.
+    if (Math.max(...queued) >= held.to) return priority(outside, fn);
     return first.from < second.from ? 'acts' : 'not there';
   },
 

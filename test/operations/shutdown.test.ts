@@ -36,7 +36,8 @@ describe('shutdown', () => {
 
   describe('web', () => {
     it('SIGTERM to one of two web processes breaks no request of clients with keep-alive connections', async () => {
-      service = await startService({ webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '0.5' } });
+      // Long enough for the load balancer below to notice, also on a busy machine.
+      service = await startService({ webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '3' } });
       const path = service.eventPath;
       const failures: string[] = [];
       let answered = 0;

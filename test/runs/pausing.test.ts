@@ -200,7 +200,7 @@ describe('pausing a function when processes die', () => {
       await service.post('/v1/functions/held-held/resume');
       await until(() => host.calls('held').length > 20, { describe: 'the runs start' });
       await service.killWorker(1);
-      await until(active(0), { describe: 'all runs have ended', timeoutMs: 60_000 });
+      await until(active(0), { describe: 'all runs have ended', timeoutMs: 100_000 });
       const ids = host.calls('held').map(({ body }) => body.ctx.run_id);
       expect(new Set(ids).size).to.equal(RUNS);
       // Only calls in flight when the worker was killed may be repeated.
