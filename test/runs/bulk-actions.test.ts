@@ -66,7 +66,7 @@ describe('bulk actions on runs', () => {
     const { status, body: answer } = await post(PATH, body);
     expect(status, JSON.stringify(answer)).to.equal(201);
     const path = `${PATH}/${answer.data.id}`;
-    return (await service.waitFor(path, ({ body: one }) => one.data?.status === 'done', 20_000)).body.data;
+    return (await service.waitFor(path, ({ body: one }) => one.data?.status === 'done')).body.data;
   }
 
   it('a dry run counts the runs that the filter selects, and changes nothing', async () => {

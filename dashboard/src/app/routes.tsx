@@ -64,7 +64,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: searchSchema({ entry: integer }),
+  validateSearch: searchSchema({ entry: text, calls: flag }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
