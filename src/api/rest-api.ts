@@ -141,7 +141,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
-  const selectedRuns = new SelectedRuns({ ...store, runs, searches, functionTables });
+  const selectedRuns = new SelectedRuns({ ...store, runs, runStates: deps.runStates, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,

@@ -95,6 +95,7 @@ export async function createWorker(
     timerHandlers,
     restorer,
     retries,
+    runStates,
     schedules,
   } = createRunServices(core, store, history, ingestion);
 
@@ -253,6 +254,7 @@ export async function createWorker(
       selectedRuns: new SelectedRuns({
         ...store,
         runs: history.runs,
+        runStates,
         searches: new Searches(store, archive, history),
         functionTables: functions,
       }),

@@ -207,6 +207,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/runs/:id', { id });
       await call('POST /v1/runs/:id/retry-now', { id });
       await call('POST /v1/functions/:id/invoke', { id: 'shop-works' }, { data: {} });
+      await call('POST /v1/events/match', {}, { name: 'works/x', data: {} });
       await call('POST /v1/events/:id/send-again', { id: sent.works as string });
       await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
@@ -220,7 +221,9 @@ describe('OpenAPI document', () => {
       const { id: bulk } = await call('POST /v1/runs/bulk', {}, { action: 'cancel', filter });
       await call('GET /v1/runs/bulk');
       await call('GET /v1/runs/bulk/:id', { id: bulk });
-      await call('POST /v1/runs/bulk/:id/cancel', { id: bulk });
+      for (const verb of ['pause', 'resume', 'cancel']) await call(`POST /v1/runs/bulk/:id/${verb}`, { id: bulk });
+      await call('GET /v1/runs/bulk/:id/results', { id: bulk });
+      await call('GET /v1/runs/count');
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
       await call('GET /v1/functions/:id/limits', { id: 'shop-works' });
@@ -286,6 +289,7 @@ describe('OpenAPI document', () => {
       await call('POST /v1/holding/:id/assign', { id: one }, { environment: 'production' });
       await call('DELETE /v1/holding/:id', { id: two });
       await call('POST /v1/holding/assign', {}, { environment: 'production', name: 'webhook/received' });
+      await call('POST /v1/holding/discard', {}, { ids: [two] });
       await call('DELETE /v1/holding', {}, undefined, '?all=true');
       const throws = "function transform() { throw new Error('no'); }";
       const { id: failing, url: failingUrl } = await call(

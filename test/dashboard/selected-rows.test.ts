@@ -107,7 +107,7 @@ describe('dashboard actions on selected rows', () => {
       await dialog.getByText('Would start 2 runs').waitFor();
       await dialog.getByRole('button', { name: 'Start' }).click();
       await page.waitForURL('**/replays/*');
-      await page.getByText('2 selected events').waitFor();
+      await page.getByText('2 selected events', { exact: true }).first().waitFor();
       await page.goto(`${service.url}/events?name=order%2Fpaid`);
       await settled(page);
       await table.getByRole('checkbox', { name: `Select order/paid, ${ids[1]}` }).check();

@@ -274,6 +274,10 @@ describe('bulk actions on runs', () => {
     };
     await until(isDelayed, { describe: 'the next attempts are delayed' });
     isBack = true;
+    const retrying = { app: 'bulk', state: 'retrying' };
+    const { body: dry } = await post(PATH, { action: 'retry_now', filter: retrying, dry_run: true });
+    expect(dry.data).to.deep.include({ count: 2, by_function: [{ function_id: 'bulk-delayed', count: 2 }] });
+    expect((await get('/v1/runs/count?app=bulk&state=retrying')).data.count).to.equal(2);
     const [sleeper] = await runsOf('sleeps', 'Running');
     const delayed = (await runsOf('delayed', 'Running')).map(({ run_id }: { run_id: string }) => run_id);
     const bulk = await carriedOut({ action: 'retry_now', filter: { run_ids: [...delayed, sleeper.run_id] } });
@@ -368,6 +372,7 @@ describe('bulk actions on runs', () => {
         ...store,
         searches: {} as never,
         functionTables: {} as never,
+        runStates: {} as never,
         runs: { readMany: async (_env, ids) => ids.map((id) => ({ id, status: 'Running' }) as Run) },
       });
       const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };

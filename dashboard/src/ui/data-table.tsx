@@ -11,7 +11,7 @@ import { type SelectableRows, useSelectionColumn } from './row-selection/selecti
 export interface Column<Row> {
   id: string;
   header: string;
-  /** Shown in place of the header's text. */
+  /** Shown instead of the text of the header. */
   headerCell?: ReactNode;
   cell(row: Row): ReactNode;
   /** A CSS grid track: `8rem`, `minmax(10rem, 1fr)`. */

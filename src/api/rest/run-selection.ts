@@ -9,6 +9,7 @@ import {
   type RunSelection,
   STATUSES_OF_ACTION,
 } from '../../model/runs/bulk-action.ts';
+import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { LENGTH_MAX } from '../../model/search/parse.ts';
 import { listQuery } from './list-query.ts';
@@ -18,6 +19,9 @@ const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.pars
 
 /** As `GET /v1/runs` takes them. */
 export const runFilters = {
+  state: listQuery(RUN_STATES).meta({
+    description: 'One or more, as in `GET /v1/runs`: `retrying`. With `status`, runs meet both',
+  }),
   function_id: z
     .string()
     .min(1)
@@ -82,7 +86,7 @@ export function selectionOf(
 export function filteredBy(
   env: string,
   statuses: readonly RunStatus[],
-  { function_id, app, event_id, id_prefix, error, search, queued_after: after, queued_before }: RunFilter,
+  { state, function_id, app, event_id, id_prefix, error, search, queued_after: after, queued_before }: RunFilter,
   nowMs: number,
 ): RunSelection {
   const before = Math.min(queued_before ?? nowMs, nowMs);
@@ -91,6 +95,7 @@ export function filteredBy(
   return {
     env,
     statuses,
+    ...(state && { states: state }),
     ...(function_id !== undefined && { functionId: function_id }),
     ...(app !== undefined && { app }),
     ...(event_id !== undefined && { eventId: event_id }),

@@ -28,7 +28,7 @@ export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns })
       operationId: 'countRuns',
       summary: 'Count runs',
       description: 'The runs that `GET /v1/runs` lists with the same filters. It counts for 2 s at most.',
-      query: z.object({
+      query: z.strictObject({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
         ...runFilters,
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),

@@ -12,6 +12,7 @@ import {
   RERUN_FROM,
   type RunSelection,
 } from '../../model/runs/bulk-action.ts';
+import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { time } from './time.ts';
 
@@ -19,6 +20,7 @@ const selectionShape = {
   action: z.enum(BULK_ACTIONS),
   filter: z.object({
     status: z.array(z.enum(RUN_STATUSES)),
+    state: z.array(z.enum(RUN_STATES)).nullable(),
     function_id: z.string().nullable(),
     app: z.string().nullable(),
     event_id: z.string().nullable(),
@@ -83,11 +85,13 @@ export const bulkDryRunSchema = z
   .meta({ id: 'BulkActionDryRun' });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
-  const { statuses, functionId, app, eventId, idPrefix, error, search, after, before, runCount, startedBy } = selection;
+  const { statuses, states, functionId, app, eventId, idPrefix, error, search, after, before, runCount, startedBy } =
+    selection;
   return {
     action,
     filter: {
       status: [...statuses],
+      state: states ? [...states] : null,
       function_id: functionId ?? null,
       app: app ?? null,
       event_id: eventId ?? null,

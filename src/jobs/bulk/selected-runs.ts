@@ -12,6 +12,7 @@ import { conditionOfRuns } from '../../model/search/run-filters.ts';
 import type { BulkActions } from '../../store/runs/bulk-actions.ts';
 import type { BulkResults } from '../../store/runs/bulk-results.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { RunStates } from '../runs/run-states.ts';
 
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
@@ -35,6 +36,7 @@ export interface RunCounts {
 export interface SelectedRunsDeps {
   searches: Pick<Searches, 'runs' | 'runsOfEvent'>;
   runs: Pick<History['runs'], 'readMany'>;
+  runStates: Pick<RunStates, 'of'>;
   bulkActions: Pick<BulkActions, 'read'>;
   bulkResults: Pick<BulkResults, 'read'>;
   functionTables: FunctionTables;
@@ -54,6 +56,18 @@ export class SelectedRuns {
     { limit, timeoutMs }: { limit: number; timeoutMs: number },
   ): Promise<SearchPage<Run>> {
     if (isListed(selection)) return this.#listed(selection, cursor?.at ?? 0, Math.min(limit, READ_AT_ONCE));
+    const { states } = selection;
+    const page = await this.#found(selection, cursor, { limit, timeoutMs });
+    if (!states || page.found.length === 0) return page;
+    const stateOf = await this.#deps.runStates.of(page.found);
+    return { ...page, found: page.found.filter(({ id }) => states.includes(stateOf.get(id)?.kind ?? 'running')) };
+  }
+
+  async #found(
+    selection: RunSelection,
+    cursor: Position | undefined,
+    { limit, timeoutMs }: { limit: number; timeoutMs: number },
+  ): Promise<SearchPage<Run>> {
     const { searches, functionTables } = this.#deps;
     const { env, statuses, functionId, app, eventId, idPrefix, error, after, before } = selection;
     const search = selection.search === undefined ? undefined : parseSearch(selection.search, 'runs');

@@ -1,4 +1,5 @@
 /** Bulk actions: cancel, re-run or retry now the runs that a filter selects, or that are named (docs/functions.md). */
+import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now'] as const;
@@ -50,6 +51,8 @@ export type BulkWaitingReason = (typeof BULK_WAITING_REASONS)[number];
 export interface RunSelection {
   env: string;
   statuses: readonly RunStatus[];
+  /** Only these, when the action comes to them; undefined: any. */
+  states?: readonly RunStateKind[];
   /** An ID, or with `*` the beginning of several. */
   functionId?: string;
   app?: string;

@@ -35,6 +35,7 @@ export const WAITING_TEXTS: Record<NonNullable<BulkAction['waiting_because']>, s
 };
 
 const FILTER_NAMES: Record<string, string> = {
+  state: 'State',
   function_id: 'Function',
   app: 'App',
   event_id: 'Event',
@@ -51,15 +52,14 @@ export function filterLines({ status, ...filter }: BulkDryRun['filter']): [name:
   if (started_by !== null) return [['Runs', 'those that the re-run started and that have not ended']];
   const lines = Object.entries(rest).flatMap(([name, value]): [string, string][] => {
     if (value === null) return [];
-    return [
-      [FILTER_NAMES[name] ?? name.replaceAll('_', ' '), name.startsWith('queued_') ? timeText(value) : `${value}`],
-    ];
+    return [[FILTER_NAMES[name] ?? name.replaceAll('_', ' '), valueText(name, value)]];
   });
   return [['Status', status.join(', ')], ...lines];
 }
 
-function timeText(iso: string): string {
-  return absolute(new Date(iso));
+function valueText(name: string, value: string | readonly string[]): string {
+  if (typeof value !== 'string') return value.map((one) => one.replaceAll('_', ' ')).join(', ');
+  return name.startsWith('queued_') ? absolute(new Date(value)) : value;
 }
 
 export function runs(count: number): string {
