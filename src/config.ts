@@ -181,6 +181,8 @@ export interface Config {
   readonly traceUrlTemplate: string | undefined;
   /** Ports where dev mode looks for apps; undefined: it does not. */
   readonly discoveryPorts: readonly number[] | undefined;
+  /** Whether what functions log is kept. */
+  readonly runLogs: boolean;
   readonly logLevel: Env['LOG_LEVEL'];
   /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
@@ -399,6 +401,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     metricsToken: env.METRICS_TOKEN,
     traceUrlTemplate: env.TRACE_URL_TEMPLATE,
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
+    runLogs: env.RUN_LOGS,
     logLevel: env.LOG_LEVEL,
     tracing,
   });

@@ -285,6 +285,10 @@ const events = {
     .describe(
       'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PATCH /v1/environments/:name/limits`)',
     ),
+  RUN_LOGS: z
+    .stringbool()
+    .default(true)
+    .describe('Keep what functions write with the logger of their context, up to 1,000 lines and 256 KiB of a run'),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()
     .int()

@@ -69,6 +69,7 @@ import { overviewRoutes } from './routes/overview.ts';
 import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
 import { runCountRoutes } from './routes/run-counts.ts';
+import { runLogRoutes } from './routes/run-logs.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -192,6 +193,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     ...runCountRoutes({ selectedRuns }),
     ...runMetadataRoutes({ runs, runMetadata }),
+    ...runLogRoutes({ runs, runLogs: store.runLogs }),
     ...runRoutes({
       runs,
       runMetadata,

@@ -113,6 +113,7 @@ export async function createWorker(
     outbound: config.outbound,
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
+    takesLogs: config.runLogs,
     dev: config.dev,
     connect: connectCaller,
     onEnd: (env, app, call) => appLimits.record(env, app, call),

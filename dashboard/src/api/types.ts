@@ -41,6 +41,7 @@ import type {
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
+import type { logLineSchema } from '../../../src/api/views/run-log.ts';
 import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
@@ -100,6 +101,8 @@ export type Step = z.output<typeof stepSchema>;
 /** `POST /v1/functions/:id/invoke` */
 export type InvokeResult = z.output<typeof invokedSchema>;
 export type RunMetadata = z.output<typeof metadataSchema>;
+/** `GET /v1/runs/:id/logs` */
+export type LogLine = z.output<typeof logLineSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
 export type TransformResult = z.output<typeof transformResultSchema>;

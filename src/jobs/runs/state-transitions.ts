@@ -6,7 +6,7 @@ import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run, type StepLinks } from '../../model/runs/run.ts';
-import type { RunError } from '../../model/runs/run-error.ts';
+import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
@@ -121,7 +121,7 @@ export class RunTransitions {
     const error = await this.#sendFailureEvent(run, failure, event);
     const fn = await this.#deps.functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
-    const isKnown = output === JSON.stringify(failure.error);
+    const isKnown = output === JSON.stringify(withoutSource(failure.error));
     await this.#end(run, { status: 'Failed', error, ...(!isKnown && { output }) });
   }
 
@@ -222,7 +222,8 @@ export class RunTransitions {
 
 function invocationResult({ id, status, output = 'null', error }: Run): Memo {
   if (status === 'Completed') return outputOf(id, output);
-  return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
+  if (error) return { error: withoutSource(error) };
+  return { error: { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
 }
 
 /** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its

@@ -12,6 +12,7 @@ export const RUN_SUFFIXES = {
   history: ':history',
   waits: ':waits',
   metadata: ':metadata',
+  logs: ':logs',
 } as const;
 
 /** Lengths of the segments of ended runs: a run is in the first one of its time that has room (ended-run-index.ts). */
@@ -27,6 +28,7 @@ export const runKeys = (prefix: string) => ({
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   metadata: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.metadata}`,
+  logs: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.logs}`,
   restoredRun: (env: string, runId: string) => `${prefix}:restored-run:${env}:${runId}`,
   activeRuns: `${prefix}:active-runs`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
@@ -85,6 +87,15 @@ export const RUN_KEY_DECLARATIONS = {
     size: '500 fields, 64 KiB; only of runs with metadata',
     description:
       'Metadata of the run and its steps: target and kind → time of the last change; these and a name → value, as JSON.',
+  },
+  logs: {
+    pattern: 'run:<env>:<run ID>:logs',
+    type: 'hash',
+    owner: 'runs/run-logs.ts',
+    ttl: 'as the run',
+    size: '1,000 lines, 256 KiB, and 1,000 IDs of batches; only of runs that have logged',
+    description:
+      'What the function wrote with its logger: number → line, as JSON; counts, and the IDs of the batches that are stored.',
   },
   pending: {
     pattern: 'run:<env>:<run ID>:pending',

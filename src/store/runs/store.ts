@@ -11,6 +11,7 @@ import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
+import { RunLogs } from './run-logs.ts';
 import { RunMetadata } from './run-metadata.ts';
 import { RunStatuses } from './run-statuses.ts';
 import { Runs } from './runs.ts';
@@ -22,6 +23,7 @@ import { Waits } from './waits.ts';
 export interface RunStore {
   runs: Runs;
   runMetadata: RunMetadata;
+  runLogs: RunLogs;
   runStatuses: RunStatuses;
   runLists: RunLists;
   activeRuns: ActiveRuns;
@@ -44,6 +46,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
   return {
     runs: new Runs({ redis, keys, waits, retentionMs }),
     runMetadata: new RunMetadata(redis, keys),
+    runLogs: new RunLogs(redis, keys),
     runStatuses: new RunStatuses(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),

@@ -12,6 +12,8 @@ import { Card, Page } from '../../ui/page.tsx';
 import { RunActions } from './actions.tsx';
 import { RunDetails } from './details.tsx';
 import { ErrorDetails } from './error-details.tsx';
+import { RunLogs } from './logs/run-logs.tsx';
+import { StepLogs } from './logs/step-logs.tsx';
 import { Metadata } from './metadata.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRun, useTriggerEvent } from './use-run.ts';
@@ -63,7 +65,9 @@ function Known({ run }: { run: RunWithHistory }) {
           onOpen={(key) => show({ entry: key })}
           showCalls={calls === true}
           onShowCalls={(shown) => show({ calls: shown || undefined })}
+          extrasOf={(stepId) => stepId !== null && <StepLogs run={run} stepId={stepId} />}
         />
+        <RunLogs run={run} />
         <Metadata run={run} />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
           {event && <Json title="Input" value={event.data} label="Event data" />}
