@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
+import { startCollector } from '../support/collector.ts';
 import { type Service, startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
 import { signalOf, start, startTimelineApp, type TimelineApp } from './timeline-app.ts';
@@ -223,6 +224,35 @@ describe('dashboard timeline of a run', () => {
       await row(page, 'the end').getByText('Times out').waitFor();
       expect(await violations(page)).to.deep.equal([]);
     }));
+
+  it('links a traced run to the tracing of the installation, and copies the ID of its trace', async () => {
+    const collector = await startCollector();
+    const traced = await startService({
+      env: { ...collector.env, TRACE_URL_TEMPLATE: 'https://traces.example.com/{trace_id}?run={run_id}' },
+    });
+    const traceId = 'c0ffee'.padEnd(32, '0');
+    try {
+      await host.register(traced, [{ id: 'traced', triggers: [{ event: 'shop/traced' }] }], { appName: 'traced' });
+      const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+      await traced.post('/e/key', { name: 'shop/traced', data: {} }, headers);
+      const { body } = await host.nextCall('traced');
+      await withPage(
+        async (page) => {
+          await open(page, `${traced.url}/runs/${body.ctx.run_id}`);
+          const link = page.getByRole('link', { name: /opens your tracing/ });
+          const address = `https://traces.example.com/${traceId}?run=${body.ctx.run_id}`;
+          expect(await link.getAttribute('href')).to.equal(address);
+          await page.getByRole('button', { name: 'Copy trace ID' }).click();
+          await page.getByText('Copied', { exact: true }).waitFor();
+          expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(traceId);
+        },
+        { permissions: ['clipboard-read', 'clipboard-write'] },
+      );
+    } finally {
+      await traced.stop();
+      await collector.close();
+    }
+  });
 
   it('keeps the copy button of a stack trace beside the text on a phone', () =>
     withPage(

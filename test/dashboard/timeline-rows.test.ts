@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { HistoryEntry, RunWithHistory } from '../../dashboard/src/api/types.ts';
-import { rowsOf, type TimelineRowData } from '../../dashboard/src/pages/runs/timeline-rows.ts';
+import type { TimelineRowData } from '../../dashboard/src/pages/runs/timeline-row-data.ts';
+import { rowsOf } from '../../dashboard/src/pages/runs/timeline-rows.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00.000Z');
 

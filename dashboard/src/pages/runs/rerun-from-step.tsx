@@ -5,7 +5,7 @@ import { ExactNumber, parseExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Editor } from '../../ui/editor.tsx';
-import type { TimelineRowData } from './timeline-rows.ts';
+import type { TimelineRowData } from './timeline-row-data.ts';
 import { useRunActions } from './use-run-actions.ts';
 
 /** Re-runs the run from this step on, with the arguments that the function gives it or with others. */

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
-import type { TimelineAttempt } from './timeline-rows.ts';
+import type { TimelineAttempt } from './timeline-row-data.ts';
 
 /** Each attempt of a step: its times, and the error of one that failed. */
 export function AttemptList({ attempts }: { attempts: readonly TimelineAttempt[] }) {

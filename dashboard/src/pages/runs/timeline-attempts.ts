@@ -1,6 +1,6 @@
 /** Attempts inside a row of the timeline. */
 import type { HistoryEntry } from '../../api/types.ts';
-import { msOf, type TimelineAttempt } from './timeline-rows.ts';
+import { msOf, type TimelineAttempt } from './timeline-row-data.ts';
 
 /** undefined: the entry is no attempt, but a wait. */
 export function attemptOf(entry: HistoryEntry): TimelineAttempt | undefined {

@@ -1,6 +1,6 @@
 import { duration } from '../../ui/time.tsx';
 import { type Stretch, stretchesOf } from './timeline-attempts.ts';
-import type { RowKind, TimelineRowData } from './timeline-rows.ts';
+import type { RowKind, TimelineRowData } from './timeline-row-data.ts';
 
 /** Columns of the timeline: name, bar, queue time, duration. */
 export const GRID_COLUMNS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_4.5rem_5.5rem] sm:gap-x-4';

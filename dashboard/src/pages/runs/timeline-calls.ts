@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { attemptOf, queuedAfterEachOther } from './timeline-attempts.ts';
-import { msOf, PLAIN, type RowStatus, type TimelineAttempt, type TimelineRowData } from './timeline-rows.ts';
+import { msOf, PLAIN, type RowStatus, type TimelineAttempt, type TimelineRowData } from './timeline-row-data.ts';
 
 type Call = [index: number, entry: HistoryEntry];
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { duration } from '../../ui/time.tsx';
-import type { TimelineRowData } from './timeline-rows.ts';
+import type { TimelineRowData } from './timeline-row-data.ts';
 
 interface GroupProps {
   rows: readonly TimelineRowData[];

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Id } from '../../ui/code-block.tsx';
-import type { TimelineRowData } from './timeline-rows.ts';
+import type { TimelineRowData } from './timeline-row-data.ts';
 import { hostOf } from './timeline-words.ts';
 
 /** Events that a row names; its details name the others. */

@@ -1,6 +1,6 @@
 import type { RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
-import { isOpen, type TimelineRowData } from './timeline-rows.ts';
+import { isOpen, type TimelineRowData } from './timeline-row-data.ts';
 import { wordsOf } from './timeline-words.ts';
 
 /** Rows that are named; the others are counted. */

@@ -13,7 +13,7 @@ import { ErrorDetails } from './error-details.tsx';
 import { RerunFromStep } from './rerun-from-step.tsx';
 import { AttemptList } from './timeline-attempt-list.tsx';
 import { hasLinks, TimelineRowLinks } from './timeline-links.tsx';
-import type { TimelineRowData } from './timeline-rows.ts';
+import type { TimelineRowData } from './timeline-row-data.ts';
 
 interface TimelineRowDetailsProps {
   runId: string;

@@ -3,7 +3,7 @@ import { Icon, type IconName } from '../../ui/icon.tsx';
 import { duration, relative } from '../../ui/time.tsx';
 import { GRID_COLUMNS, TimelineBars, type TimelineExtent } from './timeline-bars.tsx';
 import { hasLinks, TimelineRowLinks } from './timeline-links.tsx';
-import type { RowStatus, TimelineRowData } from './timeline-rows.ts';
+import type { RowStatus, TimelineRowData } from './timeline-row-data.ts';
 import { queueTime, wordsOf } from './timeline-words.ts';
 
 const ICONS: Record<RowStatus, [icon: IconName, color: string]> = {

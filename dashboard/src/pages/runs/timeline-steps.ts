@@ -2,7 +2,7 @@
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { attemptOf, queuedAfterEachOther } from './timeline-attempts.ts';
-import { msOf, type RowKind, type RowStatus, type TimelineAttempt, type TimelineRowData } from './timeline-rows.ts';
+import { msOf, type RowKind, type RowStatus, type TimelineAttempt, type TimelineRowData } from './timeline-row-data.ts';
 
 const KINDS: Record<string, RowKind> = {
   Sleep: 'slept',

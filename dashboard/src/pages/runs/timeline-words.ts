@@ -1,6 +1,6 @@
 /** A row of the timeline in words: what happened, or what happens now. */
 import { duration } from '../../ui/time.tsx';
-import type { RowKind, TimelineRowData } from './timeline-rows.ts';
+import type { RowKind, TimelineRowData } from './timeline-row-data.ts';
 
 const WAITING: Record<RowKind, string> = {
   called: 'queued',
