@@ -13,6 +13,7 @@ import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
+import type { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
@@ -21,6 +22,7 @@ import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunStates } from '../jobs/runs/run-states.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
@@ -48,6 +50,7 @@ import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
+import { deployRoutes } from './routes/deploys.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -55,6 +58,7 @@ import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
+import { functionMetricsRoutes } from './routes/function-metrics.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
@@ -64,6 +68,7 @@ import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { runCountRoutes } from './routes/run-counts.ts';
 import { runLogRoutes } from './routes/run-logs.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -72,6 +77,7 @@ import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { statusRoutes } from './routes/status.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
@@ -102,7 +108,9 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
   replayPlanner: ReplayPlanner;
+  evaluator: ExpressionEvaluator;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -133,6 +141,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
+  const selectedRuns = new SelectedRuns({ ...store, runs, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,
@@ -159,19 +168,30 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, runStates: deps.runStates, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
     }),
-    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
+    ...sendEventRoutes({
+      events,
+      environments,
+      acceptor,
+      backpressure,
+      eventMaxFutureMs,
+      eventLimits,
+      functionTables,
+      evaluator: deps.evaluator,
+    }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({
       bulkActions: store.bulkActions,
-      selectedRuns: new SelectedRuns({ searches, functionTables }),
+      bulkResults: store.bulkResults,
+      selectedRuns,
       environments,
     }),
+    ...runCountRoutes({ selectedRuns }),
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runLogRoutes({ runs, runLogs: store.runLogs }),
     ...runRoutes({
@@ -186,6 +206,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
       traceUrlTemplate: config.traceUrlTemplate,
+      runStates: deps.runStates,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({
@@ -226,6 +247,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, accounts, publicUrl }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
+    ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
@@ -237,6 +259,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,
@@ -247,6 +270,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
+    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, backpressure }),
     ...healthCheckRoutes({
       config,
       redis: store.redis,

@@ -249,7 +249,13 @@ export async function createWorker(
     },
     bulkDeps: {
       bulkActions: store.bulkActions,
-      selectedRuns: new SelectedRuns({ searches: new Searches(store, archive, history), functionTables: functions }),
+      bulkResults: store.bulkResults,
+      selectedRuns: new SelectedRuns({
+        ...store,
+        runs: history.runs,
+        searches: new Searches(store, archive, history),
+        functionTables: functions,
+      }),
       transitions,
       retries,
       environments,

@@ -22,6 +22,8 @@ function entry(fields: Partial<HistoryEntry>, [startMs, endMs, queuedMs]: [numbe
     ended_at: at(endMs),
     until: null,
     waits_for: null,
+    if: null,
+    invoked: null,
     error: null,
     timed_out: false,
     group: null,
@@ -31,7 +33,7 @@ function entry(fields: Partial<HistoryEntry>, [startMs, endMs, queuedMs]: [numbe
     events_sent: null,
     request: null,
     ...fields,
-  } as HistoryEntry;
+  };
 }
 
 const step = (id: string, fields: Partial<HistoryEntry>, times: [number, number, number?]) =>

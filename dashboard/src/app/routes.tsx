@@ -71,7 +71,7 @@ const run = createRoute({
 const replays = createRoute({
   getParentRoute: () => root,
   path: '/replays',
-  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text }),
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text, ids: text }),
   component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
 });
 

@@ -1,11 +1,13 @@
+import { modShortcut } from '../lib/platform.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { NAV_ITEMS } from './navigation.ts';
 
 const KEYS: [keys: string, action: string][] = [
-  ['⌘K', 'Jump to a page, event, run, function or webhook'],
+  [modShortcut('K'), 'Jump to anything, or act'],
   ['/', 'Search this page'],
   ['j  k', 'Next and previous row'],
-  ['Enter', 'Open the selected row'],
+  ['Enter', 'Open the current row'],
+  ['x', 'Select the current row for an action on several'],
   ['?', 'Show keyboard shortcuts'],
 ];
 

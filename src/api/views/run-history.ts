@@ -20,12 +20,28 @@ export const historySchema = z
     name: z.string().nullable(),
     op: z.string().nullable().meta({ description: 'Kind of step: StepRun, Sleep, WaitForEvent, …' }),
     attempt: z.int().nullable().meta({ description: 'Number of earlier attempts' }),
-    status: z.enum(['Waiting', 'Completed', 'Failed']),
+    status: z
+      .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
+      .meta({ description: 'Cancelled: the step was pending when its run ended' }),
     queued_at: z.iso.datetime().nullable(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    until: z.iso.datetime().nullable().meta({ description: 'When a pending sleep or wait ends' }),
+    until: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When a pending sleep or wait ends; of a cancelled one, when it would have ended' }),
     waits_for: z.string().nullable().meta({ description: 'Name of the event or signal that a wait is for' }),
+    if: z
+      .string()
+      .nullable()
+      .meta({ description: 'The expression that the event of a wait must meet; of a long one, the beginning' }),
+    invoked: z
+      .object({
+        function_id: z.string().nullable().meta({ description: 'null: not known' }),
+        run_id: z.string().meta({ description: 'There is no such run where the function did not start' }),
+      })
+      .nullable()
+      .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
     group: z.int().nullable().meta({
@@ -56,7 +72,10 @@ export const historySchema = z
 /** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
-  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(run.id, stepId, step))];
+  return [
+    ...ended.map((entry) => presentEntry(run, entry)),
+    ...[...pending].map(([stepId, step]) => presentPending(run, stepId, step)),
+  ];
 }
 
 /** The history of a run that ended with its first call, for which no history is stored. */
@@ -76,7 +95,7 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry(entry: HistoryEntry) {
+function presentEntry(run: Run, entry: HistoryEntry) {
   const {
     kind,
     stepId,
@@ -89,8 +108,12 @@ function presentEntry(entry: HistoryEntry) {
     startedAt,
     endedAt,
     error,
+    until,
+    expression = null,
     timedOut = false,
   } = entry;
+  // It was invoking when its run ended.
+  const isCancelledInvocation = op === 'InvokeFunction' && status === 'Cancelled' && stepId !== undefined;
   return {
     kind,
     step_id: stepId ?? null,
@@ -101,12 +124,14 @@ function presentEntry(entry: HistoryEntry) {
     queued_at: time(queuedAt),
     started_at: time(startedAt),
     ended_at: time(endedAt),
-    until: null,
+    until: time(until),
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
+    if: expression,
+    invoked: invokedBy(run, entry),
     error: error ?? null,
     timed_out: timedOut,
     group: entry.group ?? null,
-    ...presentLinks(entry),
+    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(run.id, stepId) } : entry),
   };
 }
 
@@ -120,9 +145,9 @@ function presentLinks({ runId, eventId, sent, request }: StepLinks) {
   };
 }
 
-function presentPending(runId: string, stepId: string, step: Pending) {
-  const { op, name, since, until, group } = step;
-  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(runId, stepId) } : linksOfRequest(step);
+function presentPending(run: Run, stepId: string, step: Pending) {
+  const { op, name, since, until, group, expression = null } = step;
+  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(run.id, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,
@@ -135,9 +160,16 @@ function presentPending(runId: string, stepId: string, step: Pending) {
     ended_at: null,
     until: time(until),
     waits_for: awaitedBy(step) ?? null,
+    if: expression,
+    invoked: invokedBy(run, { ...step, stepId }),
     error: null,
     timed_out: false,
     group: group ?? null,
     ...presentLinks(links),
   };
+}
+
+function invokedBy({ id }: Pick<Run, 'id'>, { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>) {
+  if (op !== 'InvokeFunction' || stepId === undefined) return null;
+  return { function_id: invokes ?? null, run_id: invokedRunId(id, stepId) };
 }

@@ -60,6 +60,7 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
   const times = { queuedAt, startedAt, endedAt: Date.now() };
   const entry = requestHistory(stepId, step, { attempt: attempts.made, error, ...times }, result.status);
   await retryStoreWrites(() => runs.appendHistory(env, runId, [entry]));
+  telemetry.recordHistory(run, [entry]);
   if (!result.retriable || attempts.made + 1 >= attempts.max) {
     const links = linksOfRequest(step, result.status);
     await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }, { links }));

@@ -92,7 +92,7 @@ export function waitHistory(
   endedAt: number,
   links: StepLinks = {},
 ): HistoryEntry {
-  const { op, name, waitsFor, since } = step;
+  const { op, name, waitsFor, expression, invokes, since } = step;
   const ended = op === 'InvokeFunction' || requestsOutside({ op });
   const error = ended ? (memo as { error?: RunError }).error : undefined;
   const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
@@ -101,6 +101,8 @@ export function waitHistory(
     stepId,
     name,
     ...(waitsFor !== undefined && { waitsFor }),
+    ...(expression !== undefined && { expression }),
+    ...(invokes !== undefined && { invokes }),
     op,
     ...groupOf(step),
     startedAt: since,

@@ -90,13 +90,20 @@ export interface HistoryEntry extends StepLinks {
   op?: string;
   /** Attempts before this one. */
   attempt?: number;
-  status: 'Completed' | 'Failed';
+  /** Cancelled: the step was pending when its run ended. */
+  status: 'Completed' | 'Failed' | 'Cancelled';
   queuedAt?: number;
   startedAt: number;
   endedAt: number;
   error?: RunError;
   /** Name of the event or signal that a wait was for, where it is not the step's name. */
   waitsFor?: string;
+  /** The `if` of a wait for an event, or its beginning. */
+  expression?: string;
+  /** ID of the function that the step invoked. */
+  invokes?: string;
+  /** Of a step that was pending when its run ended: when it would have ended at the latest. */
+  until?: number;
   /** A wait for an event reached its timeout. */
   timedOut?: true;
   /** As in Pending. */

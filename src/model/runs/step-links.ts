@@ -16,7 +16,10 @@ export function linksOfResult({ opts, data }: Op): StepLinks {
 
 /** Of a step for which the service makes a request.
  *  @param status of the response, once there is one */
-export function linksOfRequest({ origin, method }: Pick<Pending, 'origin' | 'method'>, status?: number): StepLinks {
+export function linksOfRequest(
+  { origin, method }: { [Field in 'origin' | 'method']?: Pending[Field] | undefined },
+  status?: number,
+): StepLinks {
   if (origin === undefined || method === undefined) return {};
   return { request: { method, origin, ...(status !== undefined && { status }) } };
 }

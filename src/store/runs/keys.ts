@@ -51,6 +51,7 @@ export const cancellationKeys = (prefix: string) => ({
   dueCancellations: `${prefix}:due-cancellations`,
   bulkActions: (env: string) => `${prefix}:bulk-actions:${env}`,
   dueBulkActions: `${prefix}:due-bulk-actions`,
+  bulkResults: (env: string, id: string) => `${prefix}:bulk-results:${env}:${id}`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -256,7 +257,7 @@ export const RUN_KEY_DECLARATIONS = {
     type: 'hash',
     owner: 'runs/bulk-actions.ts',
     ttl: 'retention, renewed',
-    size: '200 fields, 20 KB each at most while in progress',
+    size: '200 fields, 1 KB each; while in progress, of which there are 10, 50 KB each at most',
     description:
       'Bulk actions on runs: ID → what it is asked to do, how far it is, and the runs that it is acting on, as JSON.',
   },
@@ -267,5 +268,14 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '10 entries per environment, while in progress',
     description: '`<env>/<ID>` of bulk actions in progress, by the time they go on (ms).',
+  },
+  bulkResults: {
+    pattern: 'bulk-results:<env>:<id>',
+    type: 'zset',
+    owner: 'runs/bulk-results.ts',
+    ttl: 'retention, at most 7 days, renewed',
+    size: '100,000 entries of 60 bytes',
+    description:
+      'What a bulk action did with each run, by number: the ID of the run, then the new run or the reason why it was skipped.',
   },
 } as const satisfies Record<keyof (ReturnType<typeof runKeys> & ReturnType<typeof cancellationKeys>), KeyDeclaration>;

@@ -4,6 +4,7 @@ import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { ArchivableRuns } from './archivable-runs.ts';
 import { BulkActions } from './bulk-actions.ts';
+import { BulkResults } from './bulk-results.ts';
 import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
@@ -33,6 +34,7 @@ export interface RunStore {
   waits: Waits;
   cancellations: Cancellations;
   bulkActions: BulkActions;
+  bulkResults: BulkResults;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -55,6 +57,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     waits,
     cancellations: new Cancellations(redis, keys, retentionMs),
     bulkActions: new BulkActions(redis, keys, retentionMs),
+    bulkResults: new BulkResults(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

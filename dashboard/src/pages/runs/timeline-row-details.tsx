@@ -66,12 +66,21 @@ export function TimelineRowDetails({ runId, ended, row, children }: TimelineRowD
         )}
       </dl>
       {hasLinks(row) && <TimelineRowLinks row={row} all />}
-      {attempts.length > 1 ? <AttemptList attempts={attempts} /> : error && <ErrorDetails error={error} />}
+      {attempts.length > 1 || hasRecovered(row) ? (
+        <AttemptList attempts={attempts} />
+      ) : (
+        error && <ErrorDetails error={error} />
+      )}
       {row.hasOutput && stepId !== null && <StepOutput runId={runId} stepId={stepId} />}
       {children}
       {ended && row.kind !== 'deferred' && <RerunFromStep runId={runId} row={row} />}
     </div>
   );
+}
+
+/** Its one attempt failed, and what came after it is not in the history. */
+function hasRecovered({ status, attempts }: TimelineRowData): boolean {
+  return status !== 'Failed' && attempts[0]?.status === 'Failed';
 }
 
 function untilName({ kind, status }: TimelineRowData): string {

@@ -14,13 +14,12 @@ const KINDS: Record<string, RowKind> = {
   DeferAdd: 'deferred',
   DeferAbort: 'deferred',
 };
-type Entry = HistoryEntry & { if?: string | null; invoked?: { function_id: string | null } | null };
 const WITHOUT_OUTPUT: ReadonlySet<RowKind> = new Set(['slept', 'deferred']);
 
 /** @param entries not empty, in their order in the history */
-export function stepRow(stepId: string, entries: readonly Entry[], run: RunWithHistory): TimelineRowData {
+export function stepRow(stepId: string, entries: readonly HistoryEntry[], run: RunWithHistory): TimelineRowData {
   const attempts = attemptsOf(entries);
-  const last = entries.findLast(({ kind }) => kind === 'step') ?? (entries.at(-1) as Entry);
+  const last = entries.findLast(({ kind }) => kind === 'step') ?? (entries.at(-1) as HistoryEntry);
   const find = <Field extends keyof HistoryEntry>(field: Field) =>
     entries.findLast((entry) => entry[field] !== null)?.[field] ?? null;
   const kind = KINDS[find('op') ?? ''] ?? 'called';
@@ -42,7 +41,7 @@ export function stepRow(stepId: string, entries: readonly Entry[], run: RunWithH
     endedMs: isOver ? (msOf(last.ended_at) ?? attempts.at(-1)?.endedMs ?? null) : null,
     untilMs: status === 'Retrying' ? msOf(run.next_try_at) : msOf(last.until),
     waitsFor: last.waits_for === last.name ? null : last.waits_for,
-    condition: last.if ?? null,
+    condition: last.if,
     timedOut: last.timed_out,
     error: status === 'Completed' ? null : (last.error ?? attempts.at(-1)?.error ?? null),
     group: find('group'),

@@ -44,7 +44,8 @@ export function wordsOf(row: TimelineRowData): string {
       return `${FAILED[kind] ?? 'failed'}${attemptSuffix(row)}${responded(row)}`;
     case 'Completed':
       if (timedOut) return `timed out${awaited && `, no event${awaited}`}`;
-      return `${COMPLETED[kind]}${awaited}${attemptSuffix(row)}${responded(row)}`;
+      // Only failed requests are in the history one by one.
+      return `${COMPLETED[kind]}${awaited}${attemptSuffix(row, kind === 'requested' ? 1 : 0)}${responded(row)}`;
   }
 }
 
