@@ -45,6 +45,15 @@ export function printRun(output: Output, run: Json): void {
   output.table(['ATTEMPT OR STEP', 'STATUS', 'TOOK', 'NOTE'], rows, 'Nothing happened yet.');
 }
 
+/** Lines of a run's log, with their fields as JSON. */
+export function printLog(output: Output, lines: Json[]): void {
+  if (lines.length === 0) output.line('Nothing was logged.');
+  for (const { at, level, message, fields } of lines) {
+    const rest = fields ? `${message}  ${JSON.stringify(fields)}` : message;
+    output.line(`${at}  ${level.padEnd(5)}  ${printable(rest)}`);
+  }
+}
+
 /** An entry of the history on one line. */
 export function entryLine(output: Output, entry: Json): string {
   const { text, paint } = output.status(entry.status) as { text: string; paint: (text: string) => string };

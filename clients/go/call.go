@@ -20,7 +20,11 @@ type call struct {
 	functionUUID, executionID string
 	// maxAttempts is 0 when the service does not say.
 	maxAttempts int
-	replay      replay.Call
+	// takesLogs: the service takes what the function logs.
+	takesLogs bool
+	// logs is nil when it is not sent.
+	logs   *logCollector
+	replay replay.Call
 }
 
 // callBody is the part of the body that is read here.
@@ -36,6 +40,7 @@ type callBody struct {
 		Attempt                   int    `json:"attempt"`
 		MaxAttempts               int    `json:"max_attempts"`
 		UseAPI                    bool   `json:"use_api"`
+		Logs                      bool   `json:"logs"`
 		DisableImmediateExecution bool   `json:"disable_immediate_execution"`
 		Stack                     struct {
 			Stack []string `json:"stack"`
@@ -77,6 +82,7 @@ func readCall(ctx context.Context, text []byte, s settings) (call, error) {
 		runID:        body.Ctx.RunID,
 		attempt:      body.Ctx.Attempt,
 		maxAttempts:  body.Ctx.MaxAttempts,
+		takesLogs:    body.Ctx.Logs,
 		functionUUID: body.Ctx.FunctionID,
 		executionID:  body.Ctx.ExecutionID,
 		replay: replay.Call{

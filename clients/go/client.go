@@ -32,6 +32,9 @@ type ClientOpts struct {
 	Middleware []Middleware
 	// Logger is for Input.Logger. Default: slog.Default().
 	Logger *slog.Logger
+	// Logs: whether what handlers log with Input.Logger is sent to the service. Default: SERVICE_LOGS, or true unless a
+	// middleware encodes values.
+	Logs *bool
 }
 
 // Client of an app: made once, used everywhere, by any number of goroutines.

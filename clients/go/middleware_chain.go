@@ -15,6 +15,11 @@ type chain []Middleware
 // inside has the others inside of this one.
 func (c chain) inside(others []Middleware) chain { return slices.Concat(c, others) }
 
+// encodes says whether any changes what the service stores.
+func (c chain) encodes() bool {
+	return slices.ContainsFunc(c, func(m Middleware) bool { return m.Encode != nil })
+}
+
 func (c chain) run(ctx context.Context, call *RunCall, handler func(context.Context) (any, error)) (any, error) {
 	next := handler
 	for _, m := range slices.Backward(c) {

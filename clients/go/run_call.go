@@ -35,8 +35,8 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, serv
 	if err != nil {
 		return replay.Progress{Kind: replay.Failed, Err: err}
 	}
-	progress := replay.Run(ctx, c.replay, hooks, func(ctx context.Context, replaying func() bool) (any, error) {
-		return f.runHandler(ctx, c, slog.New(quietHandler{logger.Handler(), replaying}), &began)
+	progress := replay.Run(ctx, c.replay, hooks, func(ctx context.Context, now replay.Now) (any, error) {
+		return f.runHandler(ctx, c, slog.New(runHandler{app: logger.Handler(), now: now, logs: c.logs}), &began)
 	})
 	return f.middleware.encodeOutput(ctx, progress)
 }

@@ -136,7 +136,12 @@ func (h *AppHandler) call(ctx context.Context, r AppRequest, s settings) (AppAns
 	}
 	c.replay.RequestedStep = requestedStep
 	c.replay.Checkpoint = h.checkpointer(f, c)
-	return answerOf(runCall(ctx, f, c, s.logger(), h.service())), nil
+	if takesLogs(c, f, s) {
+		c.logs = &logCollector{}
+	}
+	answer := answerOf(runCall(ctx, f, c, s.logger(), h.service()))
+	sendLogs(ctx, c, s)
+	return answer, nil
 }
 
 // authenticCall is the call of a request that did come from the service; in dev mode nobody asks.

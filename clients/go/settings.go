@@ -67,6 +67,18 @@ func (s settings) logger() *slog.Logger {
 	return slog.Default()
 }
 
+// logs is what the app has said of it, if it has.
+func (s settings) logs() (sent, told bool) {
+	if s.options.Logs != nil {
+		return *s.options.Logs, true
+	}
+	value := os.Getenv("SERVICE_LOGS")
+	return value != "0" && value != "false", value != ""
+}
+
+// stopsWithAnswer: the platform stops the process when it has the answer.
+func (s settings) stopsWithAnswer() bool { return os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != "" }
+
 // origin is the address under which the service reaches the app, without a trailing slash; empty when nobody told.
 func (s settings) origin() (string, error) {
 	value := os.Getenv("SERVICE_SERVE_ORIGIN")

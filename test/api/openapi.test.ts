@@ -196,6 +196,7 @@ describe('OpenAPI document', () => {
       const said = { target: { run_id: step.id }, metadata: [{ kind: 'k', op: 'set', values: { n: 1 } }] };
       await call('POST /v1/runs/:id/metadata', { id: step.id }, said);
       await call('GET /v1/runs/:id/metadata', { id: step.id });
+      await call('GET /v1/runs/:id/logs', { id: step.id });
       const later = { name: 'shop/works', data: {}, ts: Date.now() + 3_600_000 };
       const { internal_id } = await call('POST /v1/events', {}, later);
       const { body } = await service.waitFor(

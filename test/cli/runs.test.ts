@@ -52,6 +52,23 @@ describe('tidegate runs and invoke', () => {
       .and.match(/^It goes on: tidegate runs watch 01/m);
   });
 
+  it('shows what a run has logged, without control characters', async () => {
+    const id = await invoke('double');
+    const none = await cliOk(['runs', 'logs', id], { service });
+    expect(none.stdout).to.include('Nothing was logged.');
+    const lines = [
+      { at: 0, level: 'info', message: 'red \x1b[31m', fields: { total: 3 } },
+      { at: 7, level: 'warn', message: 'slow' },
+    ];
+    await service.post(`/v0/runs/${id}/logs`, { batch: 'b', attempt: 0, lines }, service.appHeaders);
+    const { stdout } = await cliOk(['runs', 'logs', id], { service });
+    expect(stdout)
+      .to.include('1970-01-01T00:00:00.000Z  info   red \\u001b[31m  {"total":3}')
+      .and.include('warn   slow');
+    const warned = await cliOk(['runs', 'logs', id, '--level', 'warn', '--json'], { service });
+    expect(warned.json.map(({ message }: { message: string }) => message)).to.deep.equal(['slow']);
+  });
+
   it('lists and shows runs', async () => {
     const id = await invoke('fails');
     await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.status === 'Failed');

@@ -5,6 +5,7 @@ import { hashedKey } from '../../src/functions/signing.ts';
 import { OPERATION_NAMES } from '../../src/jobs/runs/apply-operations.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
 import { readErrorSource } from '../../src/model/runs/error-source.ts';
+import { logBatchSchema } from '../../src/model/runs/log-lines.ts';
 import { parseOps } from '../../src/model/runs/operation.ts';
 import { startApp } from '../runs/steps/sdk-adapters.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
@@ -111,6 +112,11 @@ describe('docs/protocol.md', () => {
     expect(data.function_id).to.equal(shown.function_id);
     expect(Object.keys(data.event)).to.have.members(Object.keys(shown.event));
     expect(data.events).to.deep.equal([data.event]);
+  });
+
+  it('shows a batch of logs that is taken as it is', () => {
+    const [batch] = jsonOf(BLOCKS, 'logs');
+    expect(logBatchSchema.parse(batch)).to.deep.equal(batch);
   });
 
   it('shows the source of an error, which is kept as it is', () => {

@@ -7,7 +7,7 @@ import { usageError } from '../exit-codes.ts';
 import { duration } from '../input.ts';
 import { at, type ListOptions, type TimeOptions, withLimit, withTimes } from '../list-options.ts';
 import type { Output } from '../output.ts';
-import { endWith, printRun, printRuns } from '../runs.ts';
+import { endWith, printLog, printRun, printRuns } from '../runs.ts';
 import { watchRun } from '../watch-run.ts';
 
 interface Filters {
@@ -69,6 +69,16 @@ function registerReads(runs: Command, context: Context): void {
       const { data: run } = await context.api().get(at`/v1/runs/${id}`);
       const output = context.output();
       output.result(run, () => printRun(output, run));
+    });
+  runs
+    .command('logs')
+    .description('Shows what the function of a run has logged, the oldest line first.')
+    .argument('<id>')
+    .option('--level <level>', 'debug, info, warn, error, or several: warn,error')
+    .action(async (id: string, { level }: { level?: string }) => {
+      const lines = await context.api().all(at`/v1/runs/${id}/logs`, { level });
+      const output = context.output();
+      output.result(lines, () => printLog(output, lines));
     });
   runs
     .command('watch')

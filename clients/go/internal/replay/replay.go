@@ -49,8 +49,16 @@ type Progress struct {
 	RetryAfterSeconds *int64
 }
 
-// Body is the code of a function. While replaying is true, it repeats what it did in earlier calls.
-type Body func(ctx context.Context, replaying func() bool) (any, error)
+// Body is the code of a function.
+type Body func(ctx context.Context, now Now) (any, error)
+
+// Now tells where the code of a function is.
+type Now interface {
+	// Repeating is true while the code repeats what it did in earlier calls.
+	Repeating() bool
+	// Step is the name of the step that is being run; empty: none is.
+	Step() string
+}
 
 // Run replays the body. All goroutines that it has started have ended when it returns.
 func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
@@ -62,7 +70,7 @@ func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
 		yielded: make(chan struct{}, 1),
 	}
 	s.handler = s.newBranch(ctx, func(ctx context.Context) (err error) {
-		s.output, err = body(ctx, s.replaying)
+		s.output, err = body(ctx, where{s, call.RequestedStep != ""})
 		return err
 	}, nil)
 	s.ready = []*branch{s.handler}
@@ -206,10 +214,23 @@ func (s *session) mark(ops []Op) {
 	}
 }
 
-func (s *session) replaying() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.order) > 0
+// where is the Now of a call.
+type where struct {
+	session *session
+	// one: the call is of one planned step, so all that is outside of it repeats an earlier call.
+	one bool
+}
+
+func (w where) Repeating() bool {
+	w.session.mu.Lock()
+	defer w.session.mu.Unlock()
+	return len(w.session.order) > 0 || (w.one && w.session.running == "")
+}
+
+func (w where) Step() string {
+	w.session.mu.Lock()
+	defer w.session.mu.Unlock()
+	return w.session.running
 }
 
 func (s *session) notFound(hashedID string) *Progress {

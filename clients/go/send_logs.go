@@ -1,0 +1,76 @@
+package tidegate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+const (
+	logTries      = 2
+	logTryTimeout = 2 * time.Second
+	// answerWaits is for platforms where nothing runs after an answer.
+	answerWaits = time.Second
+	// maxLogSends at the same time; more are left out.
+	maxLogSends = 1_000
+)
+
+var logSends atomic.Int64
+
+// takesLogs says whether the service gets what the function logs. Unless the app says otherwise, it stays with the app
+// where a middleware changes what the service stores: the values may be secret.
+func takesLogs(c call, f *function, s settings) bool {
+	if told, ok := s.logs(); ok {
+		return c.takesLogs && told
+	}
+	return c.takesLogs && !f.middleware.encodes()
+}
+
+// sendLogs sends what a function has logged in a call beside the answer to it: neither waits for the other, except where
+// the platform stops the process with the answer. What is logged is in the app's own log, too, so failures are nobody's.
+func sendLogs(ctx context.Context, c call, s settings) {
+	if c.logs == nil {
+		return
+	}
+	id := make([]byte, 16)
+	_, _ = rand.Read(id)
+	batch := c.logs.batch(hex.EncodeToString(id), c.attempt)
+	if batch == nil || logSends.Load() >= maxLogSends {
+		return
+	}
+	body, err := replay.Encode(batch)
+	if err != nil {
+		return
+	}
+	logSends.Add(1)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		defer logSends.Add(-1)
+		postLogs(context.WithoutCancel(ctx), "/v0/runs/"+escape(c.runID)+"/logs", body, s)
+	}()
+	if s.stopsWithAnswer() {
+		select {
+		case <-sent:
+		case <-time.After(answerWaits):
+		}
+	}
+}
+
+// postLogs may repeat a batch: it is stored once.
+func postLogs(ctx context.Context, path string, body []byte, s settings) {
+	for range logTries {
+		timed, cancel := context.WithTimeout(ctx, logTryTimeout)
+		request := serviceRequest{method: http.MethodPost, path: path, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+		a, err := askService(timed, request, s)
+		cancel()
+		if err == nil && a.status < http.StatusInternalServerError {
+			return
+		}
+	}
+}
