@@ -127,6 +127,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     invocations,
     callCheckpoints,
     endpoints,
@@ -229,6 +230,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     replayPlanner: new ReplayPlanner({
       history,
       search: new EventSearch({ ...store, archive }),

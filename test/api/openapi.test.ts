@@ -356,6 +356,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
+      await call('GET /v1/status');
       await call('GET /v1/health/checks');
       await call('GET /v1/storage');
     });

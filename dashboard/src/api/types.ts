@@ -22,6 +22,7 @@ import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
+import type { statusSchema } from '../../../src/api/routes/status.ts';
 import type { storageSchema } from '../../../src/api/routes/storage.ts';
 import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
@@ -157,6 +158,8 @@ export type Deploy = z.output<typeof deploySchema>;
 export type SyncOrigin = z.output<typeof syncOriginSchema>;
 export type FunctionStats = z.output<typeof functionStatsSchema>;
 export type Overview = z.output<typeof overviewSchema>;
+/** `GET /v1/status` */
+export type Status = z.output<typeof statusSchema>;
 /** `GET /v1/storage` */
 export type Storage = z.output<typeof storageSchema>;
 
