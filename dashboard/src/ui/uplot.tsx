@@ -125,6 +125,7 @@ function Legend({ times, lines, format, bars, unfinished, index }: ChartProps & 
           </span>
         );
       })}
+      {at === undefined && unfinished && <span className="ml-auto">{bars ? 'Light bar' : 'Dotted end'}: so far</span>}
       {at !== undefined && (
         <span className="ml-auto">
           {formatClock(at)}

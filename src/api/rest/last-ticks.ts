@@ -9,6 +9,9 @@ import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { LastTick } from '../views/function.ts';
 
+/** A tick that has just been has no run yet: then the one before is shown. */
+const RECENT_MS = 10_000;
+
 export interface LastTickDeps {
   keys: Pick<Keyspace, 'homeOf'>;
   runs: Pick<Runs, 'readMany'>;
@@ -25,8 +28,11 @@ export async function lastTicksOf(
   if (schedules.length === 0) return new Map();
   const home = keys.homeOf(`${env}/${fn.id}`).number;
   const ticks = schedules.flatMap((schedule) => {
-    const at = lastTick(schedule.cron, nowMs);
-    return at === undefined ? [] : { at, cron: schedule.cron, runId: runIdOf(tickEventId(schedule, at, home), fn.id) };
+    const { cron } = schedule;
+    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(tickEventId(schedule, at, home), fn.id) });
+    const last = lastTick(cron, nowMs);
+    const before = last !== undefined && nowMs - last < RECENT_MS ? lastTick(cron, last - 1) : undefined;
+    return [before, last].flatMap((at) => (at === undefined ? [] : tickAt(at)));
   });
   const ids = ticks.map(({ runId }) => runId);
   const found = await runs.readMany(env, ids).catch((error) => {
@@ -34,5 +40,10 @@ export async function lastTicksOf(
     throw error;
   });
   const byId = new Map(found.map((run) => [run.id, run]));
-  return new Map(ticks.map(({ cron, at, runId }) => [cron, { at, run: byId.get(runId) }]));
+  const shown = new Map<string, LastTick>();
+  for (const { cron, at, runId } of ticks) {
+    const run = byId.get(runId);
+    if (run || !shown.has(cron)) shown.set(cron, { at, run });
+  }
+  return shown;
 }

@@ -32,8 +32,11 @@ export function Schedule({ trigger }: { trigger: Trigger }) {
       )}
       {last_tick && (
         <p className="flex flex-wrap items-center gap-x-1.5">
-          Last time <Time at={last_tick.at} />:
-          {last_tick.run ? (
+          <span>
+            Last time <Time at={last_tick.at} />
+            {last_tick.run ? ':' : ': no run'}
+          </span>
+          {last_tick.run && (
             <Link
               to="/runs/$id"
               params={{ id: last_tick.run.run_id }}
@@ -41,8 +44,6 @@ export function Schedule({ trigger }: { trigger: Trigger }) {
             >
               <RunStatusBadge status={last_tick.run.status} /> run
             </Link>
-          ) : (
-            ' no run'
           )}
         </p>
       )}

@@ -58,7 +58,7 @@ function RunCharts({ metrics }: { metrics: FunctionMetrics }) {
   const count = (of: 'completed' | 'failed' | 'cancelled' | 'started' | 'attempts_failed') =>
     points.map((point) => point[of]);
   const runs: Line[] = [
-    { label: 'started', color: '--accent', values: count('started'), fill: true },
+    { label: 'started', color: '--busy', values: count('started'), fill: true, dash: [1, 2] },
     { label: 'completed', color: '--good', values: count('completed') },
     { label: 'failed', color: '--bad', values: count('failed'), dash: DASHED },
     { label: 'cancelled', color: '--muted', values: count('cancelled'), dash: DOTTED },
@@ -118,21 +118,23 @@ function Totals({ functionId, range, total }: TotalsProps) {
     </Link>
   );
   return (
-    <dl className="grid grid-cols-2 gap-4 p-4 sm:grid-cols-4 xl:grid-cols-7">
+    <dl className="grid grid-cols-2 gap-4 p-4 sm:grid-cols-4 xl:grid-cols-8">
       <Figure name="Started">{total.started.toLocaleString()}</Figure>
       <Figure name="Completed">{linked('Completed', total.completed)}</Figure>
       <Figure name="Failed">{linked('Failed', total.failed)}</Figure>
       <Figure name="Cancelled">{linked('Cancelled', total.cancelled)}</Figure>
       <Figure name="Failure rate">{share === undefined ? '–' : formatPercent(share)}</Figure>
       <Figure name="Failed attempts">{total.attempts_failed.toLocaleString()}</Figure>
-      <Figure name="Duration, p50 / p95 / p99">
-        <span className="text-sm">{percentiles(total.duration_ms)}</span>
-      </Figure>
+      <div className="col-span-2">
+        <Figure name="Duration, p50 / p95 / p99">
+          <span className="text-sm">{percentiles(total.duration_ms)}</span>
+        </Figure>
+      </div>
     </dl>
   );
 }
 
-export function percentiles(duration: FunctionMetrics['total']['duration_ms']): string {
+function percentiles(duration: FunctionMetrics['total']['duration_ms']): string {
   return duration ? [duration.p50, duration.p95, duration.p99].map(formatMilliseconds).join(' / ') : '–';
 }
 

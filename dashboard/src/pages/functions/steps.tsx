@@ -8,6 +8,11 @@ import { durationLines } from './activity.tsx';
 
 type Step = FunctionMetrics['steps'][number];
 
+const PERCENTILES = ['p50', 'p95', 'p99'] as const;
+
+/** A phone has room for one percentile. */
+const shown = (name: string) => (name === 'p50' || name === 'p99' ? 'hidden sm:table-cell last:pr-4' : '');
+
 /** The steps of a function with the percentiles of their durations; the selected one also over time. */
 export function Steps({ metrics, selected }: { metrics: FunctionMetrics; selected: string | undefined }) {
   const { steps } = metrics;
@@ -22,8 +27,8 @@ export function Steps({ metrics, selected }: { metrics: FunctionMetrics; selecte
               <th scope="col" className="px-4 py-2 font-medium">
                 Step
               </th>
-              {['Ended', 'Failed', 'p50', 'p95', 'p99'].map((name) => (
-                <th key={name} scope="col" className="px-2 py-2 text-right font-medium last:pr-4">
+              {['Ended', 'Failed', ...PERCENTILES].map((name) => (
+                <th key={name} scope="col" className={`px-2 py-2 text-right font-medium ${shown(name)}`}>
                   {name}
                 </th>
               ))}
@@ -42,7 +47,6 @@ export function Steps({ metrics, selected }: { metrics: FunctionMetrics; selecte
 
 function Row({ step, isSelected, metrics }: { step: Step; isSelected: boolean; metrics: FunctionMetrics }) {
   const { name, count, failed, duration_ms: duration } = step;
-  const cells = [duration?.p50, duration?.p95, duration?.p99];
   return (
     <>
       <tr className="border-t border-line align-baseline">
@@ -59,7 +63,7 @@ function Row({ step, isSelected, metrics }: { step: Step; isSelected: boolean; m
               resetScroll={false}
               aria-expanded={isSelected}
               title="Durations over time"
-              className="inline-flex max-w-64 items-center gap-1.5 text-left break-all hover:text-accent hover:underline sm:max-w-md"
+              className="inline-flex max-w-40 items-center gap-1.5 text-left break-all hover:text-accent hover:underline sm:max-w-md"
             >
               <Icon name="chevron-right" className={`size-3! shrink-0 text-muted ${isSelected ? 'rotate-90' : ''}`} />
               {name}
@@ -70,10 +74,9 @@ function Row({ step, isSelected, metrics }: { step: Step; isSelected: boolean; m
         <td className={`px-2 py-2 text-right tabular-nums ${failed > 0 ? 'font-medium text-bad' : 'text-muted'}`}>
           {failed > 0 ? `${formatCount(failed)} (${formatPercent(failed / count)})` : '0'}
         </td>
-        {cells.map((ms, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the percentiles do not move
-          <td key={i} className="px-2 py-2 text-right whitespace-nowrap tabular-nums last:pr-4">
-            {ms === undefined ? '–' : formatMilliseconds(ms)}
+        {PERCENTILES.map((name) => (
+          <td key={name} className={`px-2 py-2 text-right whitespace-nowrap tabular-nums ${shown(name)}`}>
+            {duration ? formatMilliseconds(duration[name]) : '–'}
           </td>
         ))}
       </tr>

@@ -46,7 +46,7 @@ export function Histogram({
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
           {q !== undefined && ', whatever the search'}
-          {isWildcard && ', whatever the name'}
+          {isWildcard && ' of all names'}
           {after === undefined && ' in the last 24 hours'}
         </span>
         <span className="hidden sm:inline">Drag to select a time range</span>
