@@ -84,6 +84,7 @@ describe('dashboard function page', function () {
       const marks = await runs
         .locator('[data-mark]')
         .evaluateAll((all) => all.map((mark) => mark.getAttribute('data-mark')));
+      // They are of the interval that has not ended.
       expect(marks).to.have.length(2);
       expect(marks[0]).to.match(/^Deploy \d\d:\d\d: 1 function added, 1 changed$/);
       expect(await runs.locator('figcaption').innerText()).to.include(marks[0] as string);

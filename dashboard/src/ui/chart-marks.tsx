@@ -17,11 +17,14 @@ export function placeMarks(
   const { min, max } = u.scales.x ?? {};
   if (min == null || max == null) return before.length === 0 ? before : [];
   const { offsetLeft, offsetTop, clientHeight } = u.over;
+  const [times] = u.data;
+  // The last point stands for all of its interval.
+  const end = max + ((times[1] ?? 0) - (times[0] ?? 0));
   const placed = marks
-    .filter(({ at }) => at >= min && at <= max)
+    .filter(({ at }) => at >= min && at <= end)
     .map((mark) => ({
       ...mark,
-      left: Math.round(offsetLeft + u.valToPos(mark.at, 'x')),
+      left: Math.round(offsetLeft + u.valToPos(Math.min(mark.at, max), 'x')),
       top: offsetTop,
       height: clientHeight,
     }));

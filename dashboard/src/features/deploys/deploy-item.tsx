@@ -18,7 +18,7 @@ export function DeployItem({ deploy, linksToApp = false }: { deploy: Deploy; lin
           {deploy_id !== null && <span className="font-mono text-xs">{deploy_id} · </span>}
           {linksToApp && (
             <>
-              <Link to="/apps/$name" params={{ name: deploy.app }} className="text-accent hover:underline">
+              <Link to="/apps/$name" params={{ name: deploy.app }} className="text-accent underline">
                 {deploy.app}
               </Link>
               {' · '}

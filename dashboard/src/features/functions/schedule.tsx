@@ -40,7 +40,7 @@ export function Schedule({ trigger }: { trigger: Trigger }) {
             <Link
               to="/runs/$id"
               params={{ id: last_tick.run.run_id }}
-              className="inline-flex items-center gap-1.5 text-accent hover:underline"
+              className="inline-flex items-center gap-1.5 text-accent underline"
             >
               <RunStatusBadge status={last_tick.run.status} /> run
             </Link>

@@ -125,11 +125,9 @@ function Totals({ functionId, range, total }: TotalsProps) {
       <Figure name="Cancelled">{linked('Cancelled', total.cancelled)}</Figure>
       <Figure name="Failure rate">{share === undefined ? '–' : formatPercent(share)}</Figure>
       <Figure name="Failed attempts">{total.attempts_failed.toLocaleString()}</Figure>
-      <div className="col-span-2">
-        <Figure name="Duration, p50 / p95 / p99">
-          <span className="text-sm">{percentiles(total.duration_ms)}</span>
-        </Figure>
-      </div>
+      <Figure name="Duration, p50 / p95 / p99" className="col-span-2">
+        <span className="text-sm">{percentiles(total.duration_ms)}</span>
+      </Figure>
     </dl>
   );
 }
@@ -138,9 +136,9 @@ function percentiles(duration: FunctionMetrics['total']['duration_ms']): string 
   return duration ? [duration.p50, duration.p95, duration.p99].map(formatMilliseconds).join(' / ') : '–';
 }
 
-function Figure({ name, children }: { name: string; children: ReactNode }) {
+function Figure({ name, className, children }: { name: string; className?: string; children: ReactNode }) {
   return (
-    <div>
+    <div className={className}>
       <dt className="text-xs text-muted">{name}</dt>
       <dd className="text-lg font-medium tabular-nums">{children}</dd>
     </div>
