@@ -26,6 +26,7 @@ import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
+import { presentTrace, traceSchema } from '../views/trace.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
@@ -43,6 +44,7 @@ export const detailedRunSchema = runSchema
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
+    ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });
 
@@ -75,6 +77,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  traceUrlTemplate: string | undefined;
   runStates: RunStates;
 }
 
@@ -98,6 +101,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  traceUrlTemplate,
   runStates,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
@@ -201,6 +205,7 @@ export function runRoutes({
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
             metadata: metadata.map(presentMetadata),
+            ...presentTrace(run, traceUrlTemplate),
           },
         };
       },
