@@ -261,6 +261,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...metricsRoutes({ metrics }),
     ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
+      keys: store.keys,
+      runs,
       functions,
       cancellations: store.cancellations,
       admission: deps.admission,

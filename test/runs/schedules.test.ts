@@ -137,7 +137,14 @@ describe('Schedules', () => {
       const next = async () => (await service.get(path)).body.data.triggers[0].next_run_at;
       const askedAt = Date.now();
       expect(Date.parse(await next())).to.be.within(askedAt - 100, Date.now() + 1_000);
+      const [trigger] = (await service.get(path)).body.data.triggers;
+      const apart = trigger.next_ticks.map((at: string) => Date.parse(at) - Date.parse(trigger.next_run_at));
+      expect(apart).to.deep.equal([0, 1_000, 2_000, 3_000, 4_000]);
+      const { body } = await service.waitFor(path, ({ body }) => body.data.triggers[0].last_tick.run !== null);
+      const { run } = body.data.triggers[0].last_tick;
+      expect((await service.get(`/v1/runs/${run.run_id}`)).body.data.function_id).to.equal('test-app-paused');
       await service.post(`${path}/pause`);
+      expect((await service.get(path)).body.data.triggers[0]).to.deep.include({ next_ticks: [], time_zone: 'UTC' });
       const pausedAt = Date.now() / 1_000;
       expect([await next(), await schedulers(service)]).to.deep.equal([null, 1]);
       await moreTicks('clock', 3);

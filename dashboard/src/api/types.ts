@@ -11,6 +11,7 @@ import type { bucketSchema, eventNameSchema } from '../../../src/api/routes/even
 import type { eventDecisionSchema } from '../../../src/api/routes/event-decisions.ts';
 import type { createdEventKeySchema, eventKeySchema } from '../../../src/api/routes/event-keys.ts';
 import type { provenanceSchema } from '../../../src/api/routes/event-provenance.ts';
+import type { functionMetricsSchema } from '../../../src/api/routes/function-metrics.ts';
 import type { heldSchema, listedHeldSchema } from '../../../src/api/routes/held-events.ts';
 import type { limitsSchema } from '../../../src/api/routes/installation-limits.ts';
 import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
@@ -29,6 +30,7 @@ import type { transformResultSchema } from '../../../src/api/routes/transforms.t
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
+import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
@@ -166,6 +168,11 @@ export interface CurrentUser {
 
 export type Metrics = z.output<typeof metricsSchema>;
 export type MetricsPoint = Metrics['points'][number];
+/** `GET /v1/functions/:id/metrics` */
+export type FunctionMetrics = z.output<typeof functionMetricsSchema>;
+/** `GET /v1/deploys` */
+export type Deploy = z.output<typeof deploySchema>;
+export type SyncOrigin = z.output<typeof syncOriginSchema>;
 export type FunctionStats = z.output<typeof functionStatsSchema>;
 export type Overview = z.output<typeof overviewSchema>;
 /** `GET /v1/status` */

@@ -92,6 +92,7 @@ const functions = createRoute({
 const oneFunction = createRoute({
   getParentRoute: () => root,
   path: '/functions/$id',
+  validateSearch: searchSchema({ range: oneOf(['1h', '6h', '24h', '7d']), step: text }),
   component: lazyRouteComponent(() => import('../pages/functions/function-page.tsx')),
 });
 

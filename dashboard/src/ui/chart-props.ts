@@ -9,6 +9,13 @@ export interface Line {
   fill?: boolean;
 }
 
+/** A time that explains what follows, such as a deploy. */
+export interface ChartMark {
+  /** Unix seconds. */
+  at: number;
+  label: string;
+}
+
 export interface ChartProps {
   label: string;
   /** Unix seconds, ascending. */
@@ -16,6 +23,10 @@ export interface ChartProps {
   lines: readonly Line[];
   /** Formats a value. */
   format(value: number): string;
+  /** The interval of the last values has not ended: they will grow. */
+  unfinished?: boolean;
+  /** Drawn as vertical lines. */
+  marks?: readonly ChartMark[];
   height?: number;
   /** Draws bars instead of lines. */
   bars?: boolean;

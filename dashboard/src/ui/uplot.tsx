@@ -1,22 +1,30 @@
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { Marks, type PlacedMark, placeMarks } from './chart-marks.tsx';
 import type { ChartProps, Line } from './chart-props.ts';
+import { type DrawnLine, drawnLines } from './drawn-lines.ts';
 
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 const DAY_S = 86_400;
+/** Of values that will grow. */
+const SO_FAR_DASH = [2, 3];
+const SO_FAR_PERCENT = 60;
 
 export default function UPlotChart(props: ChartProps) {
-  const { times, lines, format, height = 160, bars = false, sparkline = false, onSelectRange } = props;
+  const { times, lines, format, unfinished = false, marks = [] } = props;
+  const { height = 160, bars = false, sparkline = false, onSelectRange } = props;
   const host = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
+  const [placed, setPlaced] = useState<readonly PlacedMark[]>([]);
   const selectRange = useRef(onSelectRange);
   selectRange.current = onSelectRange;
   const selectable = onSelectRange !== undefined;
-  const shape = lines.map(({ label, color }) => `${label} ${color}`).join();
-  const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  const latest = useRef({ data, lines, format });
-  latest.current = { data, lines, format };
+  const drawn = drawnLines(lines, { unfinished, bars });
+  const shape = drawn.map(({ label, color, soFar }) => `${label} ${color} ${soFar}`).join();
+  const data = [times, ...drawn.map(({ values }) => values)] as uPlot.AlignedData;
+  const latest = useRef({ data, drawn, format, marks });
+  latest.current = { data, drawn, format, marks };
   const chart = useRef<uPlot>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn when its shape changes; new values are set below
@@ -56,8 +64,9 @@ export default function UPlotChart(props: ChartProps) {
           values: (_u, splits) => splits.map((value) => latest.current.format(value)),
         },
       ],
-      series: [{}, ...latest.current.lines.map((line) => seriesOf(line, bars))],
+      series: [{}, ...latest.current.drawn.map((line) => seriesOf(line, bars))],
       hooks: {
+        draw: [(u) => setPlaced((before) => placeMarks(u, latest.current.marks, before))],
         setCursor: [(u) => setHovered(u.cursor.idx ?? null)],
         setSelect: [
           (u) => {
@@ -85,18 +94,21 @@ export default function UPlotChart(props: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: depends on the values, not on the object that holds them
   useEffect(() => {
     chart.current?.setData(latest.current.data);
-  }, [times, ...lines.map(({ values }) => values)]);
+  }, [times, marks, unfinished, ...lines.map(({ values }) => values)]);
 
   return (
     <>
-      <div ref={host} className={`w-full ${selectable ? 'cursor-crosshair' : ''}`} style={{ height }} />
+      <div className="relative">
+        <div ref={host} className={`w-full ${selectable ? 'cursor-crosshair' : ''}`} style={{ height }} />
+        <Marks placed={placed} />
+      </div>
       {!sparkline && <Legend {...props} index={hovered} />}
     </>
   );
 }
 
 /** Names of the lines, and their values at the pointer. */
-function Legend({ times, lines, format, bars = false, index }: ChartProps & { index: number | null }) {
+function Legend({ times, lines, format, bars, unfinished, index }: ChartProps & { index: number | null }) {
   const at = index === null ? undefined : times[index];
   return (
     <div
@@ -113,7 +125,13 @@ function Legend({ times, lines, format, bars = false, index }: ChartProps & { in
           </span>
         );
       })}
-      {at !== undefined && <span className="ml-auto">{formatClock(at)}</span>}
+      {at === undefined && unfinished && <span className="ml-auto">{bars ? 'Light bar' : 'Dotted end'}: so far</span>}
+      {at !== undefined && (
+        <span className="ml-auto">
+          {formatClock(at)}
+          {unfinished && index === times.length - 1 && ', so far'}
+        </span>
+      )}
     </div>
   );
 }
@@ -165,14 +183,15 @@ const withAlpha = (color: string, percent: number) =>
     .toString(16)
     .padStart(2, '0')}`;
 
-function seriesOf({ label, color, dash, fill }: Line, bars: boolean): uPlot.Series {
-  const stroke = colorOf(color);
+function seriesOf({ label, color, dash, fill, soFar }: DrawnLine, bars: boolean): uPlot.Series {
+  const stroke = soFar ? withAlpha(colorOf(color), SO_FAR_PERCENT) : colorOf(color);
   const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: isolatedPoints } };
-  if (dash) series.dash = [...dash];
-  if (fill || bars) series.fill = withAlpha(stroke, bars ? 55 : 12);
+  if (soFar) series.dash = SO_FAR_DASH;
+  else if (dash) series.dash = [...dash];
+  if (fill || bars) series.fill = withAlpha(colorOf(color), soFar ? 15 : bars ? 55 : 12);
   if (bars && uPlot.paths.bars) {
     series.paths = uPlot.paths.bars({ size: [0.85, 40], align: 1 });
-    series.width = 0;
+    series.width = soFar ? 1 : 0;
     series.points = { show: false };
   }
   return series;

@@ -14,6 +14,7 @@ import type { ExpressionProblems } from '../../store/apps/expression-problems.ts
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
+import { type LastTickDeps, lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -30,7 +31,7 @@ const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
 });
 
-interface FunctionRouteDeps {
+interface FunctionRouteDeps extends LastTickDeps {
   functions: Functions;
   cancellations: Cancellations;
   admission: Pick<Admission, 'noteChange'>;
@@ -134,7 +135,9 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
       async handle({ env, params: { id } }) {
         const [fn, problem] = await existing(env, id);
         const isLive = environments.find(env)?.archivedAt === undefined;
-        return { data: presentDetails(fn, problem, isLive ? Date.now() : undefined) };
+        const now = Date.now();
+        const lastTicks = await lastTicksOf(env, fn, deps, now);
+        return { data: presentDetails(fn, problem, lastTicks, isLive ? now : undefined) };
       },
     }),
     route({

@@ -1,8 +1,11 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
-import type { AppFunction } from '../../model/apps/app.ts';
+import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { nextRunAt } from '../../model/schedules/schedules.ts';
+import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
@@ -25,6 +28,20 @@ const detailedTriggerSchema = triggerSchema
     next_run_at: z.iso.datetime().nullable().optional().meta({
       description: 'Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived',
     }),
+    next_ticks: z.array(z.iso.datetime()).optional().meta({
+      description: 'Of a schedule: its next ticks, at most 5; empty: it is paused or archived',
+    }),
+    time_zone: z.string().nullable().optional().meta({ description: 'Of a schedule; null: it ticks at intervals' }),
+    last_tick: z
+      .object({
+        at: z.iso.datetime(),
+        run: z.object({ run_id: z.string(), status: z.enum(RUN_STATUSES) }).nullable().meta({
+          description: 'null: it started none, as while the function was paused; or the run is no longer stored',
+        }),
+      })
+      .nullable()
+      .optional()
+      .meta({ description: 'Of a schedule: its last tick' }),
   })
   .meta({ id: 'TriggerWithNextRun' });
 
@@ -108,13 +125,45 @@ function textOf(value: unknown, maxLength: number): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, maxLength).toWellFormed() : null;
 }
 
-/** @param nowMs undefined: the environment is archived, so no schedule ticks */
-export function presentDetails(fn: AppFunction, problem: KnownProblem | undefined, nowMs: number | undefined) {
+const TICKS_SHOWN = 5;
+
+/** The last tick of a schedule, and the run that it started. */
+export interface LastTick {
+  at: number;
+  run: Run | undefined;
+}
+
+/** @param lastTicks by cron text
+ *  @param nowMs undefined: the environment is archived, so no schedule ticks */
+export function presentDetails(
+  fn: AppFunction,
+  problem: KnownProblem | undefined,
+  lastTicks: ReadonlyMap<string, LastTick>,
+  nowMs: number | undefined,
+) {
   const triggers = fn.triggers.map((trigger) => ({
     ...trigger,
-    ...(trigger.cron !== undefined && {
-      next_run_at: time(nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs)),
-    }),
+    ...(trigger.cron !== undefined && presentSchedule(fn, trigger, trigger.cron, lastTicks.get(trigger.cron), nowMs)),
   }));
   return { ...presentFunction(fn, problem), triggers, url: fn.url, cancel: fn.cancel, configuration: fn.config };
+}
+
+function presentSchedule(
+  fn: AppFunction,
+  trigger: Trigger,
+  cron: string,
+  last: LastTick | undefined,
+  nowMs: number | undefined,
+) {
+  const next = nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs);
+  // The next run is the first of them; a schedule that is not in force has none.
+  const ticks = next === undefined || nowMs === undefined ? [] : nextTicks(cron, nowMs, TICKS_SHOWN);
+  return {
+    next_run_at: time(next),
+    next_ticks: ticks.map((at) => time(at) as string),
+    time_zone: timeZoneOf(cron) ?? null,
+    last_tick: last
+      ? { at: time(last.at) as string, run: last.run ? { run_id: last.run.id, status: last.run.status } : null }
+      : null,
+  };
 }

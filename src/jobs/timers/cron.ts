@@ -125,8 +125,19 @@ export class CronTicks {
   }
 }
 
-function eventOf({ env, functionId, cron }: CronTimer, tick: number, partition: number, nowMs: number): Envelope {
-  const internalId = ownEventId(tick, partition, 'schedule', env, functionId, cron, String(tick));
+/** The ID of the event of a tick.
+ *  @param partition that the function has for good */
+export function tickEventId(
+  { env, functionId, cron }: Pick<CronTimer, 'env' | 'functionId' | 'cron'>,
+  tick: number,
+  partition: number,
+): string {
+  return ownEventId(tick, partition, 'schedule', env, functionId, cron, String(tick));
+}
+
+function eventOf(timer: CronTimer, tick: number, partition: number, nowMs: number): Envelope {
+  const { env, cron } = timer;
+  const internalId = tickEventId(timer, tick, partition);
   const event = { name: SCHEDULED_TIMER, data: { cron }, ts: tick };
   return toEnvelope(event, { internalId, env, receivedAt: nowMs, source: 'service', requestId: internalId, index: 0 });
 }

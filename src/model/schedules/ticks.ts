@@ -43,6 +43,23 @@ export function lastTick(cron: string, atMs: number): number | undefined {
   return last;
 }
 
+/** The next ticks after a time, Unix milliseconds. */
+export function nextTicks(cron: string, afterMs: number, count: number): number[] {
+  const ticks: number[] = [];
+  for (let at: number | undefined = afterMs; at !== undefined && ticks.length < count; ) {
+    at = nextTick(cron, at);
+    if (at !== undefined) ticks.push(at);
+  }
+  return ticks;
+}
+
+/** The time zone of a schedule; undefined: it ticks at intervals. */
+export function timeZoneOf(cron: string): string | undefined {
+  const text = cron.trim();
+  const zone = TIME_ZONE.exec(text)?.[1];
+  return INTERVAL.test(text.replace(TIME_ZONE, '')) ? undefined : (zone ?? 'UTC');
+}
+
 function ticksOf(cron: string): Ticks {
   let ticks = parsed.get(cron);
   if (!ticks) {

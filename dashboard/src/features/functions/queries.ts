@@ -1,8 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
-import type { FunctionDetails, FunctionLimits, ListedFunction } from '../../api/types.ts';
+import type { FunctionDetails, FunctionLimits, FunctionMetrics, ListedFunction } from '../../api/types.ts';
+import { TIME_RANGE_MS, type TimeRange } from '../../lib/metric-ranges.ts';
 
 /** @param archived functions that their apps no longer register, instead of active ones */
 export function useFunctions(archived = false) {
@@ -20,6 +21,23 @@ export function useFunction(id: string) {
     queryKey: ['function', env, id],
     queryFn: ({ signal }) => callApi<FunctionDetails>(`/v1/functions/${encodeURIComponent(id)}`, { env, signal }),
     refetchInterval: ({ state }) => untilNextRunMs(state.data?.data.triggers ?? []),
+  });
+}
+
+/** Runs and steps over time.
+ *  @param step whose values over time are wanted */
+export function useFunctionMetrics(id: string, range: TimeRange, step: string | undefined) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['function', env, id, 'metrics', range, step],
+    queryFn: ({ signal }) => {
+      const to = Date.now();
+      const query = { from: to - TIME_RANGE_MS[range], to, step };
+      return callApi<FunctionMetrics>(`/v1/functions/${encodeURIComponent(id)}/metrics`, { env, signal, query });
+    },
+    // Longer ranges have longer time steps, which change more slowly.
+    refetchInterval: range === '1h' ? 5_000 : 30_000,
+    placeholderData: keepPreviousData,
   });
 }
 

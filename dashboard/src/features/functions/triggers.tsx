@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { FunctionDetails, FunctionSummary } from '../../api/types.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Schedule } from './schedule.tsx';
 
 type Trigger = FunctionSummary['triggers'][number];
 
@@ -20,7 +20,7 @@ export function TriggerList({ triggers }: { triggers: FunctionDetails['triggers'
           <div className="min-w-0">
             <TriggerName trigger={trigger} />
             {trigger.expression && <Condition expression={trigger.expression} />}
-            {trigger.cron && <NextRun nextRunAt={trigger.next_run_at} jitter={trigger.jitter} />}
+            {trigger.cron && <Schedule trigger={trigger} />}
           </div>
         </li>
       ))}
@@ -34,26 +34,11 @@ function TriggerName({ trigger: { event, cron } }: { trigger: Trigger }) {
     <Link
       to="/events"
       search={{ name: event }}
-      title="Events with this name"
+      title={event.endsWith('*') ? 'Events whose names begin so' : 'Events with this name'}
       className="font-mono text-sm break-all hover:text-accent hover:underline"
     >
       {event}
     </Link>
-  );
-}
-
-function NextRun({ nextRunAt, jitter }: { nextRunAt: string | null | undefined; jitter: string | undefined }) {
-  return (
-    <p className="mt-1 text-sm text-muted">
-      {nextRunAt ? (
-        <>
-          Next run <Time at={nextRunAt} />
-        </>
-      ) : (
-        'No next run'
-      )}
-      {jitter && `, up to ${jitter} later`}
-    </p>
   );
 }
 

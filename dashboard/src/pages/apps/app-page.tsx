@@ -8,6 +8,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AppActions } from './actions.tsx';
 import { AppConnections } from './connections.tsx';
+import { AppDeploys } from './deploys.tsx';
 import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
@@ -50,7 +51,10 @@ function Known({ app }: { app: AppWithFunctions }) {
         <AppDetails app={app} />
         {connects(app) && <AppConnections name={app.name} />}
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-          <AppFunctions app={app} />
+          <div className="space-y-6">
+            <AppFunctions app={app} />
+            <AppDeploys name={app.name} />
+          </div>
           <HealthCheck app={app} />
         </div>
       </div>

@@ -2,24 +2,30 @@ import { Link } from '@tanstack/react-router';
 import { useCurrentUser } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App } from '../../api/types.ts';
+import { parseSdk } from '../../features/apps/sdk.ts';
 import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { SyncStatus } from './sync-status.tsx';
+import { SyncHistory } from './sync-history.tsx';
 
 export function AppDetails({ app }: { app: App }) {
   return (
     <Card>
       <DescriptionList>
         <DescriptionItem term="Last registration">
-          <SyncStatus sync={app.last_sync} />
+          <SyncHistory app={app} />
         </DescriptionItem>
         <DescriptionItem term="Registered">
           <Time at={app.registered_at} />
         </DescriptionItem>
         <DescriptionItem term="SDK">
-          <span className="font-mono text-xs">{app.sdk ?? '–'}</span>
+          <Sdk app={app} />
         </DescriptionItem>
+        {app.deploy_id !== null && (
+          <DescriptionItem term="Build">
+            <span className="font-mono text-xs break-all">{app.deploy_id}</span>
+          </DescriptionItem>
+        )}
         <DescriptionItem term="Framework">{app.framework ?? '–'}</DescriptionItem>
         <DescriptionItem term="Signing">
           <Signing />
@@ -33,6 +39,17 @@ export function AppDetails({ app }: { app: App }) {
         </DescriptionItem>
       </DescriptionList>
     </Card>
+  );
+}
+
+function Sdk({ app: { sdk, dialect } }: { app: App }) {
+  const parsed = parseSdk(sdk);
+  if (!parsed) return <span className="font-mono text-xs">{sdk ?? '–'}</span>;
+  return (
+    <span title={sdk ?? undefined}>
+      {dialect === 'inngest' ? 'Inngest' : 'Tidegate'} for {parsed.language}{' '}
+      <span className="font-mono text-xs">{parsed.version}</span>
+    </span>
   );
 }
 

@@ -12,19 +12,18 @@ import { Condition, TriggerList } from '../../features/functions/triggers.tsx';
 import { useRuns } from '../../features/runs/use-runs.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/code-block.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { JsonTree } from '../../ui/json-tree.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ExpressionError } from './expression-error.tsx';
 import { FlowControl } from './flow-control.tsx';
-import { Last24Hours } from './last-24-hours.tsx';
 import { Limits } from './limits.tsx';
+import { FunctionMetrics } from './metrics.tsx';
 import { PauseButton } from './pause-button.tsx';
 import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
+import { Registration } from './registration.tsx';
 
 const route = getRouteApi('/functions/$id');
 
@@ -64,7 +63,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
         <Card>
           <FunctionFacts fn={fn} />
         </Card>
-        <Last24Hours functionId={fn.id} />
+        <FunctionMetrics functionId={fn.id} />
         <Limits functionId={fn.id} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <RecentRuns functionId={fn.id} list={list} />
@@ -74,9 +73,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
             </Card>
             <FlowControl configuration={fn.configuration} />
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
-            <Card title="Configuration">
-              <JsonTree value={fn.configuration} label="Configuration registered by the app" />
-            </Card>
+            <Registration fn={fn} />
           </div>
         </div>
       </div>
@@ -112,14 +109,6 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
       </DescriptionItem>
       <DescriptionItem term="Attempts">
         {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
-      </DescriptionItem>
-      <DescriptionItem term="URL">
-        <span className="flex h-5 items-center gap-1">
-          <span title={fn.url} className="truncate font-mono text-xs">
-            {fn.url}
-          </span>
-          <CopyButton text={fn.url} label="Copy URL" />
-        </span>
       </DescriptionItem>
     </DescriptionList>
   );

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { FunctionLimits } from '../../api/types.ts';
 import { hasLimits, useFunctionLimits } from '../../features/functions/queries.ts';
 import { Holders } from '../../features/runs/holders.tsx';
@@ -14,8 +15,25 @@ export function Limits({ functionId }: { functionId: string }) {
   const { waiting, limits, longest_backlogs: longest } = all;
   const waits =
     waiting === 0 ? 'No calls wait' : `${formatCount(waiting)} ${waiting === 1 ? 'call waits' : 'calls wait'}`;
+  const queued = (
+    <Link
+      to="/runs"
+      search={{ function: functionId, status: 'Queued' } as never}
+      className="text-sm text-accent hover:underline"
+    >
+      Queued runs
+    </Link>
+  );
   return (
-    <Card title="Limits" actions={<span className="text-sm text-muted">{waits}</span>}>
+    <Card
+      title="Limits"
+      actions={
+        <>
+          <span className="text-sm text-muted">{waits}</span>
+          {waiting > 0 && queued}
+        </>
+      }
+    >
       {limits.length > 0 && (
         <ul aria-label="Limits" className="divide-y divide-line">
           {limits.map((limit) => (

@@ -26,7 +26,7 @@ export function emptyStats(functionId: string): FunctionStats {
 }
 
 /** Share of failed runs among completed and failed ones, 0 to 1; undefined: there are none. */
-export function failureRate({ completed, failed }: FunctionStats): number | undefined {
+export function failureRate({ completed, failed }: Pick<FunctionStats, 'completed' | 'failed'>): number | undefined {
   const ended = completed + failed;
   return ended === 0 ? undefined : failed / ended;
 }

@@ -1,5 +1,6 @@
 import type { Metrics } from '../../api/types.ts';
 import { formatCount, formatMilliseconds } from '../../lib/format.ts';
+import { isUnfinished } from '../../lib/time-steps.ts';
 import { Chart } from '../../ui/chart.tsx';
 import type { Line } from '../../ui/chart-props.ts';
 import { Card } from '../../ui/page.tsx';
@@ -7,8 +8,12 @@ import { Card } from '../../ui/page.tsx';
 const DASHED = [5, 4];
 
 /** Events, runs and latency over time. */
-export function Charts({ metrics: { points } }: { metrics: Metrics }) {
-  const times = points.map(({ at }) => Date.parse(at) / 1_000);
+export function Charts({ metrics }: { metrics: Metrics }) {
+  const { points } = metrics;
+  const shared = {
+    times: points.map(({ at }) => Date.parse(at) / 1_000),
+    unfinished: isUnfinished(metrics),
+  };
   const runs: Line[] = [
     { label: 'completed', color: '--good', values: points.map(({ runs_completed }) => runs_completed) },
     { label: 'failed', color: '--bad', values: points.map(({ runs_failed }) => runs_failed), dash: DASHED },
@@ -29,19 +34,19 @@ export function Charts({ metrics: { points } }: { metrics: Metrics }) {
   ];
   return (
     <div className="grid gap-4 xl:grid-cols-2">
-      <ChartCard title="Events" subtitle="received per interval" times={times} lines={events} format={wholeCount} />
-      <ChartCard title="Runs" subtitle="finished per interval" times={times} lines={runs} format={wholeCount} />
+      <ChartCard title="Events" subtitle="received per interval" {...shared} lines={events} format={wholeCount} />
+      <ChartCard title="Runs" subtitle="finished per interval" {...shared} lines={runs} format={wholeCount} />
       <ChartCard
         title="Ingest latency"
         subtitle="from request to response"
-        times={times}
+        {...shared}
         lines={latency('ack_ms')}
         format={formatMilliseconds}
       />
       <ChartCard
         title="Start latency"
         subtitle="from event to first function call"
-        times={times}
+        {...shared}
         lines={latency('start_ms')}
         format={formatMilliseconds}
       />
@@ -60,6 +65,7 @@ function ChartCard({
   title: string;
   subtitle: string;
   times: number[];
+  unfinished: boolean;
   lines: Line[];
   format(value: number): string;
 }) {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Metrics, Overview } from '../../api/types.ts';
 import { formatCount, formatPercent, formatRate } from '../../lib/format.ts';
+import { isUnfinished } from '../../lib/time-steps.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
 import { currentRate, elapsedSeconds, failureRate, perSecond, total } from './metrics.ts';
@@ -15,7 +16,7 @@ export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview:
   const failing = failureRate(total(points, 'runs_completed'), failed);
   const rates = (counter: 'events' | 'runs_started') =>
     points.map((point, index) => perSecond(point[counter], seconds[index] ?? 1));
-  const spark = { times, height: 48, sparkline: true };
+  const spark = { times, height: 48, sparkline: true, unfinished: isUnfinished(metrics) };
   return (
     <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
       <Tile

@@ -2,22 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import type { Metrics, Overview } from '../../api/types.ts';
+import { TIME_RANGE_LABELS, TIME_RANGE_MS, TIME_RANGES, type TimeRange } from '../../lib/metric-ranges.ts';
 
-export const TIME_RANGES = ['1h', '6h', '24h', '7d'] as const;
-export type TimeRange = (typeof TIME_RANGES)[number];
-
-const TIME_RANGE_MS: Record<TimeRange, number> = {
-  '1h': 3_600_000,
-  '6h': 21_600_000,
-  '24h': 86_400_000,
-  '7d': 604_800_000,
-};
-export const TIME_RANGE_LABELS: Record<TimeRange, string> = {
-  '1h': 'Last hour',
-  '6h': 'Last 6 hours',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-};
+export { TIME_RANGE_LABELS, TIME_RANGES, type TimeRange };
 
 export function useMetrics(env: string, range: TimeRange) {
   return useQuery({

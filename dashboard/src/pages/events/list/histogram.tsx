@@ -20,10 +20,17 @@ export function Histogram({
   range: TimeRange;
   onSelectRange(from: number, to: number): void;
 }) {
+  // The counts are by whole names.
+  const isWildcard = name?.endsWith('*') ?? false;
+  const counted = isWildcard ? undefined : name;
   const { data, error } = useQuery({
-    queryKey: ['events', env, 'histogram', { name, after, before }],
+    queryKey: ['events', env, 'histogram', { name: counted, after, before }],
     queryFn: ({ signal }) => {
-      const query = { name, received_after: after ?? (before ?? Date.now()) - DAY_MS, received_before: before };
+      const query = {
+        name: counted,
+        received_after: after ?? (before ?? Date.now()) - DAY_MS,
+        received_before: before,
+      };
       return callApi<HistogramBucket[]>('/v1/events/histogram', { env, signal, query: { ...query, buckets: 60 } });
     },
     refetchInterval: before !== undefined || paused ? false : REFRESH_MS,
@@ -39,6 +46,7 @@ export function Histogram({
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
           {q !== undefined && ', whatever the search'}
+          {isWildcard && ' of all names'}
           {after === undefined && ' in the last 24 hours'}
         </span>
         <span className="hidden sm:inline">Drag to select a time range</span>

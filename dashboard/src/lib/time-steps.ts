@@ -1,0 +1,12 @@
+/** Values over time, as the API counts them in time steps of equal length. */
+interface TimeSteps {
+  to: string;
+  step_seconds: number;
+  points: readonly { at: string }[];
+}
+
+/** Whether the last time step has not ended, so that its counts are those so far. */
+export function isUnfinished({ to, step_seconds, points }: TimeSteps): boolean {
+  const last = points.at(-1);
+  return last !== undefined && Date.parse(last.at) + step_seconds * 1_000 > Date.parse(to);
+}

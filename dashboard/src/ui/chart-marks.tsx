@@ -1,0 +1,55 @@
+import type uPlot from 'uplot';
+import type { ChartMark } from './chart-props.ts';
+
+export interface PlacedMark extends ChartMark {
+  /** Pixels from the left edge of the chart. */
+  left: number;
+  top: number;
+  height: number;
+}
+
+/** @returns the former marks if nothing has moved */
+export function placeMarks(
+  u: uPlot,
+  marks: readonly ChartMark[],
+  before: readonly PlacedMark[],
+): readonly PlacedMark[] {
+  const { min, max } = u.scales.x ?? {};
+  if (min == null || max == null) return before.length === 0 ? before : [];
+  const { offsetLeft, offsetTop, clientHeight } = u.over;
+  const [times] = u.data;
+  // The last point stands for all of its interval.
+  const end = max + ((times[1] ?? 0) - (times[0] ?? 0));
+  const placed = marks
+    .filter(({ at }) => at >= min && at <= end)
+    .map((mark) => ({
+      ...mark,
+      left: Math.round(offsetLeft + u.valToPos(Math.min(mark.at, max), 'x')),
+      top: offsetTop,
+      height: clientHeight,
+    }));
+  return JSON.stringify(placed) === JSON.stringify(before) ? before : placed;
+}
+
+/** Vertical lines with a flag, which tells what happened then. Screen readers get the same from the chart's text. */
+export function Marks({ placed }: { placed: readonly PlacedMark[] }) {
+  return (
+    <div aria-hidden="true">
+      {placed.map(({ at, label, left, top, height }) => (
+        <div
+          key={`${at} ${label}`}
+          data-mark={label}
+          className="group pointer-events-none absolute w-0 border-l border-dashed border-busy"
+          style={{ left, top, height }}
+        >
+          <span className="pointer-events-auto absolute -top-1 -left-1.5 size-3 rotate-45 border border-surface bg-busy" />
+          <span
+            className={`absolute top-3 z-10 hidden w-max max-w-64 rounded border border-line bg-surface px-2 py-1 text-xs break-words text-text shadow group-hover:block ${left > 200 ? 'right-1' : 'left-1'}`}
+          >
+            {label}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}

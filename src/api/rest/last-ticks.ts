@@ -1,0 +1,49 @@
+/** The last tick of each schedule of a function, with its run. */
+import { ServiceError } from '../../errors.ts';
+import { tickEventId } from '../../jobs/timers/cron.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { runIdOf } from '../../model/runs/run.ts';
+import { allSchedulesOf } from '../../model/schedules/schedules.ts';
+import { lastTick } from '../../model/schedules/ticks.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { LastTick } from '../views/function.ts';
+
+/** A tick that has just been has no run yet: then the one before is shown. */
+const RECENT_MS = 10_000;
+
+export interface LastTickDeps {
+  keys: Pick<Keyspace, 'homeOf'>;
+  runs: Pick<Runs, 'readMany'>;
+}
+
+/** By cron text. While the archive is away, without runs that it may have. */
+export async function lastTicksOf(
+  env: string,
+  fn: AppFunction,
+  { keys, runs }: LastTickDeps,
+  nowMs: number,
+): Promise<Map<string, LastTick>> {
+  const schedules = allSchedulesOf(env, fn);
+  if (schedules.length === 0) return new Map();
+  const home = keys.homeOf(`${env}/${fn.id}`).number;
+  const ticks = schedules.flatMap((schedule) => {
+    const { cron } = schedule;
+    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(tickEventId(schedule, at, home), fn.id) });
+    const last = lastTick(cron, nowMs);
+    const before = last !== undefined && nowMs - last < RECENT_MS ? lastTick(cron, last - 1) : undefined;
+    return [before, last].flatMap((at) => (at === undefined ? [] : tickAt(at)));
+  });
+  const ids = ticks.map(({ runId }) => runId);
+  const found = await runs.readMany(env, ids).catch((error) => {
+    if (error instanceof ServiceError && error.code === 'archive_unavailable') return [];
+    throw error;
+  });
+  const byId = new Map(found.map((run) => [run.id, run]));
+  const shown = new Map<string, LastTick>();
+  for (const { cron, at, runId } of ticks) {
+    const run = byId.get(runId);
+    if (run || !shown.has(cron)) shown.set(cron, { at, run });
+  }
+  return shown;
+}

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { FunctionBuffer } from '../../src/store/telemetry/function-buffer.ts';
+import { type AppHost, type FunctionSpec, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open } from '../support/browser.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
+import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
+
+const HOUR_MS = 3_600_000;
+const APP = { appName: 'shop' };
+const PAY: FunctionSpec = {
+  id: 'pay',
+  triggers: [{ event: 'order/*' }, { cron: 'TZ=Europe/Vienna 30 7 * * *' }],
+  concurrency: [{ limit: 1, key: 'event.data.customer' }],
+};
+
+describe('dashboard function page', function () {
+  this.timeout(90_000);
+  const withPage = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  let store: OwnStore;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    await host.register(service, [PAY], APP);
+    await host.register(
+      service,
+      [
+        { ...PAY, retries: 2 },
+        { id: 'ship', triggers: [{ event: 'never/sent' }] },
+      ],
+      APP,
+    );
+    store = await openStore(service.prefix);
+    const now = Date.now();
+    for (const ago of [0, 2, 3, 5]) await store.functionSeries.add(counted(ago), now - ago * HOUR_MS);
+    const { body } = await service.post('/e/key', { name: 'order/paid', data: { customer: 'ada' } });
+    await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
+  });
+  after(async () => {
+    await host.close();
+    await service.stop();
+    await store.close();
+  });
+
+  /** Ten runs, of which as many fail as it was hours ago. */
+  function counted(hoursAgo: number): FunctionBuffer {
+    const buffer = new FunctionBuffer();
+    for (let n = 0; n < 10; n++) {
+      buffer.count('production', 'shop-pay', 'started');
+      buffer.count('production', 'shop-pay', n < hoursAgo ? 'failed' : 'completed');
+      buffer.timeRun('production', 'shop-pay', 2_000);
+      buffer.timeStep('production', 'shop-pay', 'charge the card', 1_000, n < hoursAgo);
+      buffer.timeStep('production', 'shop-pay', 'write the receipt', 20, false);
+    }
+    return buffer;
+  }
+
+  it('shows runs, failures and the percentiles of durations over time, in the selected range', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      const figure = (name: string) => page.getByRole('term').filter({ hasText: name }).locator('xpath=../dd');
+      await figure('Failed').first().getByText('10', { exact: true }).waitFor();
+      expect(await figure('Duration').innerText()).to.match(/^(1\.9|2\.\d) s \/ .* s \/ .* s$/);
+      const runs = page.getByRole('figure', { name: 'Runs per interval' });
+      await runs.locator('canvas').waitFor();
+      await runs.getByText('Dotted end: so far').waitFor();
+      await runs.getByText(/^Values/).click();
+      const last = runs.getByRole('row').nth(1);
+      await last.getByText('(so far)').waitFor();
+      expect(await runs.getByRole('row').count()).to.be.within(289, 290);
+      await page.getByRole('link', { name: '1h', exact: true }).click();
+      await page.waitForURL('**/functions/shop-pay?range=1h');
+      await page.getByRole('heading', { name: 'Last hour' }).waitFor();
+      await figure('Failed').first().getByText('0', { exact: true }).waitFor();
+    }));
+
+  it('marks the deploys of its app in the charts, and lists what changed', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      const runs = page.getByRole('figure', { name: 'Runs per interval' });
+      await runs.locator('[data-mark]').first().waitFor();
+      const marks = await runs
+        .locator('[data-mark]')
+        .evaluateAll((all) => all.map((mark) => mark.getAttribute('data-mark')));
+      // They are of the interval that has not ended.
+      expect(marks).to.have.length(2);
+      expect(marks[0]).to.match(/^Deploy \d\d:\d\d: 1 function added, 1 changed$/);
+      expect(await runs.locator('figcaption').innerText()).to.include(marks[0] as string);
+      const deploys = page.getByRole('region', { name: 'Deploys in this time range' });
+      await deploys.getByText('What changed').first().click();
+      await deploys.getByRole('link', { name: 'shop-ship' }).waitFor();
+      await deploys.getByText('(steps)').waitFor();
+    }));
+
+  it('lists its steps with percentiles, and shows the selected one over time', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      const steps = page.getByRole('table', { name: 'Steps of the function in the time range' });
+      const row = steps.getByRole('row').filter({ hasText: 'charge the card' });
+      expect((await row.innerText()).replaceAll(/\s+/g, ' ')).to.match(/^charge the card 40 10 \(25%\) [\d.]+ (ms|s) /);
+      await steps.getByRole('link', { name: 'charge the card' }).click();
+      await page.waitForURL('**?step=charge+the+card');
+      const chart = steps.getByRole('figure', { name: 'Duration of the step charge the card' });
+      await chart.locator('canvas').waitFor();
+      await chart.getByText(/^Values/).click();
+      await chart
+        .getByRole('cell', { name: /^(9\d\d ms|1(\.\d)? s)$/ })
+        .first()
+        .waitFor();
+      await steps.getByRole('link', { name: 'charge the card' }).click();
+      await chart.waitFor({ state: 'detached' });
+    }));
+
+  it('shows the next ticks of a schedule in its time zone, and where its registration comes from', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      await page.getByText('Next 5 times').click();
+      const ticks = page.getByRole('list', { name: 'Next times' }).getByRole('listitem');
+      expect(await ticks.allInnerTexts()).to.have.length(5);
+      for (const text of await ticks.allInnerTexts()) expect(text).to.match(/07:30:00 .*\(Europe\/Vienna\)$/);
+      await page.getByText('test:v1.0.0').waitFor();
+      await page
+        .getByText(/1 function added, 1 changed/)
+        .last()
+        .waitFor();
+      await page.getByText('Configuration as registered').click();
+      await page.getByText('concurrency').first().waitFor();
+    }));
+
+  it('a wildcard trigger links to the events that it takes', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      await page.getByRole('link', { name: 'order/*' }).click();
+      await page.waitForURL('**/events?name=order%2F*');
+      const events = page.getByRole('table', { name: 'Events' });
+      await events.getByRole('link', { name: 'order/paid' }).waitFor();
+      await page.getByText(/^\d+ events? of all names/).waitFor();
+    }));
+
+  it('is accessible with its charts and tables open, also on a phone', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay?step=charge%20the%20card`);
+      await page.locator('canvas').nth(2).waitFor();
+      for (const values of await page.getByText(/^Values/).all()) await values.click();
+      await expectAccessible(page);
+    }));
+});
