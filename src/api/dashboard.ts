@@ -21,6 +21,7 @@ const PAGES = new Set([
   'events',
   'replays',
   'runs',
+  'errors',
   'functions',
   'apps',
   'webhooks',

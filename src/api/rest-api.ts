@@ -50,6 +50,7 @@ import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
+import { errorRoutes } from './routes/errors.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
@@ -234,6 +235,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...errorRoutes({ errorGroups: store.errorGroups, functionTables }),
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,

@@ -19,7 +19,7 @@ import type { BulkActions } from '../../store/runs/bulk-actions.ts';
 import { listQuery, namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { idPrefixSchema, searchOf } from '../rest/search-query.ts';
+import { fingerprintSchema, idPrefixSchema, searchOf } from '../rest/search-query.ts';
 import { bulkActionSchema, bulkDryRunSchema, presentBulkAction, presentBulkDryRun } from '../views/bulk-action.ts';
 
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -45,6 +45,9 @@ const filterSchema = z.strictObject({
     .max(1_000)
     .optional()
     .meta({ description: 'A text in the name or the message of the error' }),
+  fingerprint: fingerprintSchema
+    .optional()
+    .meta({ description: 'Of an error group: the failed runs that have its error' }),
   search: z.string().min(1).max(LENGTH_MAX).optional().meta({ description: 'A condition, as in `GET /v1/runs`' }),
   queued_after: timestamp.optional().meta({ description: 'Inclusive' }),
   queued_before: timestamp.optional().meta({ description: 'Exclusive; default now' }),
@@ -170,7 +173,16 @@ function selectionOf(
   filter: z.output<typeof filterSchema>,
   nowMs: number,
 ): RunSelection {
-  const { status = DEFAULT_STATUSES[action], function_id, app, event_id, id_prefix, error, search } = filter;
+  const {
+    status = DEFAULT_STATUSES[action],
+    function_id,
+    app,
+    event_id,
+    id_prefix,
+    error,
+    fingerprint,
+    search,
+  } = filter;
   const possible: readonly RunStatus[] = STATUSES_OF_ACTION[action];
   const impossible = status.find((one) => !possible.includes(one));
   if (impossible !== undefined) {
@@ -188,6 +200,7 @@ function selectionOf(
     ...(event_id !== undefined && { eventId: event_id }),
     ...(id_prefix !== undefined && { idPrefix: id_prefix }),
     ...(error !== undefined && { error }),
+    ...(fingerprint !== undefined && { fingerprint }),
     ...(search !== undefined && { search }),
     ...(after !== undefined && { after }),
     before,
