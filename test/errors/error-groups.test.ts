@@ -17,7 +17,7 @@ describe('error groups', () => {
   let host: AppHost;
   let isMended = false;
   before(async () => {
-    service = await startService();
+    service = await startService({ env: { RETRY_SCALE: '0.001' } });
     host = await startAppHost();
     host.on('charge', (call) => (isMended ? {} : declined(dataOf(call).n)));
     host.on('many', (call) => ({
@@ -154,11 +154,15 @@ describe('error groups', () => {
   });
 
   it('are of one environment', async () => {
-    const { body } = await service.get('/v1/errors', { 'x-service-env': 'staging' });
-    expect(body.data ?? []).to.deep.equal([]);
-    const [{ fingerprint }] = await groupsOf('charge');
-    const other = await service.get(`/v1/errors/${fingerprint}`, { 'x-service-env': 'staging' });
-    expect(other.status).to.be.oneOf([400, 404]);
+    const staging = { 'x-service-env': 'staging' };
+    await service.post('/v1/environments', { name: 'staging' });
+    const [{ fingerprint, count }] = await groupsOf('charge');
+    const path = `/v1/errors/${fingerprint}`;
+    expect((await service.get('/v1/errors', staging)).body.data).to.deep.equal([]);
+    expect((await service.get(path, staging)).status).to.equal(404);
+    expect((await service.post(`${path}/resolve`, {}, staging)).status).to.equal(404);
+    expect((await service.get(`/v1/runs?fingerprint=${fingerprint}`, staging)).body.data).to.deep.equal([]);
+    expect((await groupsOf('charge'))[0]).to.include({ state: 'open', count });
   });
 
   it('are resolved, and reopened by the next failure or by somebody', async () => {
