@@ -52,6 +52,7 @@ const runs = createRoute({
   validateSearch: searchSchema({
     q: text,
     error: text,
+    fingerprint: text,
     status: oneOf(RUN_STATUSES),
     function: text,
     app: text,
@@ -66,6 +67,19 @@ const run = createRoute({
   path: '/runs/$id',
   validateSearch: searchSchema({ entry: integer }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
+});
+
+const errors = createRoute({
+  getParentRoute: () => root,
+  path: '/errors',
+  validateSearch: searchSchema({ state: oneOf(['open', 'resolved', 'all']), function: text }),
+  component: lazyRouteComponent(() => import('../pages/errors/list-page.tsx')),
+});
+
+const errorGroup = createRoute({
+  getParentRoute: () => root,
+  path: '/errors/$fingerprint',
+  component: lazyRouteComponent(() => import('../pages/errors/group-page.tsx')),
 });
 
 const replays = createRoute({
@@ -198,6 +212,8 @@ const routeTree = root.addChildren([
   replay,
   functions,
   oneFunction,
+  errors,
+  errorGroup,
   apps,
   app,
   webhooks,
