@@ -90,6 +90,25 @@ describe('dashboard: errors', function () {
       await card.getByText('1 frame of tidegate').waitFor();
     }));
 
+  it('shows the line of source code that a client sent, with its neighbors', () =>
+    withPage(async (page) => {
+      const lines = [11, 12, 13].map((number) => ({ number, text: `  const line = ${number};` }));
+      // What clients send beside the stack.
+      const source = { file: '/app/src/charge.ts', line: 12, lines };
+      const id = await fail('charge');
+      await page.route(`**/v1/runs/${id}`, async (route) => {
+        const answer = await (await route.fetch()).json();
+        answer.data.error.source = source;
+        await route.fulfill({ json: answer });
+      });
+      await open(page, `${service.url}/runs/${id}`);
+      const figure = page.getByRole('figure');
+      await figure.getByText('/app/src/charge.ts:12', { exact: true }).waitFor();
+      await figure.getByText('› 12   const line = 12;').waitFor();
+      await figure.getByText('13   const line = 13;').waitFor();
+      await expectAccessible(page);
+    }));
+
   it('on a phone, file and line of a frame are read without scrolling, and the copy button covers none of them', () =>
     withPage(
       async (page) => {

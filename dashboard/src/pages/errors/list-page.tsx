@@ -105,7 +105,7 @@ function Row({ group }: { group: ErrorGroup }) {
       <div className="min-w-0 flex-1 basis-64">
         <ErrorGroupLine group={group} />
         <p className="truncate text-xs text-muted">
-          <Link to="/functions/$id" params={{ id }} className="text-accent hover:underline">
+          <Link to="/functions/$id" params={{ id }} className="text-accent underline">
             {function_name}
           </Link>
           {', last '}

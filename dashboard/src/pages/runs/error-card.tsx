@@ -54,7 +54,7 @@ function FailedPart({ run, maxAttempts }: ErrorCardProps) {
             params={{ id: run.run_id }}
             search={(before: object) => ({ ...before, entry: row.key }) as never}
             resetScroll={false}
-            className="text-accent hover:underline"
+            className="text-accent underline"
           >
             Show in timeline
           </Link>
@@ -70,7 +70,7 @@ function SameError({ run }: { run: RunWithHistory }) {
   const { fingerprint, count, first_seen, state } = group;
   return (
     <p className="text-sm text-muted">
-      <Link to="/errors/$fingerprint" params={{ fingerprint }} className="text-accent hover:underline">
+      <Link to="/errors/$fingerprint" params={{ fingerprint }} className="text-accent underline">
         {count === 1 ? '1 run' : `${formatCount(count)} runs`} of this function failed with this error
       </Link>
       {count > 1 && (
