@@ -143,6 +143,23 @@ describe('error groups', () => {
     expect(times).to.deep.equal(times.toSorted((a: number, b: number) => b - a));
   });
 
+  it('tell the last deploy that changed the app before the first failure', async () => {
+    const again = (retries: number) =>
+      host.register(service, [{ id: 'once', triggers: [{ event: 'errors/once' }], retries }], { appName: 'deployed' });
+    host.on('once', () => declined(1));
+    await again(0);
+    const first = (await get('/v1/deploys?app=deployed')).data;
+    expect(first).to.have.length(1);
+    await again(1);
+    const [deploy] = (await get('/v1/deploys?app=deployed')).data;
+    await fail('once', [1]);
+    const path = '/v1/errors?function_id=deployed-once';
+    const { body } = await service.waitFor(path, ({ body: { data } }) => data.length > 0);
+    expect(body.data[0].since_deploy).to.deep.equal({ id: deploy.id, at: deploy.at });
+    await again(2);
+    expect((await get(path)).data[0].since_deploy.id).to.equal(deploy.id);
+  });
+
   it('of a time range have the failures of its hours only', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const hourAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { Deploy } from '../../model/apps/deploy.ts';
 import {
   countWithin,
   ERROR_GROUP_STATES,
@@ -12,6 +13,7 @@ import {
 } from '../../model/errors/error-group.ts';
 import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { describe } from '../../model/values/json.ts';
+import type { Deploys } from '../../store/apps/deploys.ts';
 import { after, type ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
@@ -33,16 +35,22 @@ const ACTIONS = [
 export interface ErrorRouteDeps {
   errorGroups: ErrorGroups;
   functionTables: FunctionTables;
+  deploys: Pick<Deploys, 'list'>;
 }
 
-export function errorRoutes({ errorGroups, functionTables }: ErrorRouteDeps): Route[] {
+export function errorRoutes({ errorGroups, functionTables, deploys }: ErrorRouteDeps): Route[] {
   const common = { tag: 'Errors', scope: 'environment' } as const;
 
   async function present(env: string, groups: readonly ErrorGroup[], times: ErrorTimes) {
     const table = await functionTables.of(env);
-    return groups.map((group) => {
-      const name = table.find(group.functionId)?.name ?? group.functionId;
-      return presentErrorGroup(group, name, undefined, times);
+    const functions = groups.map(({ functionId }) => table.find(functionId));
+    const apps = [...new Set(functions.flatMap((fn) => fn?.app ?? []))];
+    const ofApps = await Promise.all(apps.map(async (app) => [app, await deploys.list(env, app)] as const));
+    const byApp = new Map(ofApps);
+    return groups.map((group, i) => {
+      const { app, name = group.functionId } = functions[i] ?? {};
+      const deploy = deployBefore(byApp.get(app ?? '') ?? [], group.openedAt);
+      return presentErrorGroup(group, name, deploy, times);
     });
   }
 
@@ -158,6 +166,12 @@ export function errorRoutes({ errorGroups, functionTables }: ErrorRouteDeps): Ro
       }),
     ),
   ];
+}
+
+/** The last one that changed an app which was there before.
+ *  @param deploys newest first */
+function deployBefore(deploys: readonly Deploy[], timeMs: number): Deploy | undefined {
+  return deploys.find(({ at, first }) => at <= timeMs && !first);
 }
 
 /** Clamps the time range to the hours that are counted.

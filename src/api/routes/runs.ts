@@ -8,23 +8,28 @@ import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
+import type { RunStates } from '../../jobs/runs/run-states.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
-import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
+import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
+import { RUN_STATES } from '../../model/runs/run-state.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
+import { runsInStates } from '../rest/runs-in-states.ts';
 import { fingerprintSchema, idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { presentWaiting, waitingSchema } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
+import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { presentFailedStep, presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
+    state: runStateSchema,
     next_try_at: z.iso.datetime().nullable().meta({
       description:
         'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
@@ -78,6 +83,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
 }
 
 /** The calls that the run needs next. */
@@ -100,6 +106,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  runStates,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
@@ -118,6 +125,11 @@ export function runRoutes({
         'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        state: listQuery(RUN_STATES).meta({
+          description:
+            'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. Up to 1,000 active runs are looked at; ' +
+            '`metadata.stopped_early` says that there are more, and the cursor goes on from there',
+        }),
         function_id: z
           .string()
           .optional()
@@ -143,12 +155,25 @@ export function runRoutes({
       }),
       data: z.array(listedRunSchema),
       errors: ['searches_full'],
-      async handle({ env, dialect, query: { status, app, queued_after, queued_before, cursor, fields, ...filters } }) {
-        const timeRange = { after: queued_after, before: queued_before, cursor };
-        const ofFunctions = await functionIdsOf(functionTables, env, app, filters.function_id);
-        const query = { env, ...filters, functionIds: ofFunctions, statuses: status, timeRange };
-        const page = await listRuns({ runLists, searches }, query, Date.now());
-        return listOfRuns(listedRuns, env, page.found, {
+      async handle({
+        env,
+        dialect,
+        query: { status, state, app, queued_after, queued_before, cursor, fields, limit, ...filters },
+      }) {
+        const times = { after: queued_after, before: queued_before };
+        const query = {
+          env,
+          ...filters,
+          functionIds: await functionIdsOf(functionTables, env, app, filters.function_id),
+        };
+        const read = (statuses: readonly RunStatus[] | undefined, from: typeof cursor, limit: number) => {
+          const wanted = { ...query, statuses, timeRange: { ...times, cursor: from }, limit };
+          return listRuns({ runLists, searches }, wanted, Date.now());
+        };
+        const page = await (state
+          ? runsInStates(read, runStates, { states: state, statuses: status, cursor, limit })
+          : read(status, cursor, limit));
+        return listOfRuns({ listedRuns, runStates }, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,
           fields,
@@ -171,10 +196,11 @@ export function runRoutes({
       async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
-        const [history, progress, metadata] = await Promise.all([
+        const [history, progress, metadata, states] = await Promise.all([
           runs.history(env, id),
           steps.progress(env, id),
           runMetadata.read(env, id),
+          runStates.of([run]),
         ]);
         const waiting = await limitStatuses.waiting(run, nextCallsOf(run, progress));
         // The job of a retry that waits for a limit is put aside.
@@ -182,6 +208,7 @@ export function runRoutes({
         return {
           data: {
             ...presentRun(run, dialect),
+            state: presentRunState(states.get(id) ?? { kind: 'running' }),
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
@@ -275,8 +302,9 @@ export function runRoutes({
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
-      async handle({ env, dialect, params: { id } }) {
-        const cancelled = await transitions.cancel(env, id, { cause: 'request' });
+      async handle({ env, dialect, principal, params: { id } }) {
+        const by = { kind: principal.kind, id: principal.id, name: principal.name };
+        const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
         // Redis may not have it any more.
         const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);

@@ -1,5 +1,6 @@
 /** The API's representation of error groups. */
 import { z } from 'zod';
+import type { Deploy } from '../../model/apps/deploy.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import {
   countWithin,
@@ -34,10 +35,10 @@ export const errorGroupSchema = z
       .nullable()
       .meta({ description: 'null: a failure opened it' }),
     sample_run_ids: z.array(z.string()).meta({ description: 'The last failed runs, the newest first; 10 at most' }),
-    since_deploy: z
-      .object({ at: z.iso.datetime() })
-      .nullable()
-      .meta({ description: 'The last deploy of the app before `opened_at`; null: none is known' }),
+    since_deploy: z.object({ id: z.string(), at: z.iso.datetime() }).nullable().meta({
+      description:
+        'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
+    }),
     histogram: z
       .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
       .meta({ description: 'Failed runs over the time range, by default the last 7 days; 28 steps at most' }),
@@ -53,7 +54,7 @@ export interface ErrorTimes {
 export function presentErrorGroup(
   group: ErrorGroup,
   functionName: string,
-  deployedAt: number | undefined,
+  deploy: Pick<Deploy, 'id' | 'at'> | undefined,
   times: ErrorTimes,
 ): z.output<typeof errorGroupSchema> {
   const { fingerprint, functionId, step, name, message, state, samples, reopened, stateChangedBy } = group;
@@ -74,7 +75,7 @@ export function presentErrorGroup(
     state_changed_at: time(group.stateChangedAt) as string,
     state_changed_by: stateChangedBy ?? null,
     sample_run_ids: samples.map(({ runId }) => runId),
-    since_deploy: deployedAt === undefined ? null : { at: time(deployedAt) as string },
+    since_deploy: deploy ? { id: deploy.id, at: time(deploy.at) as string } : null,
     histogram: histogramOf(group, times),
   };
 }

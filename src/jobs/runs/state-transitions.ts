@@ -83,9 +83,12 @@ export class RunTransitions {
   }
 
   /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
-  async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  async #recordWaitEnd(run: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+    const { env, id } = run;
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    const entry = waitHistory(stepId, step, memo, Date.now());
+    await this.#deps.runs.appendHistory(env, id, [entry]);
+    this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
@@ -146,12 +149,13 @@ export class RunTransitions {
   /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
   async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
     const { runs, telemetry } = this.#deps;
-    let leftOver = await runs.end(run, ending, Date.now());
+    const endedAt = Date.now();
+    let leftOver = await runs.end(run, ending, endedAt);
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
       leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
     }
-    if (leftOver) telemetry.recordRunEnd(run, ending.status);
+    if (leftOver) telemetry.recordRunEnd(run, ending.status, endedAt);
     await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.#deps.failures.count(ended);

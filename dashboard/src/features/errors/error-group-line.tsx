@@ -3,6 +3,7 @@ import type { ErrorGroup } from '../../api/types.ts';
 import { formatCount } from '../../lib/format.ts';
 import { absolute } from '../../ui/time.tsx';
 
+const DAY_MS = 86_400_000;
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
 /** “34 × card refused”, with the error's name, its step, and the deploy since which it happens. */
@@ -25,14 +26,15 @@ export function ErrorGroupLine({ group, showsFunction = false }: { group: ErrorG
         {name}
         {showsFunction && <> in {function_name}</>}
         {step !== null && <>, step {step}</>}
-        <SinceDeploy deploy={group.since_deploy} />
+        <SinceDeploy group={group} />
       </p>
     </div>
   );
 }
 
-export function SinceDeploy({ deploy }: { deploy: ErrorGroup['since_deploy'] }) {
-  if (!deploy) return null;
+/** Only where the first failure was soon after the deploy. */
+export function SinceDeploy({ group: { since_deploy: deploy, opened_at } }: { group: ErrorGroup }) {
+  if (!deploy || Date.parse(opened_at) - Date.parse(deploy.at) > DAY_MS) return null;
   const at = new Date(deploy.at);
   return <span title={absolute(at)}>, since the deploy of {clock.format(at)}</span>;
 }

@@ -70,7 +70,7 @@ function Facts({ group }: { group: ErrorGroup }) {
       <DescriptionItem term="Failed runs">{formatCount(count)}</DescriptionItem>
       <DescriptionItem term="First seen">
         <Time at={group.first_seen} />
-        <SinceDeploy deploy={group.since_deploy} />
+        <SinceDeploy group={group} />
       </DescriptionItem>
       <DescriptionItem term="Last seen">
         <Time at={group.last_seen} />
