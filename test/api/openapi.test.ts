@@ -221,6 +221,10 @@ describe('OpenAPI document', () => {
       await call('GET /v1/runs/bulk');
       await call('GET /v1/runs/bulk/:id', { id: bulk });
       await call('POST /v1/runs/bulk/:id/cancel', { id: bulk });
+      const [{ fingerprint }] = await call('GET /v1/errors', {}, undefined, '?function_id=shop-fails');
+      await call('GET /v1/errors/:fingerprint', { fingerprint });
+      await call('POST /v1/errors/:fingerprint/resolve', { fingerprint });
+      await call('POST /v1/errors/:fingerprint/reopen', { fingerprint });
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
       await call('GET /v1/functions/:id/limits', { id: 'shop-works' });
