@@ -43,7 +43,14 @@ describe('dashboard: errors', function () {
       body.ctx.stack.stack.length > 0 ? { ...FINAL, body: declined } : step(declined),
     );
     host.on('reserve', () => ({ ...FINAL, body: { name: 'ValueError', message: 'no stock', stack: PYTHON } }));
-    const functions = ['charge', 'reserve'].map((id) => ({ id, triggers: [{ event: `shop/${id}` }], retries: 3 }));
+    const lines = [11, 12, 13].map((line) => ({ line, text: `  const line = ${line};` }));
+    const source = { file: '/app/src/charge.ts', line: 12, lines };
+    host.on('sourced', () => ({ ...FINAL, body: { name: 'Error', message: 'no', source } }));
+    const functions = ['charge', 'reserve', 'sourced'].map((id) => ({
+      id,
+      triggers: [{ event: `shop/${id}` }],
+      retries: 3,
+    }));
     await host.register(service, functions, { appName: 'shop' });
   });
   after(async () => {
@@ -92,15 +99,7 @@ describe('dashboard: errors', function () {
 
   it('shows the line of source code that a client sent, with its neighbors', () =>
     withPage(async (page) => {
-      const lines = [11, 12, 13].map((number) => ({ number, text: `  const line = ${number};` }));
-      // What clients send beside the stack.
-      const source = { file: '/app/src/charge.ts', line: 12, lines };
-      const id = await fail('charge');
-      await page.route(`**/v1/runs/${id}`, async (route) => {
-        const answer = await (await route.fetch()).json();
-        answer.data.error.source = source;
-        await route.fulfill({ json: answer });
-      });
+      const id = await fail('sourced');
       await open(page, `${service.url}/runs/${id}`);
       const figure = page.getByRole('figure');
       await figure.getByText('/app/src/charge.ts:12', { exact: true }).waitFor();

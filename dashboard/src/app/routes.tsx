@@ -65,7 +65,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: searchSchema({ entry: integer }),
+  validateSearch: searchSchema({ entry: text, calls: flag }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
@@ -85,7 +85,7 @@ const errorGroup = createRoute({
 const replays = createRoute({
   getParentRoute: () => root,
   path: '/replays',
-  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text }),
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text, ids: text }),
   component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
 });
 

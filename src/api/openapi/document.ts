@@ -43,6 +43,7 @@ const metadataSchema = z.object({
   cursor: z.string().optional(),
   total: z.int().optional().meta({ description: 'Number of entries of all pages, of lists that know it' }),
   stopped_early: stoppedEarlySchema.optional(),
+  dropped: z.int().optional().meta({ description: 'Of the log of a run: lines that were left out' }),
   stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),
 });
 

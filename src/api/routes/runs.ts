@@ -26,6 +26,7 @@ import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { presentFailedStep, presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
+import { presentTrace, traceSchema } from '../views/trace.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
@@ -51,6 +52,7 @@ export const detailedRunSchema = runSchema
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
+    ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });
 
@@ -83,6 +85,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  traceUrlTemplate: string | undefined;
   runStates: RunStates;
 }
 
@@ -106,6 +109,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  traceUrlTemplate,
   runStates,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
@@ -215,6 +219,7 @@ export function runRoutes({
             fingerprint: run.fingerprint ?? null,
             failed_step: presentFailedStep(run, history),
             metadata: metadata.map(presentMetadata),
+            ...presentTrace(run, traceUrlTemplate),
           },
         };
       },

@@ -94,7 +94,8 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   return { runs, stop, loadMore, goOn, refresh, result };
 }
 
-function queryOf({ q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters): Query {
+/** The filters as parameters of the API. */
+export function queryOf({ q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;

@@ -8,6 +8,9 @@ import { Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
 import { rowsOf } from './timeline-rows.ts';
 
+/** Also a row whose next attempt is due, or is another row. */
+const FAILED: ReadonlySet<string> = new Set(['Failed', 'Retrying', 'Retried']);
+
 interface ErrorCardProps {
   run: RunWithHistory;
   /** undefined: unknown. */
@@ -33,8 +36,8 @@ export function ErrorCard({ run, maxAttempts }: ErrorCardProps) {
 function FailedPart({ run, maxAttempts }: ErrorCardProps) {
   const { failed_step: step } = run;
   const stepId = step?.step_id ?? null;
-  const row = rowsOf(run).findLast((one) => one.stepId === stepId && one.status === 'Failed');
-  const attempt = (row?.attempt ?? run.attempt) + 1;
+  const row = rowsOf(run).findLast((one) => one.stepId === stepId && FAILED.has(one.status));
+  const attempt = (row?.attempts.at(-1)?.number ?? run.attempt) + 1;
   return (
     <p>
       {step ? (

@@ -1,8 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
+import { BulkButtons } from '../../features/runs/bulk/bulk-buttons.tsx';
+import { useRunCount } from '../../features/runs/bulk/requests.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
-import { useRuns } from '../../features/runs/use-runs.ts';
+import { type RunFilters, useRuns } from '../../features/runs/use-runs.ts';
 import { refusalOf } from '../../features/search/search-box.tsx';
 import { StoppedEarlyNotice } from '../../features/search/stopped-early.tsx';
 import { TextResults } from '../../features/search/text-results.tsx';
@@ -12,6 +14,8 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SelectionBar } from '../../ui/row-selection/selection-bar.tsx';
+import { useRowSelection } from '../../ui/row-selection/use-row-selection.ts';
 import { useRunColumns } from './columns.tsx';
 import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
@@ -42,10 +46,15 @@ export default function RunsPage() {
   );
 }
 
-function Runs({ filters, list }: { filters: object; list: ReturnType<typeof useRuns> }) {
+function Runs({ filters, list }: { filters: RunFilters; list: ReturnType<typeof useRuns> }) {
   const navigate = route.useNavigate();
   const { runs, stop, loadMore, goOn, refresh, result } = list;
-  const { columns, dialog } = useRunColumns(refresh, useHasAccess('write'));
+  const canWrite = useHasAccess('write');
+  const { columns, dialog } = useRunColumns(refresh, canWrite);
+  const env = useEnv();
+  const selection = useRowSelection(JSON.stringify([env, filters]));
+  const isAny = selection.all || selection.keys.size > 0;
+  const { data: total } = useRunCount(env, filters, isAny);
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
   const notice = stop && <StoppedEarlyNotice stop={stop} what="runs" busy={result.isFetchingNextPage} onGoOn={goOn} />;
   if (result.isPending) return <Loading rows={8} />;
@@ -67,13 +76,29 @@ function Runs({ filters, list }: { filters: object; list: ReturnType<typeof useR
         onEndReached={loadMore}
         loadingMore={result.isFetchingNextPage}
         rowHeight={52}
+        selectable={canWrite ? { selection, labelOf } : undefined}
       />
+      <SelectionBar
+        selection={selection}
+        nouns={['run', 'runs']}
+        matching={total && { count: total.count, isExact: total.is_exact }}
+      >
+        <BulkButtons
+          selected={selection.all ? { filters } : { ids: [...selection.keys] }}
+          filters={selection.all ? filters : {}}
+          onStarted={selection.clear}
+        />
+      </SelectionBar>
       {notice}
       {dialog}
     </>
   );
 }
 
-function isFiltered({ env: _, ...filters }: { env?: unknown }): boolean {
+function labelOf({ function_id, run_id }: ListedRun): string {
+  return `run of ${function_id}, ${run_id}`;
+}
+
+function isFiltered({ env: _, ...filters }: RunFilters & { env?: unknown }): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }

@@ -1,5 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
+import { useHasAccess } from '../../../api/current-user.ts';
+import { useEnv } from '../../../api/environment.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { FirstEvent } from '../../../features/events/first-event.tsx';
 import { refusalOf } from '../../../features/search/search-box.tsx';
@@ -10,9 +12,11 @@ import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
+import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { type Filters, hasFilters } from '../filters.ts';
 import { columnsOf } from './columns.tsx';
 import type { EventRow } from './event-pages.ts';
+import { SelectedEvents } from './selected-events.tsx';
 import { MAX_ROWS, type useEventRows } from './use-event-rows.ts';
 
 interface EventListProps {
@@ -24,6 +28,8 @@ interface EventListProps {
 export function EventList({ filters, webhooks, events }: EventListProps) {
   const { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn } = events;
   const navigate = useNavigate({ from: '/events' });
+  const canWrite = useHasAccess('write');
+  const selection = useRowSelection(JSON.stringify([useEnv(), filters]));
   const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
   const open = useCallback(
     ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
@@ -61,8 +67,10 @@ export function EventList({ filters, webhooks, events }: EventListProps) {
           onEndReached={loadMore}
           loadingMore={loadingMore}
           rowHeight={57}
+          selectable={canWrite ? { selection, labelOf } : undefined}
         />
       )}
+      <SelectedEvents selection={selection} rows={rows} />
       {error && (
         <div className="mt-4">
           <ErrorAlert error={error} onRetry={goOn} />
@@ -76,6 +84,10 @@ export function EventList({ filters, webhooks, events }: EventListProps) {
       )}
     </>
   );
+}
+
+function labelOf({ name, internal_id }: EventRow): string {
+  return `${name}, ${internal_id}`;
 }
 
 function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {

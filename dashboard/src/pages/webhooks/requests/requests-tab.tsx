@@ -1,12 +1,16 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useState } from 'react';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
 import { formatBytes } from '../../../lib/format.ts';
+import { Button } from '../../../ui/button.tsx';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
+import { SelectionBar } from '../../../ui/row-selection/selection-bar.tsx';
+import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
@@ -14,7 +18,7 @@ import { failureLabel } from '../failure-reasons.ts';
 import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { VerificationBadge } from '../verification-badge.tsx';
 import type { Draft } from '../workbench/use-draft.ts';
-import { ReplayButton } from './replay-dialog.tsx';
+import { ReplayButton, ReplayDialog } from './replay-dialog.tsx';
 import { WebhookReplays } from './replays.tsx';
 import { RequestDetails } from './request-details.tsx';
 
@@ -33,6 +37,9 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { outcome } = route.useSearch();
   const navigate = useNavigate();
   const requests = useRequests(webhook.id);
+  const canWrite = useHasAccess('write');
+  const selection = useRowSelection(`${webhook.id} ${outcome}`);
+  const [replaying, setReplaying] = useState<readonly string[]>();
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = requests;
   const all = requests.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
@@ -64,7 +71,7 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
-        <ReplayButton webhook={webhook} draft={draft} outcome={outcome} />
+        <ReplayButton webhook={webhook} draft={draft} given={{ outcome: outcome ?? '' }} />
       </div>
       {rows.length === 0 && !hasNextPage ? (
         <EmptyState title={`No ${outcome} requests among the last ${all.length}`} />
@@ -77,10 +84,29 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           onOpen={({ id }) => set({ request: id })}
           onEndReached={loadMore}
           loadingMore={isFetchingNextPage}
+          selectable={canWrite ? { selection, labelOf } : undefined}
+        />
+      )}
+      <SelectionBar selection={selection} nouns={['request', 'requests']}>
+        <Button icon="replay" onClick={() => setReplaying([...selection.keys])}>
+          Re-run…
+        </Button>
+      </SelectionBar>
+      {replaying && (
+        <ReplayDialog
+          webhook={webhook}
+          draft={draft}
+          given={{ requestIds: replaying }}
+          onClose={() => setReplaying(undefined)}
+          onStarted={selection.clear}
         />
       )}
     </>
   );
+}
+
+function labelOf({ event_name, outcome, id }: ListedRequest): string {
+  return `request ${id}, ${event_name ?? outcome}`;
 }
 
 const COLUMNS: Column<ListedRequest>[] = [
