@@ -15,7 +15,7 @@ export const STACK_LINES_MAX = 500;
 /** Characters of a line that are looked at. */
 const LINE_MAX = 1_000;
 
-const LOCATION = /^(.{1,800}?):(\d{1,9})(?::(\d{1,9}))?$/;
+const NUMBER = /^\d{1,9}$/;
 const PYTHON_FRAME = /^ {2}File "([^"]{1,800})", line (\d{1,9})(?:, in (.{1,200}))?$/;
 const GO_FILE = /^\t(.{1,800}?):(\d{1,9})(?: \+0x[\da-f]{1,16})?$/;
 const GO_HEAD = /^goroutine \d{1,19} \[/;
@@ -73,22 +73,37 @@ function javaScriptCoreFrame(line: string): StackFrame | undefined {
   const at = line.indexOf('@');
   if (at === -1 || /\s/.test(line.slice(0, at))) return undefined;
   const where = line.slice(at + 1);
-  if (!LOCATION.test(where) && where !== '[native code]') return undefined;
+  if (!locationOf(where) && where !== '[native code]') return undefined;
   return frameOf(line, line.slice(0, at) || undefined, where === '[native code]' ? '' : where);
 }
 
 function frameOf(text: string, name: string | undefined, where: string): StackFrame {
-  const [, file, line, column] = LOCATION.exec(where) ?? [];
-  const isCode = file !== undefined && !file.startsWith('eval at ');
-  if (!isCode) return { text, name: (name ?? where) || undefined, library: RUNTIME };
+  const { file, line, column } = locationOf(where) ?? {};
+  if (file === undefined || file.startsWith('eval at '))
+    return { text, name: (name ?? where) || undefined, library: RUNTIME };
   return {
     text,
     name: name === '<anonymous>' ? undefined : name,
     file: withoutQuery(file),
-    line: Number(line),
-    column: column === undefined ? undefined : Number(column),
+    line,
+    column,
     library: libraryOf(withoutQuery(file)),
   };
+}
+
+/** `<file>:<line>` or `<file>:<line>:<column>` */
+function locationOf(where: string): { file: string; line: number; column: number | undefined } | undefined {
+  let file = where;
+  const numbers: number[] = [];
+  while (numbers.length < 2) {
+    const colon = file.lastIndexOf(':');
+    const last = file.slice(colon + 1);
+    if (colon < 1 || !NUMBER.test(last)) break;
+    numbers.unshift(Number(last));
+    file = file.slice(0, colon);
+  }
+  const [line, column] = numbers;
+  return line === undefined ? undefined : { file, line, column };
 }
 
 /** Modules that are loaded again get a new query. */
