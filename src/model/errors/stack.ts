@@ -17,7 +17,7 @@ const LINE_MAX = 1_000;
 
 const NUMBER = /^\d{1,9}$/;
 const PYTHON_FRAME = /^ {2}File "([^"]{1,800})", line (\d{1,9})(?:, in (.{1,200}))?$/;
-const GO_FILE = /^\t(.{1,800}?):(\d{1,9})(?: \+0x[\da-f]{1,16})?$/;
+const GO_OFFSET = / \+0x[\da-f]{1,16}$/;
 const GO_HEAD = /^goroutine \d{1,19} \[/;
 
 export function parseStack(text: string): Stack {
@@ -44,7 +44,7 @@ function isPython(lines: readonly string[]): boolean {
 }
 
 function isGo(lines: readonly string[]): boolean {
-  return lines.some((line) => GO_HEAD.test(line)) || lines.some((line, i) => i > 0 && GO_FILE.test(line));
+  return lines.some((line) => GO_HEAD.test(line)) || lines.some((line, i) => i > 0 && goLocation(line) !== undefined);
 }
 
 function javaScriptFrames(lines: readonly string[]): Read {
@@ -137,9 +137,9 @@ function goFrames(lines: readonly string[]): Read {
   const head: string[] = [];
   const frames: StackFrame[] = [];
   for (const [i, line] of lines.entries()) {
-    const [, file, number] = GO_FILE.exec(line) ?? [];
-    if (file === undefined) {
-      if (frames.length === 0 && !GO_FILE.test(lines[i + 1] ?? '')) head.push(line);
+    const at = goLocation(line);
+    if (!at) {
+      if (frames.length === 0 && !goLocation(lines[i + 1] ?? '')) head.push(line);
       continue;
     }
     const call = lines[i - 1] ?? '';
@@ -148,9 +148,9 @@ function goFrames(lines: readonly string[]): Read {
     frames.push({
       text: `${call}\n${line}`,
       name: withoutGoroutine(name),
-      file,
-      line: Number(number),
-      library: libraryOf(file),
+      file: at.file,
+      line: at.line,
+      library: libraryOf(at.file),
     });
   }
   return { head, frames };
@@ -160,4 +160,9 @@ function goFrames(lines: readonly string[]): Read {
 function withoutGoroutine(name: string): string {
   const started = name.startsWith('created by ') ? name.slice('created by '.length) : name;
   return started.split(' in goroutine ', 1)[0] as string;
+}
+
+/** `\t/app/charge.go:12 +0x1d` */
+function goLocation(line: string): { file: string; line: number } | undefined {
+  return line.startsWith('\t') ? locationOf(line.slice(1).replace(GO_OFFSET, '')) : undefined;
 }
