@@ -53,6 +53,7 @@ import { cancellationRoutes } from './routes/cancellations.ts';
 import { deployRoutes } from './routes/deploys.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
+import { errorRoutes } from './routes/errors.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
 import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
@@ -259,6 +260,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...errorRoutes({ errorGroups: store.errorGroups, deploys: store.deploys, functionTables }),
     ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
       keys: store.keys,

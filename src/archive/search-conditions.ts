@@ -3,7 +3,7 @@
 import { ID_PATTERN } from '../model/ids.ts';
 import { idRange } from '../model/search/id-prefix.ts';
 import { type Comparison, type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
-import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
 import { DAY_MS } from './day-tables.ts';
 import { toText, toUuid } from './encoding.ts';
 import { ERROR_MAX, STATUS_NUMBERS } from './rows.ts';
@@ -107,6 +107,8 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
       return wanted ? id(node, 'id') : undefined;
     case 'error':
       return wanted ? error(node) : undefined;
+    case FINGERPRINT:
+      return wanted ? sql('error IS NOT NULL') : undefined;
     default:
       return wanted
         ? json(node, new JsonTests({ column: 'output', within: [], isCanonical: false }, node.path.keys))

@@ -19,6 +19,7 @@ import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
 import { DelayedJobs } from '../jobs/runs/delayed-jobs.ts';
 import { Endpoints } from '../jobs/runs/endpoints.ts';
+import { FailureCounter } from '../jobs/runs/failure-counter.ts';
 import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
@@ -102,6 +103,7 @@ export function createRunServices(
     processes,
     decisions: storedDecisions,
     replayProgress,
+    errorGroups,
   }: Store,
   history: History,
   { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
@@ -133,6 +135,7 @@ export function createRunServices(
     deferredFunctions,
     lifecycleEvents,
     replayProgress,
+    failures: new FailureCounter(runs, errorGroups),
     telemetry,
   });
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };

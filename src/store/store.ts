@@ -5,6 +5,7 @@ import { type AppStore, createAppStore } from './apps/store.ts';
 import { type AuthStore, createAuthStore } from './auth/store.ts';
 import { type ConnectStore, createConnectStore } from './connect/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
+import { createErrorStore, type ErrorStore } from './errors/store.ts';
 import { createEventStore, type EventStore } from './events/store.ts';
 import { createFlowControlStore, type FlowControlStore } from './flow-control/store.ts';
 import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
@@ -27,6 +28,7 @@ const PARTITIONS_OF_CLUSTER = 32;
 export interface Store
   extends EventStore,
     RunStore,
+    ErrorStore,
     ReplayStore,
     FlowControlStore,
     AppStore,
@@ -70,6 +72,7 @@ export function createStore(connection: Redis, config: Config): Store {
     ...environmentStore,
     ...createEventStore(context),
     ...createRunStore(context),
+    ...createErrorStore(context),
     ...createReplayStore(context),
     ...createFlowControlStore(context),
     ...createAppStore(context),

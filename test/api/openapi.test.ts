@@ -225,6 +225,10 @@ describe('OpenAPI document', () => {
       for (const verb of ['pause', 'resume', 'cancel']) await call(`POST /v1/runs/bulk/:id/${verb}`, { id: bulk });
       await call('GET /v1/runs/bulk/:id/results', { id: bulk });
       await call('GET /v1/runs/count');
+      const [{ fingerprint }] = await call('GET /v1/errors', {}, undefined, '?function_id=shop-fails');
+      await call('GET /v1/errors/:fingerprint', { fingerprint });
+      await call('POST /v1/errors/:fingerprint/resolve', { fingerprint });
+      await call('POST /v1/errors/:fingerprint/reopen', { fingerprint });
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
       await call('GET /v1/functions/:id/limits', { id: 'shop-works' });

@@ -148,6 +148,33 @@ describe('The API of archived runs', () => {
     expect((await ended(newest.run_id)).status).to.equal('Completed');
   });
 
+  it('is found by the fingerprint of its error, and re-run with all others that have it', async () => {
+    let isMended = false;
+    const failure = {
+      status: 400,
+      headers: { 'x-service-no-retry': 'true' },
+      body: { name: 'Error', message: 'no 1' },
+    };
+    host.on('breaks', () => (isMended ? {} : failure));
+    await host.register(service, [{ id: 'breaks', triggers: [{ event: 'breaks/x' }] }], { appName: 'archived' });
+    await service.post('/e/key', { name: 'breaks/x', data: {} });
+    const groups = '/v1/errors?function_id=archived-breaks';
+    const { body } = await service.waitFor(groups, (answer) => answer.body.data?.[0]?.count === 1);
+    const [{ fingerprint, sample_run_ids: ids }] = body.data;
+    await isArchived(ids[0]);
+    for (const filter of ['', '&function_id=archived-breaks']) {
+      const found = await service.get(`/v1/runs?fingerprint=${fingerprint}${filter}`);
+      expect(found.body.data.map(({ run_id }: { run_id: string }) => run_id)).to.deep.equal(ids);
+    }
+    expect((await service.get(`/v1/runs?fingerprint=${'0'.repeat(32)}`)).body.data).to.deep.equal([]);
+    expect((await service.get(`/v1/runs/${ids[0]}`)).body.data).to.include({ fingerprint, failed_step: null });
+    isMended = true;
+    await service.post('/v1/runs/bulk', { action: 'retry', filter: { fingerprint } });
+    const completed = '/v1/runs?function_id=archived-breaks&status=Completed';
+    const again = await service.waitFor(completed, (answer) => answer.body.data?.length === 1, 20_000);
+    expect(again.body.data[0].retry_of).to.equal(ids[0]);
+  });
+
   it('sends an archived event again', async () => {
     const { status, body } = await service.post(`/v1/events/${eventId}/send-again`, {});
     expect(status, JSON.stringify(body)).to.equal(201);

@@ -45,6 +45,7 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
     waitingRunId: await runOf(service, eventId, `${APP}-charge`, 'Running'),
     sleepingRunId: await runOf(service, eventId, `${APP}-remind`, 'Running'),
     failedRunId: await runOf(service, eventId, `${APP}-refuse`, 'Failed'),
+    fingerprint: await fingerprintOf(service, `${APP}-refuse`),
     replayId: await replay(service),
     functionId: `${APP}-confirm`,
     appName: APP,
@@ -65,6 +66,13 @@ async function registerShop(service: Service, host: AppHost): Promise<void> {
     body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h', displayName: 'a while', opts: { duration: '1h' } }],
   }));
   await host.register(service, FUNCTIONS, { appName: APP });
+}
+
+/** Of the error group of the function's runs. */
+async function fingerprintOf(service: Service, functionId: string): Promise<string> {
+  const path = `/v1/errors?function_id=${functionId}`;
+  const { body } = await service.waitFor(path, (answer) => answer.body.data?.length > 0);
+  return body.data[0].fingerprint;
 }
 
 /** Creates a held event. */

@@ -7,6 +7,7 @@ export const STATIC_PAGES = [
   '/',
   '/events',
   '/runs',
+  '/errors',
   '/replays',
   '/functions',
   '/apps',
@@ -34,6 +35,8 @@ export interface Fixtures {
   waitingRunId: string;
   sleepingRunId: string;
   failedRunId: string;
+  /** Of the error group of that run. */
+  fingerprint: string;
   replayId: string;
   functionId: string;
   appName: string;
@@ -54,6 +57,7 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/runs/${fixtures.waitingRunId}?entry=0`,
     `/runs/${fixtures.sleepingRunId}`,
     `/runs/${fixtures.failedRunId}`,
+    `/errors/${fixtures.fingerprint}`,
     `/events?q=${encodeURIComponent('data.total > 10 && name.startsWith("order/")')}`,
     '/events?q=order',
     `/runs?q=${encodeURIComponent('event.data.total > 10')}`,

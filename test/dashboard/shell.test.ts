@@ -104,6 +104,7 @@ describe('dashboard shell', () => {
       waitingRunId: id,
       sleepingRunId: id,
       failedRunId: id,
+      fingerprint: '$fingerprint',
       replayId: id,
       functionId: id,
       appName: '$name',

@@ -25,6 +25,7 @@ import { enforceQuotas } from '../../src/model/apps/quotas.ts';
 import { checkFunctions } from '../../src/model/apps/registered-functions.ts';
 import { addressListSchema, matcherOf, nameListSchema } from '../../src/model/auth/allow-lists.ts';
 import { environmentNameSchema } from '../../src/model/environment.ts';
+import { fingerprintOf } from '../../src/model/errors/fingerprint.ts';
 import { validateEvents } from '../../src/model/events/sent-event.ts';
 import { compile, compileWait } from '../../src/model/expressions/expression.ts';
 import { parseSeed } from '../../src/model/ids.ts';
@@ -92,6 +93,9 @@ const header = (
   attacks: [...runs(HEADER_BYTES, parts), ...more],
   parse,
 });
+
+/** Of an error's stack (src/model/runs/run-error.ts). */
+const STACK_BYTES = 65_536;
 
 export const PARSERS: readonly Parser[] = [
   {
@@ -319,6 +323,27 @@ export const PARSERS: readonly Parser[] = [
     bytes: HEADER_BYTES,
     attacks: [...expressions(HEADER_BYTES), ...expressions(SEARCH_CHARACTERS)],
     parse: (text) => parseSearch(text, 'events'),
+  },
+  {
+    name: 'the fingerprint of an error',
+    bytes: STACK_BYTES,
+    attacks: runs(STACK_BYTES, [
+      'a',
+      '1a',
+      '1.',
+      '"',
+      "'a ",
+      'a@',
+      '://',
+      '\n',
+      '    at a (b:1:2)\n',
+      '  File "a", line 1\n',
+      '\tb.go:1\n',
+      'Traceback (most recent call last)\n',
+      'goroutine 1 [\n',
+      '/node_modules/',
+    ]),
+    parse: (text) => fingerprintOf('f', text, { name: text, message: text, stack: text }),
   },
   {
     name: 'a registration',

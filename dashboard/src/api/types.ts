@@ -31,6 +31,7 @@ import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
 import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
+import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
@@ -69,6 +70,8 @@ export type AuditEntry = z.output<typeof entrySchema>;
 /** `GET /v1/audit/refusals` */
 export type RejectedAttempt = z.output<typeof rejectionSchema>;
 export type Environment = z.output<typeof environmentSchema>;
+/** `GET /v1/errors` */
+export type ErrorGroup = z.output<typeof errorGroupSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof createdEventKeySchema>;
 export type StoredEvent = z.output<typeof storedEventSchema>;

@@ -52,6 +52,7 @@ const runs = createRoute({
   validateSearch: searchSchema({
     q: text,
     error: text,
+    fingerprint: text,
     status: oneOf(STATUS_CHOICES),
     function: text,
     app: text,
@@ -66,6 +67,19 @@ const run = createRoute({
   path: '/runs/$id',
   validateSearch: searchSchema({ entry: text, calls: flag }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
+});
+
+const errors = createRoute({
+  getParentRoute: () => root,
+  path: '/errors',
+  validateSearch: searchSchema({ state: oneOf(['open', 'resolved', 'all']), function: text }),
+  component: lazyRouteComponent(() => import('../pages/errors/list-page.tsx')),
+});
+
+const errorGroup = createRoute({
+  getParentRoute: () => root,
+  path: '/errors/$fingerprint',
+  component: lazyRouteComponent(() => import('../pages/errors/group-page.tsx')),
 });
 
 const replays = createRoute({
@@ -199,6 +213,8 @@ const routeTree = root.addChildren([
   replay,
   functions,
   oneFunction,
+  errors,
+  errorGroup,
   apps,
   app,
   webhooks,

@@ -17,6 +17,7 @@ const TAGS: Record<string, string> = {
   Overview: 'The state of the service, its metrics, and live updates.',
   Events: 'Accepted events, stored for `RETENTION_DAYS`.',
   Runs: 'A run executes one function on one event.',
+  Errors: 'Why runs fail: groups of failed runs that have the same error.',
   Replays: 'A replay runs functions again on past events.',
   Functions: 'Functions that apps have registered.',
   Apps: 'Your programs that host functions. They register by themselves, or when asked to here.',
@@ -40,6 +41,7 @@ const metadataSchema = z.object({
     .optional()
     .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
+  total: z.int().optional().meta({ description: 'Number of entries of all pages, of lists that know it' }),
   stopped_early: stoppedEarlySchema.optional(),
   dropped: z.int().optional().meta({ description: 'Of the log of a run: lines that were left out' }),
   stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),

@@ -18,6 +18,7 @@ export interface RunFilters {
   event_id?: string | undefined;
   id_prefix?: string | undefined;
   error?: string | undefined;
+  fingerprint?: string | undefined;
   search?: string | undefined;
   timeRange: TimeRange;
   limit: number;
@@ -25,12 +26,13 @@ export interface RunFilters {
 
 export async function listRuns(
   { runLists, searches }: { runLists: History['runLists']; searches: Searches },
-  { function_id, id_prefix, error, search, event_id, statuses, ...query }: RunFilters,
+  { function_id, id_prefix, error, fingerprint, search, event_id, statuses, ...query }: RunFilters,
   nowMs: number,
 ): Promise<SearchPage<Run>> {
   const { env, functionIds, limit } = query;
   const isWild = function_id !== undefined && isWildcard(function_id);
-  if (id_prefix === undefined && error === undefined && search === undefined && !isWild) {
+  const isSearched = [id_prefix, error, fingerprint, search].some((filter) => filter !== undefined);
+  if (!isSearched && !isWild) {
     const indexed = { ...query, statuses };
     return foundIn(await (event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed)));
   }
@@ -38,6 +40,7 @@ export async function listRuns(
     functionId: function_id,
     idPrefix: id_prefix,
     error,
+    fingerprint,
     search: search === undefined ? undefined : searchOf(search, 'runs'),
   });
   const timeRange = withinPrefix(query.timeRange, id_prefix, true);

@@ -13,7 +13,7 @@ import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { LENGTH_MAX } from '../../model/search/parse.ts';
 import { listQuery } from './list-query.ts';
-import { idPrefixSchema, searchOf } from './search-query.ts';
+import { fingerprintSchema, idPrefixSchema, searchOf } from './search-query.ts';
 
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
@@ -37,6 +37,9 @@ export const runFilters = {
     .max(1_000)
     .optional()
     .meta({ description: 'A text in the name or the message of the error' }),
+  fingerprint: fingerprintSchema
+    .optional()
+    .meta({ description: 'Of an error group: the failed runs that have its error' }),
   search: z.string().min(1).max(LENGTH_MAX).optional().meta({ description: 'A condition, as in `GET /v1/runs`' }),
   queued_after: timestamp.optional().meta({ description: 'Inclusive' }),
   queued_before: timestamp.optional().meta({ description: 'Exclusive; default now' }),
@@ -86,7 +89,7 @@ export function selectionOf(
 export function filteredBy(
   env: string,
   statuses: readonly RunStatus[],
-  { state, function_id, app, event_id, id_prefix, error, search, queued_after: after, queued_before }: RunFilter,
+  { state, function_id, app, event_id, id_prefix, error, fingerprint, search, queued_after: after, queued_before }: RunFilter,
   nowMs: number,
 ): RunSelection {
   const before = Math.min(queued_before ?? nowMs, nowMs);
@@ -101,6 +104,7 @@ export function filteredBy(
     ...(event_id !== undefined && { eventId: event_id }),
     ...(id_prefix !== undefined && { idPrefix: id_prefix }),
     ...(error !== undefined && { error }),
+    ...(fingerprint !== undefined && { fingerprint }),
     ...(search !== undefined && { search }),
     ...(after !== undefined && { after }),
     before,

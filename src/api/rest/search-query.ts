@@ -1,6 +1,7 @@
 /** Query parameters of lists that search. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
 import { isBareText, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
@@ -18,6 +19,10 @@ export const idPrefixSchema = z
   .string()
   .transform((text) => text.toUpperCase())
   .pipe(z.string().regex(ID_PREFIX_PATTERN, 'expected the beginning of an ID, such as 01KE7'));
+
+export const fingerprintSchema = z
+  .string()
+  .regex(FINGERPRINT_PATTERN, 'expected the fingerprint of an error group: 32 hexadecimal digits');
 
 /** @throws ServiceError input_invalid, with the field and the position */
 export function searchOf(text: string, kind: SearchKind, what = 'query parameter "search"'): SearchNode {

@@ -18,13 +18,13 @@ import { type Route, route } from '../rest/route.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
 import { runsInStates } from '../rest/runs-in-states.ts';
-import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
+import { fingerprintSchema, idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { presentWaiting, waitingSchema } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
-import { presentStep, stepSchema } from '../views/step.ts';
+import { presentFailedStep, presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
 import { presentTrace, traceSchema } from '../views/trace.ts';
 
@@ -41,6 +41,14 @@ export const detailedRunSchema = runSchema
     waiting: waitingSchema
       .nullable()
       .meta({ description: 'What its next call waits for; null: it waits for no limit' }),
+    fingerprint: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the error group in which the failed run is counted; null: it has not failed' }),
+    failed_step: z
+      .object({ step_id: z.string(), name: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The step that `error` is from; null: there is no error, or the function itself failed' }),
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
@@ -136,6 +144,10 @@ export function runRoutes({
         error: z.string().min(1).max(1_000).optional().meta({
           description: 'A text in the name or the message of the error, in upper or lower case',
         }),
+        fingerprint: fingerprintSchema.optional().meta({
+          description:
+            'Of an error group: the failed runs that have its error. With `function_id` they are found sooner',
+        }),
         ...searchQuery,
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
@@ -204,6 +216,8 @@ export function runRoutes({
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
+            fingerprint: run.fingerprint ?? null,
+            failed_step: presentFailedStep(run, history),
             metadata: metadata.map(presentMetadata),
             ...presentTrace(run, traceUrlTemplate),
           },

@@ -26,6 +26,7 @@ const selectionShape = {
     event_id: z.string().nullable(),
     id_prefix: z.string().nullable(),
     error: z.string().nullable(),
+    fingerprint: z.string().nullable(),
     search: z.string().nullable(),
     queued_after: z.iso.datetime().nullable(),
     queued_before: z.iso.datetime().meta({ description: 'No later than the request' }),
@@ -85,7 +86,7 @@ export const bulkDryRunSchema = z
   .meta({ id: 'BulkActionDryRun' });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
-  const { statuses, states, functionId, app, eventId, idPrefix, error, search, after, before, runCount, startedBy } =
+  const { statuses, states, functionId, app, eventId, idPrefix, error, fingerprint, search, after, before, runCount, startedBy } =
     selection;
   return {
     action,
@@ -97,6 +98,7 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
       event_id: eventId ?? null,
       id_prefix: idPrefix ?? null,
       error: error ?? null,
+      fingerprint: fingerprint ?? null,
       search: search ?? null,
       queued_after: time(after),
       queued_before: time(before) as string,

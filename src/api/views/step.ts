@@ -1,5 +1,7 @@
 /** The API's representation of a finished step. */
 import { z } from 'zod';
+import { failingStepOf } from '../../model/errors/failing-step.ts';
+import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { isJsonObject, parseStored } from '../../model/values/json.ts';
 import { runErrorSchema } from './run.ts';
 
@@ -24,4 +26,10 @@ export function presentStep(stepId: string, memo: string) {
   if ('error' in found) return { step_id: stepId, error: found.error };
   // The event of a wait has a name in addition to its data.
   return { step_id: stepId, data: 'name' in found ? found : found.data };
+}
+
+/** The step that the error of a run is from. */
+export function presentFailedStep({ error }: Pick<Run, 'error'>, history: readonly HistoryEntry[]) {
+  const step = error && failingStepOf(history, error);
+  return step ? { step_id: step.id, name: step.name ?? null } : null;
 }

@@ -19,6 +19,7 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
+import type { FailureCounter } from './failure-counter.ts';
 import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -36,6 +37,7 @@ export interface RunTransitionsDeps {
   lifecycleEvents: LifecycleEvents;
   /** Counts the ends of runs that replays started. */
   replayProgress: Pick<ReplayProgress, 'recordEnd'>;
+  failures: FailureCounter;
   telemetry: Telemetry;
 }
 
@@ -122,7 +124,8 @@ export class RunTransitions {
     const fn = await this.#deps.functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
     const isKnown = output === JSON.stringify(withoutSource(failure.error));
-    await this.#end(run, { status: 'Failed', error, ...(!isKnown && { output }) });
+    const mark = await this.#deps.failures.mark(run, failure.error);
+    await this.#end(run, { status: 'Failed', error, ...mark, ...(!isKnown && { output }) });
   }
 
   /** A run that has ended stays as it is.
@@ -137,6 +140,7 @@ export class RunTransitions {
   /** Repeats what follows the end of a run, in case the process died that ended it. */
   async repeatEnd(run: Run): Promise<void> {
     await this.#releaseSingleton(run);
+    await this.#deps.failures.count(run);
     await this.#countForReplay(run);
     await this.notifyInvoker(run);
     if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
@@ -161,6 +165,7 @@ export class RunTransitions {
     if (leftOver) telemetry.recordRunEnd(run, ending.status, endedAt);
     await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
+    await this.#deps.failures.count(ended);
     await this.#countForReplay(ended);
     await this.notifyInvoker(ended);
     // Last: a job that stays finds a run that has ended, and does nothing.

@@ -60,6 +60,8 @@ export interface RunSelection {
   idPrefix?: string;
   /** A text in the error. */
   error?: string;
+  /** Of the error of a failed run (model/errors/fingerprint.ts). */
+  fingerprint?: string;
   /** As in a search of runs (model/search/). */
   search?: string;
   /** By creation, inclusive. */

@@ -58,12 +58,16 @@ export interface Run {
   error?: RunError;
   /** Why it was cancelled; undefined for a run that was cancelled by an earlier version. */
   cancelReason?: CancelReason;
+  /** Of the error of a failed run; undefined for one that an earlier version ended. */
+  fingerprint?: string;
+  /** It failed, and is not counted in its error group yet: name of the step that failed, or empty. */
+  uncounted?: string;
 }
 
 /** The end of a run. */
 export type Ending =
   | { status: 'Completed'; output: string }
-  | { status: 'Failed'; error: RunError; output?: string }
+  | { status: 'Failed'; error: RunError; output?: string; fingerprint?: string; uncounted?: string }
   | { status: 'Cancelled'; reason: CancelReason };
 
 /** What a step has to do with beside its own run. IDs, never payloads: a page shows a thousand of them. */

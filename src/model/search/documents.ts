@@ -3,7 +3,7 @@ import type { EventRecord } from '../events/event.ts';
 import { errorText } from '../runs/error-text.ts';
 import type { Run } from '../runs/run.ts';
 import type { ReadVariable } from './evaluate.ts';
-import { EVENT_PREFIX } from './variables.ts';
+import { EVENT_PREFIX, FINGERPRINT } from './variables.ts';
 
 export type SearchedEvent = EventRecord & { source: string };
 
@@ -48,6 +48,8 @@ export function readsOfRun(run: Run, output: unknown, event: SearchedEvent | und
         return run.status;
       case 'error':
         return run.error && errorText(run.error);
+      case FINGERPRINT:
+        return run.fingerprint;
       case 'queued_at':
         return run.queuedAt;
       case 'ended_at':

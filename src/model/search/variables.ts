@@ -26,6 +26,9 @@ const RUN_VARIABLES = {
   output: 'json',
 } as const satisfies Record<string, VariableType>;
 
+/** Of a failed run, the fingerprint of its error: read by a filter, and not by searches that people write. */
+export const FINGERPRINT = 'fingerprint';
+
 /** Of runs, the variables of their event follow. */
 export const EVENT_PREFIX = 'event.';
 

@@ -5,6 +5,7 @@ import { APP_KEY_DECLARATIONS, appKeys } from '../apps/keys.ts';
 import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
 import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
+import { ERROR_KEY_DECLARATIONS, errorKeys } from '../errors/keys.ts';
 import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../events/keys.ts';
 import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../flow-control/keys.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
@@ -90,6 +91,7 @@ function partitionKeyspace(prefix: string, number: number) {
     number,
     ...eventKeys(prefix),
     ...runKeys(prefix),
+    ...errorKeys(prefix),
     ...flowControlKeys(prefix),
     ...webhookLogKeys(prefix),
     ...partitionKeys(prefix),
@@ -100,6 +102,7 @@ function partitionKeyspace(prefix: string, number: number) {
 export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
+  errors: ERROR_KEY_DECLARATIONS,
   replays: REPLAY_KEY_DECLARATIONS,
   'flow-control': FLOW_CONTROL_KEY_DECLARATIONS,
   apps: APP_KEY_DECLARATIONS,

@@ -38,6 +38,10 @@ export const RUN_FIELDS = {
   batch: 'batch',
   /** Why it was cancelled (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
+  /** Of a failed run (model/errors/fingerprint.ts). */
+  fingerprint: 'fingerprint',
+  /** Of a failed run that is not counted in its error group (store/errors/error-groups.ts): name of the step that failed, or empty. */
+  uncounted: 'uncounted',
 } as const;
 
 /** Followed by a number of finished steps: the call with that many may still plan steps. */
@@ -77,6 +81,8 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     from_step,
     step_input,
     batch,
+    fingerprint,
+    uncounted,
   } = fields;
   return {
     id,
@@ -102,6 +108,8 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(o !== undefined && { output: o }),
     ...(error !== undefined && { error: readError(error) }),
     ...(c !== undefined && cancelReasonOf(c)),
+    ...(fingerprint && { fingerprint }),
+    ...(uncounted !== undefined && { uncounted }),
   };
 }
 

@@ -258,6 +258,9 @@ export class Runs {
     if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
     if (ending.status === 'Failed') {
       fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
+      const { fingerprint, uncounted } = ending;
+      if (fingerprint !== undefined) fields.push(RUN_FIELDS.fingerprint, fingerprint);
+      if (uncounted !== undefined) fields.push(RUN_FIELDS.uncounted, uncounted);
       if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
     }
     if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
@@ -296,6 +299,11 @@ export class Runs {
   /** Attempts and steps in the order they ended. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
     return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), 0, -1));
+  }
+
+  /** The last entries of the history, in the order they ended. */
+  async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
+    return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), -count, -1));
   }
 
   /** In the order of the IDs; runs that are not stored are left out. */

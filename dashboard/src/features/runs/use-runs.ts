@@ -17,6 +17,8 @@ export interface RunFilters {
   q?: string | undefined;
   /** A text in the error. */
   error?: string | undefined;
+  /** Of an error group. */
+  fingerprint?: string | undefined;
   /** A status or a state (status-filter.ts). */
   status?: string | undefined;
   function?: string | undefined;
@@ -33,7 +35,7 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   const env = useEnv();
   const queries = useQueryClient();
   /** A live update does not tell whether a run meets a search. */
-  const isLive = filters.q === undefined && filters.error === undefined;
+  const isLive = [filters.q, filters.error, filters.fingerprint].every((filter) => filter === undefined);
   const text = JSON.stringify([filters, pageSize]);
   const key = useMemo(() => ['runs', env, text], [env, text]);
   const read = useCallback(
@@ -95,11 +97,11 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
 }
 
 /** The filters as parameters of the API. */
-export function queryOf({ q, error, status, function: functionId, app, from, to }: RunFilters): Query {
+export function queryOf({ q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;
-  return { search, error, ...statusQuery(status), function_id: functionId, app, ...range };
+  return { search, error, fingerprint, ...statusQuery(status), function_id: functionId, app, ...range };
 }
 
 function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {

@@ -5,6 +5,7 @@ import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionDetails, StoredEvent } from '../../api/types.ts';
+import { FunctionErrors } from '../../features/errors/frequent-errors.tsx';
 import { FunctionStatus } from '../../features/functions/function-status.tsx';
 import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
 import { useFunction } from '../../features/functions/queries.ts';
@@ -64,6 +65,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
           <FunctionFacts fn={fn} />
         </Card>
         <FunctionMetrics functionId={fn.id} />
+        <FunctionErrors id={fn.id} />
         <Limits functionId={fn.id} />
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <RecentRuns functionId={fn.id} list={list} />

@@ -1,5 +1,6 @@
 import { useSearch } from '@tanstack/react-router';
 import { useEnv } from '../../api/environment.ts';
+import { FrequentErrors } from '../../features/errors/frequent-errors.tsx';
 import { FirstEvent } from '../../features/events/first-event.tsx';
 import { useNewestEvent } from '../../features/events/use-newest-event.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
@@ -50,6 +51,7 @@ export default function OverviewPage() {
             <Charts metrics={metrics.data.data} />
           </>
         )}
+        <FrequentErrors />
         {overview.error && <ErrorAlert error={overview.error} onRetry={() => void overview.refetch()} />}
         {now && (
           <div className="grid items-start gap-4 lg:grid-cols-3">

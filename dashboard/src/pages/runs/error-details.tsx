@@ -1,9 +1,17 @@
 import type { Run } from '../../api/types.ts';
+import { ErrorSource, sourceOf } from '../../features/errors/error-source.tsx';
+import { ErrorStack } from '../../features/errors/error-stack.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 
-/** An error thrown by the app's code, with its stack, and what it carries beside: code, data, and the error or value that caused it. */
-export function ErrorDetails({ error }: { error: NonNullable<Run['error']> }) {
+type RunError = NonNullable<Run['error']>;
+
+/** The service keeps so many nested causes as errors, and one more. */
+const CAUSES_MAX = 6;
+
+/** An error thrown by the app's code: where it came about, its stack, and what it carries beside: code, data, and the error or value that caused it. */
+export function ErrorDetails({ error, causes = 0 }: { error: RunError; causes?: number }) {
   const { name, message, stack, code, data, cause } = error;
+  const source = sourceOf(error);
   return (
     <div className="min-w-0 space-y-2">
       <p className="break-words whitespace-pre-wrap">
@@ -11,11 +19,26 @@ export function ErrorDetails({ error }: { error: NonNullable<Run['error']> }) {
         {message && <>: {message}</>}
         {code !== undefined && <span className="text-muted"> (code {code})</span>}
       </p>
-      {stack && <CodeBlock text={stack} label="Copy stack trace" wrap={false} />}
+      {source && <ErrorSource source={source} />}
+      {stack && <ErrorStack stack={stack} />}
       {data !== undefined && <Value title="Data" value={data} />}
-      {cause !== undefined && <Value title="Cause" value={cause} />}
+      {cause !== undefined && <Cause cause={cause} causes={causes + 1} />}
     </div>
   );
+}
+
+function Cause({ cause, causes }: { cause: unknown; causes: number }) {
+  if (!isError(cause) || causes > CAUSES_MAX) return <Value title="Cause" value={cause} />;
+  return (
+    <div className="border-l-2 border-line pl-3">
+      <p className="text-sm text-muted">Caused by</p>
+      <ErrorDetails error={{ ...cause, name: cause.name ?? 'Error' }} causes={causes} />
+    </div>
+  );
+}
+
+function isError(value: unknown): value is Omit<RunError, 'name'> & { name?: string } {
+  return typeof value === 'object' && value !== null && typeof (value as RunError).message === 'string';
 }
 
 function Value({ title, value }: { title: string; value: unknown }) {

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApps } from '../../features/apps/queries.ts';
+import { ErrorGroupFilter } from '../../features/errors/error-group-filter.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { STATUS_TABS } from '../../features/runs/status-filter.ts';
 import {
@@ -23,6 +24,7 @@ const TABS = [['all', 'All'] as const, ...STATUS_TABS];
 const NO_FILTERS = {
   q: undefined,
   error: undefined,
+  fingerprint: undefined,
   function: undefined,
   app: undefined,
   from: undefined,
@@ -35,7 +37,7 @@ export function Filters({ error }: { error: Error | null }) {
   const navigate = route.useNavigate();
   const set = (changes: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
-  const { q, error: errorText, function: functionId, app, from, to } = search;
+  const { q, error: errorText, fingerprint, function: functionId, app, from, to } = search;
   const range = selectedRange(from, to);
   return (
     <>
@@ -66,7 +68,8 @@ export function Filters({ error }: { error: Error | null }) {
             <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
           </div>
         )}
-        {(q || errorText || functionId || app || range !== 'any') && (
+        {fingerprint && <ErrorGroupFilter fingerprint={fingerprint} onRemove={() => set({ fingerprint: undefined })} />}
+        {(q || errorText || fingerprint || functionId || app || range !== 'any') && (
           <Button variant="ghost" icon="close" onClick={() => set(NO_FILTERS)}>
             Clear
           </Button>

@@ -2,7 +2,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { RunWithHistory } from '../../api/types.ts';
 import { useFunction } from '../../features/functions/queries.ts';
-import { hasEnded } from '../../features/runs/run.ts';
 import { STATE_LABELS } from '../../features/runs/run-state.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
@@ -12,7 +11,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { RunActions } from './actions.tsx';
 import { RunDetails } from './details.tsx';
-import { ErrorDetails } from './error-details.tsx';
+import { ErrorCard } from './error-card.tsx';
 import { RunLogs } from './logs/run-logs.tsx';
 import { StepLogs } from './logs/step-logs.tsx';
 import { Metadata } from './metadata.tsx';
@@ -51,15 +50,10 @@ function Known({ run }: { run: RunWithHistory }) {
       actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
+        {run.status === 'Failed' && <ErrorCard run={run} maxAttempts={maxAttempts} />}
         <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
         <WaitStatus run={run} />
-        {run.error && (
-          <Card title={hasEnded(run) ? 'Error' : 'Last error'}>
-            <div className="p-4">
-              <ErrorDetails error={run.error} />
-            </div>
-          </Card>
-        )}
+        {run.status !== 'Failed' && <ErrorCard run={run} maxAttempts={maxAttempts} />}
         <Timeline
           run={run}
           open={entry}

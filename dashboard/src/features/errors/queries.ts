@@ -1,0 +1,73 @@
+/** Error groups: why runs fail. */
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { useLiveUpdates } from '../../api/live-updates.ts';
+import type { ErrorGroup } from '../../api/types.ts';
+import { useThrottled } from '../../lib/use-throttled.ts';
+
+const PAGE_SIZE = 50;
+/** Most groups that an environment has in a day. The most frequent ones are among them. */
+const SORTED_MAX = 100;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export interface ErrorFilters {
+  /** undefined: all. */
+  state?: ErrorGroup['state'] | undefined;
+  function?: string | undefined;
+}
+
+/** The one with the newest failure first. */
+export function useErrorGroups({ state, function: functionId }: ErrorFilters) {
+  const env = useEnv();
+  return useInfiniteQuery({
+    queryKey: ['errors', env, 'list', state, functionId],
+    queryFn: ({ signal, pageParam }) =>
+      callApi<ErrorGroup[]>('/v1/errors', {
+        env,
+        signal,
+        query: { state, function_id: functionId, limit: PAGE_SIZE, cursor: pageParam },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ metadata }) => metadata.cursor,
+    placeholderData: (before) => before,
+  });
+}
+
+/** Those that are open and had failures in the last 24 hours, the most frequent one first.
+ *  @param functionId undefined: of all functions */
+export function useFrequentErrors(functionId?: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['errors', env, 'frequent', functionId],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Math.floor((Date.now() - DAY_MS) / MINUTE_MS) * MINUTE_MS).toISOString();
+      const query = { state: 'open', function_id: functionId, from, limit: SORTED_MAX };
+      const { data } = await callApi<ErrorGroup[]>('/v1/errors', { env, signal, query });
+      return data.toSorted((a, b) => b.count - a.count);
+    },
+    refetchInterval: MINUTE_MS,
+  });
+}
+
+/** @param fingerprint undefined: there is none */
+export function useErrorGroup(fingerprint: string | null | undefined) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['errors', env, 'one', fingerprint],
+    queryFn: async ({ signal }) => (await callApi<ErrorGroup>(`/v1/errors/${fingerprint}`, { env, signal })).data,
+    enabled: Boolean(fingerprint),
+    retry: false,
+  });
+}
+
+/** Refetches groups when a run fails. */
+export function useLiveErrors(): void {
+  const queries = useQueryClient();
+  const refetch = useThrottled(() => queries.invalidateQueries({ queryKey: ['errors'] }));
+  useLiveUpdates('hello', refetch);
+  useLiveUpdates('runs', ({ runs }) => {
+    if (runs.some(({ status }) => status === 'Failed')) refetch();
+  });
+}

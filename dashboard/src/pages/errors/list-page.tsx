@@ -1,0 +1,123 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { ErrorGroup } from '../../api/types.ts';
+import { ErrorGroupLine } from '../../features/errors/error-group-line.tsx';
+import { useErrorGroups, useLiveErrors } from '../../features/errors/queries.ts';
+import { Sparkline } from '../../features/errors/sparkline.tsx';
+import { useFunctions } from '../../features/functions/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { SegmentedControl } from '../../ui/segmented-control.tsx';
+import { Time } from '../../ui/time.tsx';
+import { RunsLink, StateBadge, StateButton } from './actions.tsx';
+
+const route = getRouteApi('/errors');
+const FILTERS = [
+  ['open', 'Open'],
+  ['resolved', 'Resolved'],
+  ['all', 'All'],
+] as const;
+
+/** Why runs fail: the error groups of the environment. */
+export default function ErrorsPage() {
+  const { state = 'open', function: functionId } = route.useSearch();
+  const navigate = useNavigate();
+  useLiveErrors();
+  const set = (change: object) =>
+    void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
+  return (
+    <Page title="Errors" description="Failed runs by what failed, the newest failure first.">
+      <div className="mb-4 flex flex-wrap items-center gap-3">
+        <SegmentedControl
+          label="State"
+          options={FILTERS}
+          value={state}
+          onChange={(id) => set({ state: id === 'open' ? undefined : id })}
+        />
+        <FunctionFilter value={functionId} onChange={(id) => set({ function: id })} />
+      </div>
+      <List state={state} functionId={functionId} />
+    </Page>
+  );
+}
+
+function FunctionFilter({ value, onChange }: { value?: string | undefined; onChange(id: string | undefined): void }) {
+  const { functions = [] } = useFunctions();
+  const isKnown = value === undefined || functions.some(({ id }) => id === value);
+  return (
+    <Select
+      label="Function"
+      hideLabel
+      className="w-auto!"
+      value={value ?? ''}
+      onChange={({ target }) => onChange(target.value || undefined)}
+    >
+      <option value="">All functions</option>
+      {!isKnown && <option value={value}>{value}</option>}
+      {functions.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; functionId: string | undefined }) {
+  const groups = useErrorGroups({ state: state === 'all' ? undefined : state, function: functionId });
+  if (groups.isPending) return <Loading rows={6} />;
+  if (groups.isError) return <ErrorAlert error={groups.error} onRetry={() => void groups.refetch()} />;
+  const rows = groups.data.pages.flatMap(({ data }) => data);
+  if (rows.length === 0 && !groups.hasNextPage) {
+    return (
+      <EmptyState title={state === 'open' ? 'No open errors' : 'No errors'}>
+        A run that fails for good is counted here, with all others that fail for the same reason.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Card>
+        <ul aria-label="Errors" className="divide-y divide-line">
+          {rows.map((group) => (
+            <Row key={group.fingerprint} group={group} />
+          ))}
+        </ul>
+      </Card>
+      {groups.hasNextPage && (
+        <div className="mt-4 text-center">
+          <Button busy={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ group }: { group: ErrorGroup }) {
+  const { function_id: id, function_name, last_seen, histogram, state } = group;
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-64">
+        <ErrorGroupLine group={group} />
+        <p className="truncate text-xs text-muted">
+          <Link to="/functions/$id" params={{ id }} className="text-accent underline">
+            {function_name}
+          </Link>
+          {', last '}
+          <Time at={last_seen} />
+        </p>
+      </div>
+      <Sparkline histogram={histogram} />
+      <span className="flex flex-wrap items-center gap-3 text-sm">
+        <StateBadge state={state} />
+        <RunsLink group={group} />
+        <StateButton group={group} />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,193 @@
+/** `/v1/errors`: why runs fail, by groups of the same error. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { Deploy } from '../../model/apps/deploy.ts';
+import {
+  countWithin,
+  ERROR_GROUP_STATES,
+  type ErrorGroup,
+  type ErrorGroupState,
+  HOUR_MS,
+  HOURS_KEPT,
+} from '../../model/errors/error-group.ts';
+import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
+import { describe } from '../../model/values/json.ts';
+import type { Deploys } from '../../store/apps/deploys.ts';
+import { after, type ErrorGroups } from '../../store/errors/error-groups.ts';
+import type { Position } from '../../store/redis/pagination.ts';
+import { listQuery, pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { type ErrorTimes, errorGroupSchema, presentErrorGroup } from '../views/error-group.ts';
+import { timeSchema } from '../views/time.ts';
+
+const READ_AT_ONCE = 100;
+
+const params = z.object({ fingerprint: z.string().max(64) });
+const groupPosition = z.object({ at: z.int().min(0), id: z.string().regex(FINGERPRINT_PATTERN) });
+
+const ACTIONS = [
+  ['resolve', 'resolved', 'Resolve an error group', 'The next failure reopens it.'],
+  ['reopen', 'open', 'Reopen an error group', 'As it was before somebody resolved it.'],
+] as const satisfies [string, ErrorGroupState, string, string][];
+
+export interface ErrorRouteDeps {
+  errorGroups: ErrorGroups;
+  functionTables: FunctionTables;
+  deploys: Pick<Deploys, 'list'>;
+}
+
+export function errorRoutes({ errorGroups, functionTables, deploys }: ErrorRouteDeps): Route[] {
+  const common = { tag: 'Errors', scope: 'environment' } as const;
+
+  async function present(env: string, groups: readonly ErrorGroup[], times: ErrorTimes) {
+    const table = await functionTables.of(env);
+    const functions = groups.map(({ functionId }) => table.find(functionId));
+    const apps = [...new Set(functions.flatMap((fn) => fn?.app ?? []))];
+    const ofApps = await Promise.all(apps.map(async (app) => [app, await deploys.list(env, app)] as const));
+    const byApp = new Map(ofApps);
+    return groups.map((group, i) => {
+      const { app, name = group.functionId } = functions[i] ?? {};
+      const deploy = deployBefore(byApp.get(app ?? '') ?? [], group.openedAt);
+      return presentErrorGroup(group, name, deploy, times);
+    });
+  }
+
+  async function existing(env: string, fingerprint: string): Promise<ErrorGroup> {
+    const [group] = FINGERPRINT_PATTERN.test(fingerprint) ? await errorGroups.read(env, [fingerprint]) : [];
+    if (group) return group;
+    throw new ServiceError('not_found', {
+      detail: `there is no error group with the fingerprint ${describe(fingerprint)}`,
+    });
+  }
+
+  async function presentOne(env: string, fingerprint: string) {
+    const [shown] = await present(env, [await existing(env, fingerprint)], { from: undefined, to: Date.now() });
+    return shown;
+  }
+
+  /** Groups change while they are read: one may be gone, or have got another state. */
+  async function page(
+    env: string,
+    positions: readonly Position[],
+    isWanted: (group: ErrorGroup) => boolean,
+    limit: number,
+  ): Promise<{ found: ErrorGroup[]; next: Position | undefined }> {
+    const found: ErrorGroup[] = [];
+    for (let start = 0; start < positions.length; start += READ_AT_ONCE) {
+      const some = positions.slice(start, start + READ_AT_ONCE);
+      const groups = await errorGroups.read(
+        env,
+        some.map(({ id }) => id),
+      );
+      for (const [i, group] of groups.entries()) {
+        if (!group || !isWanted(group)) continue;
+        found.push(group);
+        const isLast = start + i + 1 === positions.length;
+        if (found.length === limit) return { found, next: isLast ? undefined : some[i] };
+      }
+    }
+    return { found, next: undefined };
+  }
+
+  return [
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/errors',
+      access: 'read',
+      operationId: 'listErrorGroups',
+      summary: 'List error groups',
+      description:
+        'Failed runs of a function that have the same error are a group. The one with the newest failure first. Failures are counted by hour for 7 days; a ' +
+        'group goes 30 days after its last failure. A function has 100 groups at most, an environment 1,000. Without a time range, ' +
+        '`metadata.total` is the number of groups of all pages.',
+      query: z.object({
+        ...pageQuery(groupPosition),
+        state: listQuery(ERROR_GROUP_STATES).meta({ description: 'Absent: all' }),
+        function_id: z.string().min(1).max(512).optional(),
+        from: timeSchema.optional().meta({ description: 'Groups with failures from then on; at most 7 days ago' }),
+        to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
+      }),
+      data: z.array(errorGroupSchema),
+      errors: [],
+      async handle({ env, query: { function_id: functionId, state: states, limit, cursor, ...range } }) {
+        const times = timesOf(range, Date.now());
+        const { from, to } = times;
+        const isWanted = (group: ErrorGroup) =>
+          (!states || states.includes(group.state)) && (from === undefined || countWithin(group, from, to) > 0);
+        const all = await errorGroups.positions(env, { functionId, states });
+        const inRange = from === undefined ? all : all.filter(({ at }) => at >= from);
+        const { found, next } = await page(env, after(inRange, cursor), isWanted, limit);
+        const shown = await present(env, found, times);
+        const positions = new Map(found.map(({ fingerprint: id, lastSeen: at }) => [id, { at, id }]));
+        const isExact = from === undefined && (functionId === undefined || !states);
+        const reply = listReply(shown, {
+          present: (one) => one,
+          positionOf: ({ fingerprint }) => positions.get(fingerprint),
+          next,
+        });
+        return { ...reply, metadata: { ...reply.metadata, ...(isExact && { total: all.length }) } };
+      },
+    }),
+    route({
+      ...common,
+      method: 'get',
+      path: '/v1/errors/:fingerprint',
+      access: 'read',
+      operationId: 'getErrorGroup',
+      summary: 'Get an error group',
+      params,
+      data: errorGroupSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { fingerprint } }) {
+        return { data: await presentOne(env, fingerprint) };
+      },
+    }),
+    ...ACTIONS.map(([action, to, summary, description]) =>
+      route({
+        ...common,
+        method: 'post',
+        path: `/v1/errors/:fingerprint/${action}`,
+        access: 'write',
+        operationId: `${action}ErrorGroup`,
+        summary,
+        description,
+        params,
+        status: 200,
+        data: errorGroupSchema,
+        errors: ['not_found'],
+        async handle({ env, params: { fingerprint }, principal: { kind, id, name } }) {
+          await existing(env, fingerprint);
+          const changed = await errorGroups.change(env, fingerprint, to, { kind, id, name }, Date.now());
+          return { data: await presentOne(env, fingerprint), ...(!changed && { audited: false as const }) };
+        },
+      }),
+    ),
+  ];
+}
+
+/** The last one that changed an app which was there before.
+ *  @param deploys newest first */
+function deployBefore(deploys: readonly Deploy[], timeMs: number): Deploy | undefined {
+  return deploys.find(({ at, first }) => at <= timeMs && !first);
+}
+
+/** Clamps the time range to the hours that are counted.
+ *  @throws ServiceError input_invalid when it ends before it begins */
+function timesOf(
+  { from, to = Number.POSITIVE_INFINITY }: { from?: number | undefined; to?: number | undefined },
+  nowMs: number,
+): ErrorTimes {
+  const isRange = from !== undefined || to !== Number.POSITIVE_INFINITY;
+  const end = Math.min(to, nowMs);
+  if (from !== undefined && from >= end) {
+    throw new ServiceError('input_invalid', {
+      detail: 'query parameter "from": expected a time before "to" and before now',
+      facts: { field: 'from' },
+    });
+  }
+  const oldest = nowMs - HOURS_KEPT * HOUR_MS;
+  return { from: isRange ? Math.max(from ?? oldest, oldest) : undefined, to: Math.max(end, oldest) };
+}

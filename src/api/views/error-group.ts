@@ -1,0 +1,95 @@
+/** The API's representation of error groups. */
+import { z } from 'zod';
+import type { Deploy } from '../../model/apps/deploy.ts';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
+import {
+  countWithin,
+  ERROR_GROUP_STATES,
+  type ErrorGroup,
+  HOUR_MS,
+  HOURS_KEPT,
+} from '../../model/errors/error-group.ts';
+import { time } from './time.ts';
+
+const HOURS_MAX = 28;
+
+export const errorGroupSchema = z
+  .object({
+    fingerprint: z.string().meta({ description: 'Of function, failing step, error name, message and own frame' }),
+    function_id: z.string(),
+    function_name: z.string(),
+    step: z.string().nullable().meta({ description: 'Name of the step that failed; null: the function itself did' }),
+    name: z.string().meta({ description: 'Of the last error' }),
+    message: z.string().meta({ description: 'The beginning of the message of the last error' }),
+    state: z.enum(ERROR_GROUP_STATES).meta({ description: 'The next failure reopens a resolved group' }),
+    count: z.int().meta({
+      description: 'Failed runs in the hours that overlap the time range; without a time range, since `first_seen`',
+    }),
+    first_seen: z.iso.datetime(),
+    last_seen: z.iso.datetime(),
+    opened_at: z.iso.datetime().meta({ description: 'The first failure since it was opened, or reopened' }),
+    times_reopened: z.int().meta({ description: 'How often a failure reopened it' }),
+    state_changed_at: z.iso.datetime(),
+    state_changed_by: z
+      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'null: a failure opened it' }),
+    sample_run_ids: z.array(z.string()).meta({ description: 'The last failed runs, the newest first; 10 at most' }),
+    since_deploy: z.object({ id: z.string(), at: z.iso.datetime() }).nullable().meta({
+      description:
+        'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
+    }),
+    histogram: z
+      .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
+      .meta({ description: 'Failed runs over the time range, by default the last 7 days; 28 steps at most' }),
+  })
+  .meta({ id: 'ErrorGroup' });
+
+export interface ErrorTimes {
+  /** Unix milliseconds; undefined: since the group was first seen. */
+  from: number | undefined;
+  to: number;
+}
+
+export function presentErrorGroup(
+  group: ErrorGroup,
+  functionName: string,
+  deploy: Pick<Deploy, 'id' | 'at'> | undefined,
+  times: ErrorTimes,
+): z.output<typeof errorGroupSchema> {
+  const { fingerprint, functionId, step, name, message, state, samples, reopened, stateChangedBy } = group;
+  const { from, to } = times;
+  return {
+    fingerprint,
+    function_id: functionId,
+    function_name: functionName,
+    step: step ?? null,
+    name,
+    message,
+    state,
+    count: from === undefined ? group.count : countWithin(group, from, to),
+    first_seen: time(group.firstSeen) as string,
+    last_seen: time(group.lastSeen) as string,
+    opened_at: time(group.openedAt) as string,
+    times_reopened: reopened,
+    state_changed_at: time(group.stateChangedAt) as string,
+    state_changed_by: stateChangedBy ?? null,
+    sample_run_ids: samples.map(({ runId }) => runId),
+    since_deploy: deploy ? { id: deploy.id, at: time(deploy.at) as string } : null,
+    histogram: histogramOf(group, times),
+  };
+}
+
+/** In steps of whole hours. */
+function histogramOf(group: ErrorGroup, { from, to }: ErrorTimes) {
+  const end = Math.ceil(to / HOUR_MS);
+  const start = Math.max(Math.floor((from ?? 0) / HOUR_MS), end - HOURS_KEPT);
+  const stepHours = Math.max(1, Math.ceil((end - start) / HOURS_MAX));
+  const steps = Math.max(1, Math.ceil((end - start) / stepHours));
+  const first = end - steps * stepHours;
+  const counts = Array.from({ length: steps }, (_, i) => {
+    const at = first + i * stepHours;
+    return countWithin(group, at * HOUR_MS, (at + stepHours) * HOUR_MS);
+  });
+  return { from: time(first * HOUR_MS) as string, step_seconds: (stepHours * HOUR_MS) / 1_000, counts };
+}

@@ -1,0 +1,74 @@
+/** One frame of a stack trace, in the words of any of its languages, and whose code it is. */
+
+export interface StackFrame {
+  /** As the runtime wrote it; several lines where the runtime shows the source. */
+  text: string;
+  /** Name of the function; undefined: it has none. */
+  name?: string | undefined;
+  /** Path or URL. */
+  file?: string | undefined;
+  line?: number | undefined;
+  column?: number | undefined;
+  /** The package or runtime to which the frame belongs; undefined: the app's own code. */
+  library?: string | undefined;
+}
+
+/** Whose code a frame is that names no file: `at Array.map (<anonymous>)`. */
+export const RUNTIME = 'the runtime';
+
+/** A folder that holds packages, and how many folders below it name one. The last one of a path decides: packages hold packages. */
+const PACKAGE_FOLDERS: readonly [folder: string, depth: number][] = [
+  ['/node_modules/', 1],
+  ['/site-packages/', 1],
+  ['/dist-packages/', 1],
+];
+/** Where Go has packages: `github.com/acme/pay`. */
+const GO_FOLDERS: typeof PACKAGE_FOLDERS = [
+  ['/pkg/mod/', 3],
+  ['/vendor/', 3],
+];
+
+/** Schemes of modules that come with a runtime. */
+const RUNTIME_SCHEME = /^(?:node|bun|deno|ext|internal|native|wasm):/;
+/** Hosts from which code imports packages. */
+const PACKAGE_HOST =
+  /^https:\/\/(?:deno\.land|jsr\.io|esm\.sh|cdn\.jsdelivr\.net|unpkg\.com)\/(?:x\/|npm\/)?((?:@[^/]{1,64}\/)?[^/@]{1,64})/;
+/** Not `/go/src/`, which is where many apps are. */
+const GO_RUNTIME = /\/(?:local|lib|opt|sdk|libexec)\/(?:go(?:-?\d[\d.]{0,12})?\/)?src\/|\/toolchain@[^/]{1,64}\/src\//;
+/** Builds with `-trimpath` have the beginning of no path. */
+const GO_STANDARD = /^(?:runtime|net|reflect|sync|testing|internal|io|os|encoding|time|context|bufio|log)\//;
+const PYTHON_LIBRARY = /\/lib\/python\d(?:\.\d{1,3})?\//;
+
+/** @returns undefined: the app's own code */
+export function libraryOf(file: string): string | undefined {
+  if (file === '' || file.startsWith('<')) return RUNTIME;
+  const scheme = RUNTIME_SCHEME.exec(file)?.[0];
+  // `node:internal/timers` is one of many files of one library.
+  if (scheme) return scheme + file.slice(scheme.length).split('/', 1)[0];
+  const hosted = PACKAGE_HOST.exec(file)?.[1];
+  if (hosted) return hosted;
+  const path = file.replaceAll('\\', '/');
+  if (path.endsWith('.go')) return goLibraryOf(path);
+  return packageIn(path, PACKAGE_FOLDERS) ?? (PYTHON_LIBRARY.test(path) ? 'Python' : undefined);
+}
+
+function goLibraryOf(path: string): string | undefined {
+  if (GO_RUNTIME.test(path) || GO_STANDARD.test(path)) return 'Go';
+  const version = path.indexOf('@v');
+  return packageIn(path, GO_FOLDERS) ?? (version > 0 ? path.slice(0, version) : undefined);
+}
+
+function packageIn(path: string, folders: typeof PACKAGE_FOLDERS): string | undefined {
+  let found: { at: number; depth: number } | undefined;
+  for (const [folder, depth] of folders) {
+    const at = path.lastIndexOf(folder);
+    if (at !== -1 && at + folder.length > (found?.at ?? 0)) found = { at: at + folder.length, depth };
+  }
+  if (!found) return undefined;
+  const parts = path.slice(found.at).split('/');
+  const depth = parts[0]?.startsWith('@') ? 2 : Math.min(found.depth, Math.max(1, parts.length - 1));
+  const name = parts.slice(0, depth).join('/');
+  // `github.com/acme/pay@v1.2.3`, not `@acme/pay`
+  const version = name.indexOf('@', 1);
+  return version === -1 ? name : name.slice(0, version);
+}

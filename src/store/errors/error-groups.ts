@@ -1,0 +1,145 @@
+/** Error groups: how often the runs of a function failed for the same reason, and when. Each partition counts its own runs, in the same step that takes the
+ *  mark of the run away: so each failed run counts once, whoever ended it and however often its end is repeated. */
+import {
+  ERROR_GROUP_STATES,
+  type ErrorGroup,
+  type ErrorGroupState,
+  HOUR_MS,
+  HOURS_KEPT,
+  mergedGroup,
+  SAMPLES_MAX,
+} from '../../model/errors/error-group.ts';
+import type { Run } from '../../model/runs/run.ts';
+import type { RunError } from '../../model/runs/run-error.ts';
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { isOlder, newestFirst, type Position } from '../redis/pagination.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { errorGroupOf } from './error-group-fields.ts';
+
+/** A group goes so long after its last failure. */
+export const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
+/** In each partition. */
+const OF_FUNCTION_MAX = 100;
+const OF_ENVIRONMENT_MAX = 1_000;
+const MESSAGE_MAX = 1_000;
+const STEP_MAX = 256;
+
+export interface ErrorGroupQuery {
+  /** undefined: of all functions. */
+  functionId?: string | undefined;
+  states?: readonly ErrorGroupState[] | undefined;
+}
+
+export class ErrorGroups {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Counts a failed run whose end says that it is not counted yet.
+   *  @param step name of the step that failed
+   *  @returns whether it was counted now */
+  async record(
+    { env, id: runId, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>,
+    { fingerprint, step, error }: { fingerprint: string; step: string | undefined; error: RunError },
+    nowMs: number,
+  ): Promise<boolean> {
+    const keys = this.#keys.of(runId);
+    const args = {
+      fingerprint,
+      // cjson and Redis have no lone surrogates.
+      functionId: functionId.toWellFormed(),
+      runId,
+      ...(step !== undefined && { step: step.slice(0, STEP_MAX).toWellFormed() }),
+      name: error.name.toWellFormed(),
+      message: error.message.slice(0, MESSAGE_MAX).toWellFormed(),
+      at: nowMs,
+      hour: Math.floor(nowMs / HOUR_MS),
+      hoursKept: HOURS_KEPT,
+      samplesMax: SAMPLES_MAX,
+      ofFunctionMax: OF_FUNCTION_MAX,
+      ofEnvironmentMax: OF_ENVIRONMENT_MAX,
+      ttlMs: ERROR_GROUP_TTL_MS,
+    };
+    const happened = await this.#redis.recordFailure(
+      keys.run(env, runId),
+      keys.errorGroup(env, fingerprint),
+      keys.functionErrorGroups(env, args.functionId),
+      keys.errorGroups(env, 'open'),
+      keys.errorGroups(env, 'resolved'),
+      JSON.stringify(args),
+    );
+    return happened !== 0;
+  }
+
+  /** Positions by the last failure, the newest first: all of them, since they are few.
+   *  @param query a state is not looked at where a function is given */
+  async positions(env: string, { functionId, states = ERROR_GROUP_STATES }: ErrorGroupQuery): Promise<Position[]> {
+    if (functionId !== undefined) {
+      return this.#merged(this.#keys.all().map((keys) => keys.functionErrorGroups(env, functionId.toWellFormed())));
+    }
+    const open = await this.#merged(this.#keys.all().map((keys) => keys.errorGroups(env, 'open')));
+    if (!states.includes('resolved')) return open;
+    const resolved = await this.#merged(this.#keys.all().map((keys) => keys.errorGroups(env, 'resolved')));
+    const isOpen = new Set(open.map(({ id }) => id));
+    const rest = resolved.filter(({ id }) => !isOpen.has(id));
+    return states.includes('open') ? newestFirst([...open, ...rest]) : rest;
+  }
+
+  async #merged(indexes: readonly string[]): Promise<Position[]> {
+    const found = await inPipelines<string[]>(
+      this.#redis,
+      indexes.map((key) => ['zrange', key, 0, -1, 'WITHSCORES']),
+    );
+    const latest = new Map<string, number>();
+    for (const entries of found) {
+      for (let i = 0; i < entries.length; i += 2) {
+        const id = entries[i] as string;
+        latest.set(id, Math.max(latest.get(id) ?? 0, Number(entries[i + 1])));
+      }
+    }
+    return newestFirst([...latest].map(([id, at]) => ({ id, at })));
+  }
+
+  /** In the order of the fingerprints; undefined: there is no such group. */
+  async read(env: string, fingerprints: readonly string[]): Promise<(ErrorGroup | undefined)[]> {
+    const partitions = this.#keys.all();
+    const commands = fingerprints.flatMap((one) => partitions.map((keys) => ['hgetall', keys.errorGroup(env, one)]));
+    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
+    return fingerprints.map((fingerprint, i) => {
+      const parts = found
+        .slice(i * partitions.length, (i + 1) * partitions.length)
+        .flatMap((fields) => errorGroupOf(fingerprint, fields) ?? []);
+      const [first, ...others] = parts;
+      return first && mergedGroup([first, ...others]);
+    });
+  }
+
+  /** @returns whether a partition had it in the other state */
+  async change(
+    env: string,
+    fingerprint: string,
+    to: ErrorGroupState,
+    by: NonNullable<ErrorGroup['stateChangedBy']>,
+    nowMs: number,
+  ): Promise<boolean> {
+    const other = to === 'open' ? 'resolved' : 'open';
+    const changes = await Promise.all(
+      this.#keys.all().map((keys) => {
+        const indexes = [keys.errorGroups(env, to), keys.errorGroups(env, other)];
+        const args = [fingerprint, to, JSON.stringify(by), nowMs, ERROR_GROUP_TTL_MS];
+        return this.#redis.changeErrorGroup(keys.errorGroup(env, fingerprint), ...indexes, ...args);
+      }),
+    );
+    return changes.includes(1);
+  }
+}
+
+/** Those that follow a page. */
+export function after(positions: readonly Position[], cursor: Position | undefined): Position[] {
+  return cursor ? positions.filter((position) => isOlder(position, cursor)) : [...positions];
+}

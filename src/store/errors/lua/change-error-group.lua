@@ -1,0 +1,19 @@
+-- Resolves an error group, or reopens it.
+-- KEYS: group (hash), groups of the state that it gets, groups of the other state (zsets: fingerprint by its last failure)
+-- ARGV: fingerprint, the state that it gets, who changes it (JSON text), now (ms), time to live of the groups (ms)
+-- Returns 1: changed; 0: it has this state; -1: there is no such group.
+local group, to, from = unpack(KEYS)
+local fingerprint, state, by, now, ttl = unpack(ARGV)
+
+local former, last_seen = unpack(redis.call('HMGET', group, 'state', 'lastSeen'))
+if not former then
+  return -1
+end
+if former == state then
+  return 0
+end
+redis.call('HSET', group, 'state', state, 'stateChangedAt', now, 'stateChangedBy', by)
+redis.call('ZREM', from, fingerprint)
+redis.call('ZADD', to, last_seen, fingerprint)
+redis.call('PEXPIRE', to, ttl)
+return 1

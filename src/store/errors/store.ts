@@ -1,0 +1,11 @@
+/** Errors of runs, counted by what failed. */
+import type { StoreContext } from '../store-context.ts';
+import { ErrorGroups } from './error-groups.ts';
+
+export interface ErrorStore {
+  errorGroups: ErrorGroups;
+}
+
+export function createErrorStore({ redis, keys }: StoreContext): ErrorStore {
+  return { errorGroups: new ErrorGroups(redis, keys) };
+}

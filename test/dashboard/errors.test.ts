@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
+import { browserForSuite, open } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
+
+const STEP = 'a'.repeat(40);
+const FINAL = { status: 400, headers: { 'x-service-no-retry': 'true' } };
+const PHONE = { width: 390, height: 844 };
+
+const NODE = `DeclinedError: card declined
+    at charge (file:///app/src/a-folder-with-a-long-name/another-folder-with-a-long-name/charge.ts:12:9)
+    at runStep (/app/node_modules/tidegate/dist/step.js:10:3)
+    at async run (/app/node_modules/tidegate/dist/run.js:20:3)
+    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)`;
+const PYTHON = `Traceback (most recent call last):
+  File "/usr/lib/python3.12/site-packages/tidegate/_steps/run.py", line 8, in run
+    await fn()
+  File "/app/shop/charge.py", line 12, in charge
+    raise ValueError("no stock")
+ValueError: no stock`;
+const GO = `goroutine 21 [running]:
+runtime/debug.Stack()
+\t/usr/local/go/src/runtime/debug/stack.go:26 +0x5e
+main.reserve({0x1, 0x2})
+\t/src/shop/reserve.go:12 +0x1d`;
+
+describe('dashboard: errors', function () {
+  this.timeout(120_000);
+  const withPage = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    const step = (error: object) => ({
+      status: 206,
+      body: [{ id: STEP, op: 'StepFailed', name: 'charge card', error }],
+    });
+    const cause = { name: 'SocketError', message: 'reset by peer', stack: GO };
+    const declined = { name: 'DeclinedError', message: 'card 42 declined', stack: NODE, cause };
+    host.on('charge', ({ body }: Call) =>
+      body.ctx.stack.stack.length > 0 ? { ...FINAL, body: declined } : step(declined),
+    );
+    host.on('reserve', () => ({ ...FINAL, body: { name: 'ValueError', message: 'no stock', stack: PYTHON } }));
+    const lines = [11, 12, 13].map((line) => ({ line, text: `  const line = ${line};` }));
+    const source = { file: '/app/src/charge.ts', line: 12, lines };
+    host.on('sourced', () => ({ ...FINAL, body: { name: 'Error', message: 'no', source } }));
+    const functions = ['charge', 'reserve', 'sourced'].map((id) => ({
+      id,
+      triggers: [{ event: `shop/${id}` }],
+      retries: 3,
+    }));
+    await host.register(service, functions, { appName: 'shop' });
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  /** @returns ID of the run, once it has failed */
+  async function fail(id: string): Promise<string> {
+    const [eventId] = (await service.post('/e/key', { name: `shop/${id}`, data: {} })).body.ids;
+    const path = `/v1/events/${eventId}/runs`;
+    const { body } = await service.waitFor(path, ({ body: { data } }) => data?.[0]?.status === 'Failed');
+    return body.data[0].run_id;
+  }
+
+  it('the page of a failed run begins with the step that failed, its own frames open and those of libraries folded', () =>
+    withPage(async (page) => {
+      const id = await fail('charge');
+      await open(page, `${service.url}/runs/${id}`);
+      const card = page.locator('section').first();
+      await card.getByRole('heading', { name: 'Error' }).waitFor();
+      await card.getByText('Step charge card failed on attempt 1 of 4').waitFor();
+      await card.getByText('charge.ts:12:9').first().waitFor();
+      const folded = card.getByText('3 frames of tidegate, node:internal').first();
+      const frame = card.getByText('/app/node_modules/tidegate/dist/step.js:10:3').first();
+      expect(await frame.isVisible()).to.equal(false);
+      await folded.click();
+      await frame.waitFor();
+      const cause = card.getByText('Caused by').locator('..');
+      await cause.getByText('SocketError: reset by peer').waitFor();
+      await cause.getByText('main.reserve').waitFor();
+      await cause.getByText('1 frame of Go').waitFor();
+      await card.getByRole('link', { name: 'Show in timeline' }).click();
+      await page.locator('button[aria-expanded=true]', { hasText: 'charge card' }).waitFor();
+    }));
+
+  it('a stack of Python says which call was last, and shows the source that it has', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/runs/${await fail('reserve')}`);
+      const card = page.locator('section').first();
+      await card.getByText('The function failed on attempt 1 of 4').waitFor();
+      await card.getByText('Stack trace, most recent call last').waitFor();
+      await card.getByText('raise ValueError("no stock")').waitFor();
+      await card.getByText('1 frame of tidegate').waitFor();
+    }));
+
+  it('shows the line of source code that a client sent, with its neighbors', () =>
+    withPage(async (page) => {
+      const id = await fail('sourced');
+      await open(page, `${service.url}/runs/${id}`);
+      const figure = page.getByRole('figure');
+      await figure.getByText('/app/src/charge.ts:12', { exact: true }).waitFor();
+      await figure.getByText('› 12   const line = 12;').waitFor();
+      await figure.getByText('13   const line = 13;').waitFor();
+      await expectAccessible(page);
+    }));
+
+  it('on a phone, file and line of a frame are read without scrolling, and the copy button covers none of them', () =>
+    withPage(
+      async (page) => {
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+        await open(page, `${service.url}/runs/${await fail('charge')}`);
+        const where = page.getByText('charge.ts:12:9').first();
+        const place = await where.boundingBox();
+        const copy = page.getByRole('button', { name: 'Copy stack trace' }).first();
+        const button = await copy.boundingBox();
+        if (!place || !button) throw new Error('the frame or the button is not there');
+        expect(place.x + place.width).to.be.at.most(PHONE.width);
+        expect(button.y + button.height).to.be.at.most(place.y);
+        await copy.click();
+        await page.getByText('Copied').first().waitFor({ state: 'attached' });
+        expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(NODE);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(PHONE.width);
+      },
+      { viewport: PHONE },
+    ));
+
+  it('runs that fail for the same reason are one error: on the overview, on the page of the function and on that of errors', () =>
+    withPage(async (page) => {
+      const before = (await service.get('/v1/errors?function_id=shop-charge')).body.data[0]?.count ?? 0;
+      await open(page, `${service.url}/errors`);
+      await fail('charge');
+      await fail('charge');
+      const errors = page.getByRole('list', { name: 'Errors' });
+      const row = errors.getByRole('listitem').filter({ hasText: 'card 42 declined' });
+      await row.getByText(`${before + 2} ×`).waitFor();
+      await row.getByRole('img', { name: new RegExp(`^${before + 2} in the last 7 days`) }).waitFor();
+      for (const path of ['/', '/functions/shop-charge']) {
+        await open(page, service.url + path);
+        await errors.getByText(`${before + 2} ×`).waitFor();
+        await errors.getByText(/DeclinedError.*, step charge card/).waitFor();
+      }
+      await errors.getByRole('link', { name: 'card 42 declined' }).click();
+      await page.getByRole('heading', { level: 1, name: 'DeclinedError' }).waitFor();
+      const runs = page.getByRole('list', { name: 'Latest failed runs' });
+      expect(await runs.getByRole('listitem').count()).to.equal(before + 2);
+      await page.getByRole('link', { name: 'Failed runs', exact: true }).click();
+      await page.getByRole('button', { name: 'Error: card 42 declined' }).waitFor();
+      await page.getByRole('table').getByRole('link', { name: 'shop-charge' }).first().waitFor();
+      expect(await page.getByRole('table').getByRole('link', { name: 'shop-reserve' }).count()).to.equal(0);
+      await page.getByRole('button', { name: 'Error: card 42 declined' }).click();
+      await page.getByRole('button', { name: 'Error: card 42 declined' }).waitFor({ state: 'detached' });
+    }));
+
+  it('an error is resolved, leaves the list of the open ones, and comes back with the next failure', () =>
+    withPage(async (page) => {
+      await fail('reserve');
+      await open(page, `${service.url}/errors?function=shop-reserve`);
+      const row = page.getByRole('list', { name: 'Errors' }).getByRole('listitem').filter({ hasText: 'no stock' });
+      await row.getByRole('button', { name: 'Resolve' }).click();
+      await page.getByText('No open errors').waitFor();
+      await page.getByRole('button', { name: 'Resolved', exact: true }).click();
+      await row.getByText('resolved', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Open', exact: true }).click();
+      await page.getByText('No open errors').waitFor();
+      await fail('reserve');
+      await row.getByText('open', { exact: true }).waitFor();
+      await row.getByRole('link', { name: 'no stock' }).click();
+      await page.getByText('Reopened').waitFor();
+    }));
+
+  it('axe finds no violations on the pages of errors, light, dark and on a phone', () =>
+    withPage(async (page) => {
+      const id = await fail('charge');
+      const { body } = await service.waitFor('/v1/errors', ({ body: { data } }) => data.length > 0);
+      for (const path of ['/errors', '/errors?state=all', `/errors/${body.data[0].fingerprint}`, `/runs/${id}`]) {
+        await open(page, service.url + path);
+        await expectAccessible(page);
+      }
+    }));
+});

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { FailureCounter } from '../../src/jobs/runs/failure-counter.ts';
+import { newId } from '../../src/model/ids.ts';
+import { startAppHost } from '../support/app-host.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
+import { startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const ERROR = { name: 'Error', message: 'no' };
+
+describe('a failed run counts once in its error group', () => {
+  let store: OwnStore;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  const failedRun = async (functionId = 'f', error = ERROR) => {
+    const now = Date.now();
+    const [id, eventId] = [newId(now), newId(now)];
+    const run = { id, env: 'production', functionId, eventId, requestId: eventId, queuedAt: now };
+    await store.runs.create([{ ...run, reconcileAt: now + 60_000 }]);
+    const counter = new FailureCounter(store.runs, store.errorGroups);
+    const mark = await counter.mark(run, error);
+    await store.runs.end(run, { status: 'Failed', error, ...mark }, now);
+    return { id, counter, mark };
+  };
+  const groups = async () => {
+    const positions = await store.errorGroups.positions('production', {});
+    return store.errorGroups.read(
+      'production',
+      positions.map(({ id }) => id),
+    );
+  };
+
+  it('however often its end is repeated, also by a process that finds it ended and uncounted', async () => {
+    const { id, counter } = await failedRun();
+    expect(await groups()).to.deep.equal([]);
+    const found = await store.runs.read('production', id);
+    if (!found) throw new Error('the run is gone');
+    expect(found).to.include({ status: 'Failed', uncounted: '' });
+    await Promise.all([counter.count(found), counter.count(found), counter.count(found)]);
+    expect((await groups()).map((group) => group?.count)).to.deep.equal([1]);
+    expect(await store.runs.read('production', id)).to.not.have.property('uncounted');
+  });
+
+  it('and every key that counts it expires', async () => {
+    const { id, counter } = await failedRun();
+    await counter.count((await store.runs.read('production', id)) as never);
+    const keys = (await store.redis.keys(`${store.prefix}:*error-group*`)).sort();
+    expect(keys).to.have.length(3);
+    for (const key of keys) expect(await store.redis.pttl(key), key).to.be.greaterThan(0);
+  });
+
+  it('in one of 1,000 groups of an environment at most; resolved ones go first', async () => {
+    const record = async (n: number) => {
+      const { id, mark } = await failedRun(`f${Math.floor(n / 100)}`, { ...ERROR, message: `no ${'x'.repeat(n)}` });
+      const step = undefined;
+      await store.errorGroups.record(
+        { env: 'production', id, functionId: `f${Math.floor(n / 100)}` },
+        { fingerprint: n.toString(16).padStart(32, '0'), step, error: ERROR },
+        1_700_000_000_000 + n,
+      );
+      return mark;
+    };
+    for (let n = 0; n < 1_000; n++) await record(n);
+    const kept = async () => (await store.errorGroups.positions('production', {})).map(({ id }) => Number(`0x${id}`));
+    expect(await kept()).to.have.length(1_000);
+    const by = { kind: 'dev', id: 'dev', name: 'dev' } as const;
+    await store.errorGroups.change('production', (5).toString(16).padStart(32, '0'), 'resolved', by, Date.now());
+    await record(1_000);
+    expect(await kept())
+      .to.have.length(1_000)
+      .and.include(0)
+      .and.not.include(5);
+    await record(1_001);
+    expect(await kept())
+      .to.have.length(1_000)
+      .and.not.include(0);
+    const ofFunction = await store.errorGroups.positions('production', { functionId: 'f0' });
+    expect(ofFunction).to.have.length(98);
+  });
+});
+
+describe('error groups and the death of a worker', function () {
+  this.timeout(120_000);
+
+  it('a worker that is killed while runs fail loses none, and counts none twice', async () => {
+    const EVENTS = 100;
+    const service = await startService({ env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '10' } });
+    const host = await startAppHost();
+    try {
+      host.on('f', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: ERROR }));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'die/x' }] }]);
+      const events = Array.from({ length: EVENTS }, (_, n) => ({ name: 'die/x', data: { n } }));
+      await service.post('/e/key', events);
+      const countOf = async () => (await service.get('/v1/errors')).body.data[0]?.count ?? 0;
+      await until(() => host.calls('f').length > 20, { describe: 'some runs have failed' });
+      await service.killWorker();
+      expect(await countOf()).to.be.at.most(EVENTS);
+      await service.startWorker();
+      await service.waitFor('/v1/runs?status=Queued,Running', ({ body }) => body.data.length === 0, 20_000);
+      await until(async () => (await countOf()) >= EVENTS, { describe: 'all are counted', timeoutMs: 20_000 });
+      expect(await countOf()).to.equal(EVENTS);
+    } finally {
+      await service.stop();
+      await host.close();
+    }
+  });
+});
