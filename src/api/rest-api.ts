@@ -66,6 +66,7 @@ import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
+import { savedViewRoutes } from './routes/saved-views.ts';
 import { searchRoutes } from './routes/search.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
@@ -173,6 +174,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runRoutes({
+      events,
       runs,
       runMetadata,
       runLists,
@@ -221,7 +223,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
     ...signingKeyRoutes({ signingKeys, environments }),
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
-    ...userRoutes({ users, accounts, publicUrl }),
+    ...userRoutes({ users, savedViews: store.savedViews, environments, accounts, publicUrl }),
+    ...savedViewRoutes({ savedViews: store.savedViews }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({

@@ -6,9 +6,11 @@ import type { Dialect } from '../../model/apps/app.ts';
 import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import { gistSchema } from '../views/gist.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
 import type { Reply } from './route.ts';
+import type { EventBrief } from './run-events.ts';
 
 export const listedRunSchema = runSchema
   .extend({
@@ -18,6 +20,14 @@ export const listedRunSchema = runSchema
       .meta({ description: 'What the function returned; null before it has. Only present when requested' }),
     error: runSchema.shape.error.optional().meta({
       description: 'Its name, the beginning of its message, and its code; stack, cause and data only when requested',
+    }),
+    event_name: z
+      .string()
+      .optional()
+      .meta({ description: 'Name of the event that triggered it; only with fields=event' }),
+    event_gist: gistSchema.optional().meta({
+      description:
+        'The first plain values of the data of that event; only with fields=event. Both are absent where the event is not at hand',
     }),
     ...omittedField,
   })
@@ -35,6 +45,8 @@ export interface RunListOptions {
   stoppedEarly?: StoppedEarly | undefined;
   /** Those of the large fields that are wanted. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
+  /** By event ID; undefined: they are not wanted. */
+  events?: ReadonlyMap<string, EventBrief> | undefined;
   dialect: Dialect;
 }
 
@@ -43,12 +55,12 @@ export async function listOfRuns(
   runs: History['listedRuns'],
   env: string,
   page: readonly Run[],
-  { next, stoppedEarly, fields, dialect }: RunListOptions,
+  { next, stoppedEarly, fields, events, dialect }: RunListOptions,
 ): Promise<Reply> {
   const shortened = fields.includes('error') ? (shown: object) => shown : withShortError;
   if (!fields.includes('output'))
     return listReply(page, {
-      present: (run) => shortened(withoutOutput(run, dialect)),
+      present: (run) => ({ ...shortened(withoutOutput(run, dialect)), ...events?.get(run.eventId) }),
       positionOf,
       next,
       stoppedEarly,
@@ -61,7 +73,7 @@ export async function listOfRuns(
   const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
-    present: (row: Row) => shortened(withOutput(row, dialect)),
+    present: (row: Row) => ({ ...shortened(withOutput(row, dialect)), ...events?.get(row.eventId) }),
     positionOf,
     ...(count < page.length ? { next: positionOf(page[count - 1] as Run) } : { next, stoppedEarly }),
     omittable: ['output', 'error'],
