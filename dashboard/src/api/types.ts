@@ -18,6 +18,7 @@ import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
+import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
@@ -113,6 +114,8 @@ export type WebhookReplayResult = z.output<typeof webhookResultSchema>;
 export type SearchField = z.output<typeof fieldSchema>;
 /** `GET /v1/search` */
 export type SearchHits = z.output<typeof hitsSchema>;
+/** `GET /v1/views` */
+export type SavedView = z.output<typeof savedViewSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;

@@ -5,6 +5,7 @@ import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { AccountMenu } from './account.tsx';
+import { IgnoredParams } from './ignored-params.tsx';
 import { NAV_ITEMS, type NavItem } from './navigation.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -72,6 +73,7 @@ export function Shell() {
       <div className="min-w-0">
         <TopBar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} onShortcuts={() => setShortcuts(true)} />
         <main id="content" tabIndex={-1} className="outline-none">
+          <IgnoredParams />
           <Outlet />
         </main>
       </div>

@@ -1,13 +1,20 @@
 /** Validators for query parameters. Filters are in the URL, so that a view can be shared. */
+import { parseTime } from './time-filter.ts';
 
 type Parse<T> = (value: unknown) => T | undefined;
 
 export const text: Parse<string> = (value) =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
+/** As `parseTime` reads it. */
+export const time: Parse<string> = (value) => {
+  const given = text(value);
+  return parseTime(given, Date.now()) === undefined ? undefined : given;
+};
+
 export const integer: Parse<number> = (value) => {
   const number = Number(value);
-  return value !== undefined && Number.isSafeInteger(number) ? number : undefined;
+  return value !== undefined && value !== '' && Number.isSafeInteger(number) ? number : undefined;
 };
 
 export const flag: Parse<true> = (value) => (value === true || value === 'true' ? true : undefined);

@@ -18,7 +18,6 @@ export function SegmentedLinks({ label, options, current, param }: SegmentedLink
           key={id}
           to="."
           search={(before: Record<string, unknown>) => ({ ...before, [param]: id })}
-          replace
           resetScroll={false}
           title={title}
           aria-current={id === current ? 'true' : undefined}

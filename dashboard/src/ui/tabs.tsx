@@ -13,13 +13,12 @@ export function Tabs({
   param?: string;
 }) {
   return (
-    <nav aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(([id, text]) => (
         <Link
           key={id}
           to="."
           search={(before: Record<string, unknown>) => ({ ...before, [param]: id })}
-          replace
           aria-current={current === id ? 'page' : undefined}
           className={`-mb-px border-b-2 px-3 py-2 text-sm font-medium whitespace-nowrap ${current === id ? 'border-accent text-text' : 'border-transparent text-muted hover:text-text'}`}
         >

@@ -1,11 +1,37 @@
 /** A run as the dashboard holds it. */
 import type { ListedRun as ApiListedRun, Run } from '../../api/types.ts';
 
-/** Without its output, which may be megabytes. */
-export type ListedRun = Omit<Run, 'output' | 'error'> & { error: string | null };
+/** What lists show of a run: a list may have 10,000. */
+export type ListedRun = Pick<
+  ApiListedRun,
+  | 'run_id'
+  | 'function_id'
+  | 'event_id'
+  | 'status'
+  | 'queued_at'
+  | 'run_started_at'
+  | 'ended_at'
+  | 'replay_id'
+  | 'event_name'
+  | 'event_gist'
+> & { error: string | null };
 
-export function toListedRun({ output: _, omitted: __, error = null, ...run }: ApiListedRun): ListedRun {
-  return { ...run, error: error && `${error.name}: ${error.message}` };
+export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
+  const { run_id, function_id, event_id, status, queued_at, run_started_at, ended_at, replay_id } = run;
+  const { event_name, event_gist } = run;
+  return {
+    run_id,
+    function_id,
+    event_id,
+    status,
+    queued_at,
+    run_started_at,
+    ended_at,
+    replay_id,
+    ...(event_name !== undefined && { event_name }),
+    ...(event_gist !== undefined && { event_gist }),
+    error: error && `${error.name}: ${error.message}`,
+  };
 }
 
 export function hasEnded({ status }: Pick<Run, 'status'>): boolean {

@@ -2,14 +2,13 @@ import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/r
 import { useCallback, useEffect, useMemo } from 'react';
 import { callApi, type Query } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun } from '../../api/types.ts';
 import { isExpression } from '../../lib/is-expression.ts';
 import { stopOf } from '../../lib/stop.ts';
-import { useThrottled } from '../../lib/use-throttled.ts';
 import { toListedRun } from './run.ts';
-import { applyStatuses, mergeFirstPage, type RunPage } from './run-pages.ts';
+import type { RunPage } from './run-pages.ts';
 import { parseTime } from './time-range.ts';
+import { useLiveRuns } from './use-live-runs.ts';
 
 export interface RunFilters {
   /** An expression, or a text to look for. */
@@ -24,10 +23,20 @@ export interface RunFilters {
 }
 
 const PAGE_SIZE = 100;
-type Pages = InfiniteData<RunPage, string | undefined>;
+export type RunPages = InfiniteData<RunPage, string | undefined>;
+
+interface RunListOptions {
+  pageSize?: number;
+  enabled?: boolean;
+  /** New runs are counted, not added, while the page is scrolled down. */
+  keepsPosition?: boolean;
+}
 
 /** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
-export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = true } = {}) {
+export function useRuns(
+  filters: RunFilters,
+  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false }: RunListOptions = {},
+) {
   const env = useEnv();
   const queries = useQueryClient();
   /** A live update does not tell whether a run meets a search. */
@@ -37,7 +46,7 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   const read = useCallback(
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
       const [parsedFilters, limit] = JSON.parse(text) as [RunFilters, number];
-      const query = { ...queryOf(parsedFilters), limit, cursor };
+      const query = { ...queryOf(parsedFilters), fields: 'event', limit, cursor };
       const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
       return { runs: data.map(toListedRun), cursor: metadata.cursor, stop: stopOf(metadata) };
     },
@@ -51,28 +60,17 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
     enabled,
     // A search of seconds is not repeated by itself.
     ...(!isLive && { retry: false }),
-    // A refetch would load all pages; `refresh` loads only the first.
+    // A refetch would load all pages; live updates keep the list current.
     staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
   });
-
-  const refresh = useThrottled(
-    useCallback(async () => {
-      if (!queries.getQueryData(key)) return;
-      const first = await read();
-      queries.setQueryData<Pages>(key, (before) => before && withPages(before, mergeFirstPage(before.pages, first)));
-    }, [queries, key, read]),
+  const change = useCallback(
+    (to: (pages: readonly RunPage[]) => RunPage[]) =>
+      queries.setQueryData<RunPages>(key, (before) => before && withPages(before, to(before.pages))),
+    [queries, key],
   );
-  const follow = useCallback(() => {
-    if (isLive) refresh();
-  }, [isLive, refresh]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes a cached list
-  useEffect(follow, [follow, key]);
-  useLiveUpdates('hello', follow);
-  useLiveUpdates('runs', ({ runs }) => {
-    const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
-    queries.setQueryData<Pages>(key, (before) => before && withPages(before, applyStatuses(before.pages, statuses)));
-    follow();
-  });
+  const pages = useCallback(() => queries.getQueryData<RunPages>(key)?.pages, [queries, key]);
+  const live = useLiveRuns({ filters, isLive, keepsPosition, loaded: result.isSuccess, pages, change, read });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
@@ -89,7 +87,7 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   useEffect(() => {
     if (runs.length === 0) loadMore();
   }, [runs.length, loadMore]);
-  return { runs, stop, loadMore, goOn, refresh, result };
+  return { runs, stop, loadMore, goOn, result, ...live };
 }
 
 function queryOf({ q, error, status, function: functionId, app, from, to }: RunFilters): Query {
@@ -99,6 +97,6 @@ function queryOf({ q, error, status, function: functionId, app, from, to }: RunF
   return { search, error, status, function_id: functionId, app, ...range };
 }
 
-function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {
+function withPages({ pageParams }: RunPages, pages: RunPage[]): RunPages {
   return { pages, pageParams: pageParams.slice(0, pages.length) };
 }

@@ -33,7 +33,7 @@ export function Histogram({
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (error) return null;
   return (
-    <div className="mb-4 rounded-lg border border-line bg-surface px-3 pt-3">
+    <div className="mb-2 rounded-lg border border-line bg-surface px-2 pt-1">
       <p className="flex justify-between gap-4 px-1 pb-1 text-xs text-muted">
         <span>
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
@@ -48,7 +48,7 @@ export function Histogram({
         times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
         lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
         format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
-        height={96}
+        height={48}
         bars
         onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
       />

@@ -1,0 +1,29 @@
+/** Whether a run of a live update meets the filters of a list. Pure. */
+import type { ListedRun } from './run.ts';
+import { parseTime } from './time-range.ts';
+import type { RunFilters } from './use-runs.ts';
+
+/** @param appOf the app of a function; undefined: it is not known
+ *  @returns undefined: the update does not tell */
+export function meetsFilters(
+  run: Pick<ListedRun, 'status' | 'function_id' | 'queued_at'>,
+  { q, error, status, function: functionId, app, from, to }: RunFilters,
+  appOf: (functionId: string) => string | undefined,
+  nowMs: number,
+): boolean | undefined {
+  const queuedAt = Date.parse(run.queued_at);
+  const after = parseTime(from, nowMs);
+  const before = parseTime(to, nowMs);
+  if (status !== undefined && run.status !== status) return false;
+  if (functionId !== undefined && !isLike(run.function_id, functionId)) return false;
+  if (after !== undefined && queuedAt < Date.parse(after)) return false;
+  if (before !== undefined && queuedAt >= Date.parse(before)) return false;
+  const itsApp = app === undefined ? app : appOf(run.function_id);
+  if (itsApp !== app && itsApp !== undefined) return false;
+  return q !== undefined || error !== undefined || itsApp !== app ? undefined : true;
+}
+
+/** `shop-*` */
+function isLike(text: string, wanted: string): boolean {
+  return text === wanted || (wanted.endsWith('*') && text.startsWith(wanted.slice(0, -1)));
+}
