@@ -12,12 +12,15 @@ export function IgnoredParams() {
   const [ignored, setIgnored] = useState<readonly string[]>();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const understood = useRouterState({
-    select: ({ status, matches }) => (status === 'idle' ? (matches.at(-1)?.search as object | undefined) : undefined),
+    select: ({ status, matches }) =>
+      status === 'idle' ? (matches.at(-1)?.search as Record<string, unknown> | undefined) : undefined,
   });
   // Only the first time: a filter that is removed later was understood.
   useEffect(() => {
     if (!understood || ignored) return;
-    const entries = Object.entries(OPENED.search).filter(([name, value]) => value !== '' && !(name in understood));
+    const entries = Object.entries(OPENED.search).filter(
+      ([name, value]) => value !== '' && understood[name] === undefined,
+    );
     setIgnored(entries.map(([name, value]) => `${name}=${value}`.slice(0, SHOWN_CHARS)));
   }, [understood, ignored]);
   if (!ignored?.length || path !== OPENED.path) return null;

@@ -26,10 +26,11 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
 type Shape = Record<string, Parse<unknown>>;
 export type SearchOf<S extends Shape> = { [K in keyof S]?: Exclude<ReturnType<S[K]>, undefined> };
 
-/** For a route's `validateSearch`: drops unknown parameters and invalid values. */
+/** For a route's `validateSearch`: drops unknown parameters and invalid values. An invalid one is there as undefined, since the router adds the result
+ *  to what the URL has. */
 export function searchSchema<S extends Shape>(shape: S): (params: Record<string, unknown>) => SearchOf<S> {
   return (params) => {
-    const entries = Object.entries(shape).map(([name, read]) => [name, read(params[name])]);
-    return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as SearchOf<S>;
+    const entries = Object.entries(shape).map(([name, read]) => [name, read(params[name])] as const);
+    return Object.fromEntries(entries.filter(([name, value]) => value !== undefined || name in params)) as SearchOf<S>;
   };
 }

@@ -26,7 +26,9 @@ export function useRowActions(onDone: () => void) {
         ? (['retry', `Re-run ${fn}`, () => void runAction(id, rerun)] as const)
         : (['close', `Cancel run of ${fn}`, () => setConfirming(id)] as const);
       // Rows may be lower than the button is.
-      return <IconButton icon={icon} label={label} disabled={busy === id} className="-my-2" onClick={onClick} />;
+      return (
+        <IconButton icon={icon} label={label} disabled={busy === id} className="-my-2 align-middle" onClick={onClick} />
+      );
     };
     return { id: 'Actions', header: '', width: '2rem', align: 'right', hideOnMobile: true, isFixed: true, cell };
   }, [busy]);
