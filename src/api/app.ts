@@ -18,7 +18,7 @@ import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
 import type { Gateway } from './connect/gateway.ts';
 import { connectRoutes } from './connect/routes.ts';
-import { dashboardFiles, dashboardPage } from './dashboard.ts';
+import { dashboardFiles, dashboardPage, notFoundPage, pageDuringOutage } from './dashboard.ts';
 import { compressResponses } from './http/compression.ts';
 import { handleErrors, logRequest, respondToError } from './http/error-handler.ts';
 import { assignRequestId, parseQueriesOnce, rejectLongQueries, rejectUnknownMethods } from './http/incoming-request.ts';
@@ -185,7 +185,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   });
   app.use(authRoutes({ publicUrl: config.publicUrl, accounts, sessions, principals, auditLogger }).routes());
   app.use(dashboardFiles);
-  app.use(guard(config, principals)).use(limitRequests(store.apiRateLimits)).use(dashboardPage());
+  app
+    .use(pageDuringOutage())
+    .use(guard(config, principals))
+    .use(limitRequests(store.apiRateLimits))
+    .use(dashboardPage());
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
   app.use(restApi(apiRoutes(deps), config.publicUrl, mountDeps).routes());
@@ -193,6 +197,6 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   mount(official, officialRoutes(deps), mountDeps);
   app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
-  app.use(boardPolicy).use(boardBodyErrors).use(board(queues));
+  app.use(boardPolicy).use(boardBodyErrors).use(board(queues)).use(notFoundPage());
   return app;
 }

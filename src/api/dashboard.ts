@@ -1,10 +1,13 @@
 /** Serves the dashboard from dashboard/dist, which `npm run build` builds: its files without authentication, since they hold no data, and its
- *  page behind the guard. */
+ *  page behind the guard. While Redis cannot say who the user is, the page is served to anybody: it holds no data either, and goes on by
+ *  itself when Redis is back. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
 import type { Next } from 'koa';
+import { ServiceError } from '../errors.ts';
+import { translateAway } from '../store/redis/connection.ts';
 import { inlineStyle, sendPage } from './http/html-page.ts';
 import type { Context } from './http/router.ts';
 
@@ -33,6 +36,23 @@ const PAGES = new Set([
   'settings',
   'jobs',
 ]);
+
+/** First segments of the paths of everything else. */
+const FOR_PROGRAMS = new Set([
+  'admin',
+  'api',
+  'assets',
+  'auth',
+  'dev',
+  'docs',
+  'e',
+  'fn',
+  'invoke',
+  'metrics',
+  'v0',
+  'v1',
+]);
+const RETRY_AFTER_SECONDS = 5;
 
 /** Allows the dashboard's own scripts and styles, the code editor's inline style by its nonce, sending copies of events to a service on the
  *  user's machine, and Bull Board in a frame. */
@@ -69,21 +89,60 @@ async function sendFile(ctx: Context, path: string, options: Parameters<typeof s
   }
 }
 
-/** Reads the page for each request: a deploy, or development, may have replaced it. */
 export function dashboardPage(dist = DIST) {
   return async (ctx: Context, next: Next): Promise<void> => {
-    if (ctx.method !== 'GET' || !PAGES.has(ctx.path.split('/', 2)[1] ?? '')) return next();
-    const page = await readPage(dist);
-    if (page === undefined) {
-      ctx.status = 503;
-      return sendPage(ctx, NOT_BUILT, NOT_BUILT_STYLE);
-    }
-    const nonce = randomBytes(16).toString('base64');
-    ctx.type = 'html';
-    ctx.set('content-security-policy', policy(nonce));
-    ctx.set('cache-control', 'no-store');
-    ctx.body = page.replace(NONCE, nonce);
+    if (ctx.method !== 'GET' || !PAGES.has(firstSegment(ctx))) return next();
+    await servePage(ctx, dist);
   };
+}
+
+/** Goes before the guard. */
+export function pageDuringOutage(dist = DIST) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    if (ctx.method !== 'GET' || !PAGES.has(firstSegment(ctx)) || !wantsHtml(ctx)) return next();
+    try {
+      await next();
+    } catch (thrown) {
+      const error = translateAway(thrown);
+      if (!(error instanceof ServiceError) || (error.code !== 'unavailable' && error.code !== 'overloaded'))
+        throw error;
+      await servePage(ctx, dist);
+      ctx.status = error.status;
+      ctx.set('retry-after', String(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
+    }
+  };
+}
+
+/** Goes after all routes: people who follow a dead link get a page, programs JSON. */
+export function notFoundPage(dist = DIST) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    if (ctx.method !== 'GET' || !wantsHtml(ctx) || FOR_PROGRAMS.has(firstSegment(ctx))) return next();
+    await servePage(ctx, dist);
+    if (ctx.status === 200) ctx.status = 404;
+  };
+}
+
+function firstSegment(ctx: Context): string {
+  return ctx.path.split('/', 2)[1] ?? '';
+}
+
+function wantsHtml(ctx: Context): boolean {
+  return ctx.get('accept').includes('text/html');
+}
+
+/** Reads the page for each request: a deploy, or development, may have replaced it. */
+async function servePage(ctx: Context, dist: string): Promise<void> {
+  const page = await readPage(dist);
+  if (page === undefined) {
+    ctx.status = 503;
+    return sendPage(ctx, NOT_BUILT, NOT_BUILT_STYLE);
+  }
+  const nonce = randomBytes(16).toString('base64');
+  ctx.status = 200;
+  ctx.type = 'html';
+  ctx.set('content-security-policy', policy(nonce));
+  ctx.set('cache-control', 'no-store');
+  ctx.body = page.replace(NONCE, nonce);
 }
 
 async function readPage(dist: string): Promise<string | undefined> {

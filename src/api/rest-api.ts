@@ -21,6 +21,7 @@ import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunStates } from '../jobs/runs/run-states.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
@@ -48,6 +49,7 @@ import { appRoutes } from './routes/apps.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkActionRoutes } from './routes/bulk-actions.ts';
 import { cancellationRoutes } from './routes/cancellations.ts';
+import { deployRoutes } from './routes/deploys.ts';
 import { environmentLimitRoutes } from './routes/environment-limits.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventCountRoutes } from './routes/event-counts.ts';
@@ -55,6 +57,7 @@ import { eventDecisionRoutes } from './routes/event-decisions.ts';
 import { eventKeyRoutes } from './routes/event-keys.ts';
 import { provenanceRoutes } from './routes/event-provenance.ts';
 import { eventRoutes } from './routes/events.ts';
+import { functionMetricsRoutes } from './routes/function-metrics.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
@@ -72,6 +75,7 @@ import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { signingKeyRoutes } from './routes/signing-keys.ts';
+import { statusRoutes } from './routes/status.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { transformRoutes } from './routes/transforms.ts';
 import { userRoutes } from './routes/users.ts';
@@ -102,6 +106,7 @@ export interface ApiDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
   replayPlanner: ReplayPlanner;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
@@ -159,7 +164,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns, searches }),
+    ...eventRoutes({ events, eventLists, runLists, listedRuns, runStates: deps.runStates, searches }),
     ...eventDecisionRoutes({
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
@@ -185,6 +190,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
+      runStates: deps.runStates,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({
@@ -226,6 +232,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...userRoutes({ users, savedViews: store.savedViews, environments, accounts, publicUrl }),
     ...savedViewRoutes({ savedViews: store.savedViews }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
+    ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
       apps,
@@ -237,6 +244,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       dev: config.dev,
     }),
     ...metricsRoutes({ metrics }),
+    ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
     ...functionRoutes({
       functions,
       cancellations: store.cancellations,
@@ -247,6 +255,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
+    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, backpressure }),
     ...healthCheckRoutes({
       config,
       redis: store.redis,

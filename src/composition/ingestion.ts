@@ -51,7 +51,7 @@ export async function createIngestion(
     queues,
     functions: new FunctionTables(store.functions),
     evaluator: new ExpressionEvaluator(store.expressionProblems, log, recorder),
-    telemetry: new Telemetry({ metrics: store.metrics, liveUpdates: store.liveUpdates, recorder }),
+    telemetry: new Telemetry({ ...store, recorder }),
     durability,
     acceptor: tracing ? new TracedAcceptor(acceptorDeps, tracing) : new Acceptor(acceptorDeps),
   };

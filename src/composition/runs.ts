@@ -17,6 +17,7 @@ import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import { DeferredFunctions } from '../jobs/runs/deferred-functions.ts';
+import { DelayedJobs } from '../jobs/runs/delayed-jobs.ts';
 import { Endpoints } from '../jobs/runs/endpoints.ts';
 import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
@@ -24,6 +25,7 @@ import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
+import { RunStates } from '../jobs/runs/run-states.ts';
 import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
@@ -55,6 +57,7 @@ export interface RunServices {
   decisions: DecisionLog;
   admission: Admission;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
   admittedCalls: AdmittedCalls;
   timeoutTimers: TimeoutTimers;
   schedules: Schedules;
@@ -216,6 +219,14 @@ export function createRunServices(
     looks,
     decisions,
     admission,
+    runStates: new RunStates({
+      redis,
+      keys,
+      usage: limitUsage,
+      functions,
+      delayedJobs: new DelayedJobs(redis, queues),
+      capacity: () => capacity.calls,
+    }),
     limitStatuses: new LimitStatuses({ usage: limitUsage, functions, capacity: () => capacity.calls }),
     admittedCalls: new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: stalledAfterMs }),
     timeoutTimers,

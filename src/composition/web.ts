@@ -127,6 +127,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     invocations,
     callCheckpoints,
     endpoints,
@@ -176,6 +177,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     unsupported: config.unsupported,
     apps: store.apps,
     functions: store.functions,
+    deploys: store.deploys,
     expressionProblems: store.expressionProblems,
     looks,
     admission,
@@ -228,6 +230,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    runStates,
     replayPlanner: new ReplayPlanner({
       history,
       search: new EventSearch({ ...store, archive }),

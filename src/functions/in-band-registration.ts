@@ -27,9 +27,9 @@ export function inBandRegistration(
   }
   const answer = parse(text);
   if (!isJsonObject(answer) || typeof answer.app_id !== 'string') throw new Error('the answer is not a registration');
-  const { app_id: appName, url, framework, functions, env } = answer;
+  const { app_id: appName, url, framework, functions, env, deployId, appVersion } = answer;
   return {
-    text: JSON.stringify({ appName, url, framework, functions, sdk: sdkOf(answer) }),
+    text: JSON.stringify({ appName, url, framework, functions, sdk: sdkOf(answer), deployId, appVersion }),
     appName,
     env: typeof env === 'string' && env !== '' ? env : undefined,
     dialect,

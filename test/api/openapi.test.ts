@@ -136,6 +136,8 @@ describe('OpenAPI document', () => {
         sent[id] = eventId;
         await ended(eventId, status);
       }
+      expect(await call('GET /v1/deploys', {}, undefined, '?app=shop')).to.have.length(1);
+      await call('GET /v1/functions/:id/metrics', { id: 'shop-works' });
       await call('GET /v1/events', {}, undefined, '?limit=1');
       await call('GET /v1/events', {}, undefined, '?include=runs');
       await call('GET /v1/events/histogram');
@@ -354,6 +356,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
       await call('GET /v1/overview');
+      await call('GET /v1/status');
       await call('GET /v1/health/checks');
       await call('GET /v1/storage');
     });

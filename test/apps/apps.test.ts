@@ -50,7 +50,8 @@ describe('apps and functions', () => {
         function_count: 2,
       });
       expect(Date.parse(app.registered_at)).to.be.within(before, Date.now());
-      expect(app.last_sync).to.deep.equal({ at: app.registered_at, succeeded: true, error: null });
+      const by = { kind: 'app', name: null };
+      expect(app.last_sync).to.deep.equal({ at: app.registered_at, succeeded: true, error: null, by });
       const { functions, refused_functions, unsupported, ...same } = await data('/v1/apps/shop');
       expect([same, refused_functions, unsupported]).to.deep.equal([app, [], []]);
       expect(functions.map(({ id }: { id: string }) => id)).to.have.members(['shop-a', 'shop-b']);

@@ -25,7 +25,7 @@ describe('dashboard operations', () => {
   it('overview warns when no worker is running and shows how to start one', () =>
     withPage(async (page) => {
       await open(page, service.url);
-      await page.getByText('No workers are running').waitFor();
+      await page.getByRole('status', { name: 'Service' }).getByText('No worker').waitFor();
       await page.getByText('npm run start:worker').waitFor();
     }));
 

@@ -36,7 +36,8 @@ describe('dashboard sign-in', () => {
   it('an expired session leads to sign-in and back', () =>
     withPage(
       async (page) => {
-        // This page has no live updates, whose refetch could get the 401 before the click.
+        // Requests of the page itself could get the 401 before the click.
+        await page.route(/v1\/(status|stream)/, (route) => route.fulfill({ status: 204 }));
         await page.goto(`${service.url}/environments`);
         await signIn(page, ADMIN);
         await settled(page);

@@ -44,7 +44,7 @@ describe('timeouts of a function', () => {
     const second = await send('queued');
     expect(await ended(second)).to.deep.include({
       status: 'Cancelled',
-      cancel_reason: { cause: 'start_timeout', id: null },
+      cancel_reason: { cause: 'start_timeout', id: null, by: null },
       run_started_at: null,
     });
     answer();
@@ -76,7 +76,7 @@ describe('timeouts of a function', () => {
     const { body } = await service.get('/v1/runs?function_id=sleeper-sleeper');
     expect(body.data[0]).to.deep.include({
       status: 'Cancelled',
-      cancel_reason: { cause: 'finish_timeout', id: null },
+      cancel_reason: { cause: 'finish_timeout', id: null, by: null },
     });
     expect(await timersOf(body.data[0].run_id)).to.deep.equal([]);
   });
@@ -87,7 +87,7 @@ describe('timeouts of a function', () => {
     host.on('slow', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
     const runId = await send('slow');
     const run = await ended(runId);
-    expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+    expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
     answer();
     await register('next', undefined);
     await ended(await send('next'));
@@ -109,7 +109,7 @@ describe('timeouts of a function', () => {
     const runId = await send('deployed');
     await until(async () => (await timersOf(runId)).length === 1, { describe: 'the run has started' });
     await register('deployed', { finish: '2s' });
-    expect((await ended(runId)).cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+    expect((await ended(runId)).cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
     const other = await send('deployed');
     await until(async () => (await timersOf(other)).length === 1, { describe: 'the run has started' });
     await register('deployed', undefined);
@@ -150,7 +150,8 @@ describe('timeouts when processes die', () => {
       const ids = () => new Set(host.calls('told').map(({ body }) => body.event.data.run_id));
       await until(() => ids().size === RUNS, { describe: 'all cancellations are told', timeoutMs: 20_000 });
       const { body } = await service.get('/v1/runs?function_id=test-app-f&limit=100');
-      for (const run of body.data) expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+      for (const run of body.data)
+        expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
       const left = await service.redis.keys(`${service.prefix}*timers:*-finish`);
       expect(left).to.deep.equal([]);
     } finally {
@@ -175,7 +176,7 @@ describe('timeouts when processes die', () => {
         .zrem(`${timer.slice(0, timer.lastIndexOf(':'))}:delayed`, timer.slice(timer.lastIndexOf(':') + 1));
       await removing.exec();
       const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at, 20_000);
-      expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null });
+      expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
     } finally {
       await service.stop();
     }

@@ -165,7 +165,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     const runs = await Promise.all([first, second].map((id) => service.get(`/v1/events/${id}/runs`)));
     const [cancelled, completed] = runs.map(({ body }) => body.data[0].run_id);
     const { data } = (await service.get(`/v1/runs/${cancelled}`)).body;
-    expect(data.cancel_reason).to.deep.equal({ cause: 'singleton', id: completed });
+    expect(data.cancel_reason).to.deep.equal({ cause: 'singleton', id: completed, by: null });
   });
 
   it('has its priority: the run with most of it is served first', async () => {

@@ -79,7 +79,7 @@ describe('the progress of a replay', () => {
     const ended = await bed.until(id, ({ status }) => status === 'cancelled');
     expect(ended.runs).to.deep.equal({ active: 0, completed: 0, failed: 0, cancelled: ended.progress.started });
     const { body } = await bed.service.get('/v1/runs?function_id=shop-sleeper&limit=1');
-    expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'replay', id });
+    expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'replay', id, by: null });
   });
 
   it('respects the concurrency of the function', async () => {

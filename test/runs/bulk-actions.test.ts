@@ -86,7 +86,7 @@ describe('bulk actions on runs', () => {
     expect(bulk.progress).to.deep.include({ done: 2, skipped: {} });
     const cancelled = await runsOf('naps', 'Cancelled');
     expect(cancelled.map((run: { cancel_reason: object }) => run.cancel_reason)).to.deep.equal(
-      Array(2).fill({ cause: 'bulk_cancellation', id: bulk.id }),
+      Array(2).fill({ cause: 'bulk_cancellation', id: bulk.id, by: null }),
     );
     expect(await runsOf('naps', 'Running')).to.have.length(1);
     expect(await runsOf('sleeps', 'Running')).to.have.length(2);

@@ -105,7 +105,10 @@ describe('pausing a function', () => {
     expect(list.data[0]).to.include({ function_id: 'cancelled-cancelled', queued_only: true });
     for (const id of queued) {
       const run = (await service.get(`/v1/runs/${id}`)).body.data;
-      expect(run).to.deep.include({ status: 'Cancelled', cancel_reason: { cause: 'pause', id: list.data[0].id } });
+      expect(run).to.deep.include({
+        status: 'Cancelled',
+        cancel_reason: { cause: 'pause', id: list.data[0].id, by: null },
+      });
     }
     app.free();
     await service.waitFor(`/v1/runs/${started}`, (answer) => answer.body.data.status === 'Completed', 15_000);

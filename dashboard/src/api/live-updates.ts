@@ -1,6 +1,6 @@
 /** Live updates (server-sent events): one connection per environment, shared by the page and closed when nothing listens. Messages are
  *  hints and may be lost: subscribers refetch what they show, and again at every `hello`. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { parseExact } from '../lib/exact-json.ts';
 import { PRODUCTION } from './client.ts';
 import { useEnv } from './environment.ts';
@@ -25,6 +25,21 @@ export function useLiveUpdates<Kind extends LiveKind>(kind: Kind, handler: Handl
   useEffect(() => connectionOf(env).listen(kind, (message) => latest.current(message)), [env, kind]);
 }
 
+/** `off`: nothing listens, or the tab is hidden. */
+export type LiveState = 'off' | 'open' | 'broken';
+
+/** Of the connection for the current environment. */
+export function useLiveState(): LiveState {
+  const connection = connectionOf(useEnv());
+  return useSyncExternalStore(connection.watch, connection.state);
+}
+
+/** While it is kept, the connection stays open in a hidden tab, too.
+ *  @returns ends that */
+export function keepOpenWhenHidden(env: string): () => void {
+  return connectionOf(env).keepOpen();
+}
+
 const connections = new Map<string, LiveConnection>();
 
 function connectionOf(env: string): LiveConnection {
@@ -39,6 +54,10 @@ class LiveConnection {
   /** Kinds subscribed to on the open source. */
   readonly #subscribed = new Set<LiveKind>();
   #source: EventSource | undefined;
+  readonly #watchers = new Set<() => void>();
+  #state: LiveState = 'off';
+  /** Those who need it in a hidden tab. */
+  #keepers = 0;
   #reopenMs = REOPEN_FIRST_MS;
   #timer: number | undefined;
 
@@ -63,6 +82,28 @@ class LiveConnection {
     };
   }
 
+  readonly state = (): LiveState => this.#state;
+
+  readonly watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  keepOpen(): () => void {
+    this.#keepers++;
+    this.#openIfUsed();
+    return () => {
+      this.#keepers--;
+      if (document.hidden) this.#schedule(CLOSE_HIDDEN_MS, this.#closeIfIdle);
+    };
+  }
+
+  #change(state: LiveState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    for (const watcher of this.#watchers) watcher();
+  }
+
   #open = (): void => {
     window.clearTimeout(this.#timer);
     this.#subscribed.clear();
@@ -70,10 +111,13 @@ class LiveConnection {
     this.#source = source;
     source.addEventListener('open', () => {
       this.#reopenMs = REOPEN_FIRST_MS;
+      if (source === this.#source) this.#change('open');
     });
     source.addEventListener('error', () => {
+      if (source !== this.#source) return;
+      this.#change('broken');
       // EventSource reconnects by itself after a broken connection, but not after a refused one.
-      if (source !== this.#source || source.readyState !== EventSource.CLOSED) return;
+      if (source.readyState !== EventSource.CLOSED) return;
       this.#source = undefined;
       this.#schedule(this.#reopenMs, this.#openIfUsed);
       this.#reopenMs = Math.min(2 * this.#reopenMs, REOPEN_MAX_MS);
@@ -95,9 +139,10 @@ class LiveConnection {
   };
 
   #closeIfIdle = (): void => {
-    if (this.#isUsed() && !document.hidden) return;
+    if (this.#isUsed() && (!document.hidden || this.#keepers > 0)) return;
     this.#source?.close();
     this.#source = undefined;
+    this.#change('off');
   };
 
   #isUsed(): boolean {

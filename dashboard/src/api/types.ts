@@ -22,6 +22,7 @@ import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
+import type { statusSchema } from '../../../src/api/routes/status.ts';
 import type { storageSchema } from '../../../src/api/routes/storage.ts';
 import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
@@ -153,6 +154,8 @@ export type Metrics = z.output<typeof metricsSchema>;
 export type MetricsPoint = Metrics['points'][number];
 export type FunctionStats = z.output<typeof functionStatsSchema>;
 export type Overview = z.output<typeof overviewSchema>;
+/** `GET /v1/status` */
+export type Status = z.output<typeof statusSchema>;
 /** `GET /v1/storage` */
 export type Storage = z.output<typeof storageSchema>;
 

@@ -1,16 +1,19 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useOpenIssues } from '../features/webhooks/issues.ts';
+import { useNotifications } from '../features/notifications/use-notifications.ts';
+import { useCurrentStatus } from '../features/status/use-status.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { AccountMenu } from './account.tsx';
+import { AttentionCount } from './attention-count.tsx';
 import { IgnoredParams } from './ignored-params.tsx';
 import { NAV_ITEMS, type NavItem } from './navigation.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import { StatusStrip } from './status-strip.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
 
 const GROUPS: [NavItem['group'], string][] = [
   ['monitor', 'Monitor'],
@@ -24,6 +27,8 @@ export function Shell() {
   const [palette, setPalette] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
   const [menu, setMenu] = useState(false);
+  useCurrentStatus();
+  useNotifications();
   useGlobalShortcuts(
     () => setPalette(true),
     () => setShortcuts(true),
@@ -60,7 +65,7 @@ export function Shell() {
                 >
                   <Icon name={item.icon} />
                   {item.label}
-                  {item.to === '/webhook-issues' && <OpenIssues />}
+                  <AttentionCount page={item.to} />
                 </Link>
               ))}
             </div>
@@ -72,6 +77,7 @@ export function Shell() {
       </aside>
       <div className="min-w-0">
         <TopBar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} onShortcuts={() => setShortcuts(true)} />
+        <StatusStrip />
         <main id="content" tabIndex={-1} className="outline-none">
           <IgnoredParams />
           <Outlet />
@@ -79,24 +85,11 @@ export function Shell() {
       </div>
       {palette && (
         <Suspense>
-          <CommandPalette onClose={() => setPalette(false)} />
+          <CommandPalette onClose={() => setPalette(false)} onShortcuts={() => setShortcuts(true)} />
         </Suspense>
       )}
       <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
     </div>
-  );
-}
-
-/** How many issues of webhooks are open. */
-function OpenIssues() {
-  const open = useOpenIssues().data;
-  if (!open || open.total === 0) return null;
-  return (
-    <span className="ml-auto rounded-full bg-bad-soft px-2 text-xs font-medium text-bad tabular-nums">
-      {open.total}
-      {!open.isExact && '+'}
-      <span className="sr-only"> open</span>
-    </span>
   );
 }
 

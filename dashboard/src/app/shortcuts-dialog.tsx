@@ -1,8 +1,9 @@
+import { modShortcut } from '../lib/platform.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { NAV_ITEMS } from './navigation.ts';
 
 const KEYS: [keys: string, action: string][] = [
-  ['⌘K', 'Jump to a page, event, run, function or webhook'],
+  [modShortcut('K'), 'Jump to anything, or act'],
   ['/', 'Search this page'],
   ['j  k', 'Next and previous row'],
   ['Enter', 'Open the selected row'],

@@ -1,10 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { PRODUCTION } from '../api/client.ts';
 import { useEnv, useEnvironments } from '../api/environment.ts';
+import { modShortcut } from '../lib/platform.ts';
 import { setTheme, THEMES, type Theme, useTheme } from '../lib/theme.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { AccountMenu } from './account.tsx';
+import { StatusBadge } from './status-strip.tsx';
 
 const THEME_ICONS = { system: 'monitor', light: 'sun', dark: 'moon' } as const;
 
@@ -13,6 +15,7 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
     <header className="flex h-14 items-center gap-2 border-b border-line px-3 sm:px-8">
       <IconButton icon="menu" label="Open menu" className="lg:hidden" onClick={onMenu} />
       <EnvironmentPicker />
+      <StatusBadge />
       <button
         type="button"
         onClick={onSearch}
@@ -20,7 +23,7 @@ export function TopBar({ onMenu, onSearch, onShortcuts }: { onMenu(): void; onSe
       >
         <Icon name="search" />
         <span className="hidden sm:inline">Jump to…</span>
-        <kbd className="hidden rounded border border-line px-1 font-mono text-xs sm:inline">⌘K</kbd>
+        <kbd className="hidden rounded border border-line px-1 font-mono text-xs sm:inline">{modShortcut('K')}</kbd>
         <span className="sr-only sm:hidden">Jump to</span>
       </button>
       <ThemeButton />

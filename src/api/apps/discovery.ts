@@ -138,7 +138,7 @@ export class Discovery {
     }
     if (isRegistered) registrar.repeated.add(key);
     try {
-      const { app } = await appSync.register(PRODUCTION, url, 'discovery');
+      const { app } = await appSync.register(PRODUCTION, url, { kind: 'discovery' });
       known.app = app;
       if (!known.wasRegistered) log.info({ url }, 'found an app on this machine, and registered it');
       known.wasRegistered = true;

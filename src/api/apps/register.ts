@@ -52,7 +52,8 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
       if (environments.find(env)) {
-        await apps.recordSyncFailure(env, (app) => app.name === name, (error as Error).message, Date.now());
+        const { message } = error as Error;
+        await apps.recordSyncFailure(env, (app) => app.name === name, message, Date.now(), 'told', BY_APP);
       }
       throw error;
     }

@@ -7,8 +7,11 @@ import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
+import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
+import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
+import type { Deploys } from '../../store/apps/deploys.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
@@ -27,6 +30,7 @@ export interface RegistrarDeps {
   unsupported: Config['unsupported'];
   apps: Apps;
   functions: Functions;
+  deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
   looks: Pick<Looks, 'lookNow'>;
   /** Limits that a registration changes act on what waits. */
@@ -39,9 +43,9 @@ export interface RegistrarDeps {
 /** `modified`: whether a function has changed. */
 export type Saved = SortedFunctions & Pick<Replaced, 'modified'>;
 
-/** Who registers: the app itself by a request, by a connection, or someone at whose request the service asks the app. */
-export const BY_APP = 'app';
-export const BY_CONNECTION = 'connection';
+/** Who registers: the app itself by a request, or by a connection. */
+export const BY_APP: SyncOrigin = { kind: 'app' };
+export const BY_CONNECTION: SyncOrigin = { kind: 'connection' };
 
 export interface ParsedRegistration {
   registration: Registration;
@@ -71,10 +75,9 @@ export class Registrar {
   }
 
   /** `modified`: whether a function has changed.
-   *  @param by who registers, for the log
    *  @throws ServiceError quota_exceeded */
-  async register(env: string, parsed: ParsedRegistration, by: string): Promise<Saved> {
-    const saved = await this.#queue.run(env, () => this.#save(env, parsed));
+  async register(env: string, parsed: ParsedRegistration, by: SyncOrigin): Promise<Saved> {
+    const saved = await this.#queue.run(env, () => this.#save(env, parsed, by));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
     // Nor may batches and debounces wait as long as before.
@@ -84,7 +87,7 @@ export class Registrar {
   }
 
   /** One line for a registration; a further one when it brings functions that do not work as configured. */
-  #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: string): void {
+  #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: SyncOrigin): void {
     const { log } = this.#deps;
     const { appName: app, url, sdk, framework } = registration;
     const { registered, refused, modified } = saved;
@@ -95,7 +98,7 @@ export class Registrar {
       url,
       sdk,
       framework: framework ?? undefined,
-      by,
+      by: by.name ?? by.kind,
       modified,
       functions: registered.length,
       ...(refused.length > 0 && { refused: refused.length }),
@@ -118,9 +121,11 @@ export class Registrar {
   async #save(
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
+    by: SyncOrigin,
   ): Promise<Saved & Pick<Replaced, 'changed'>> {
     const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
+    const before = await apps.read(env, appName);
     await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
     await this.#noteChangedTimeouts(env, checked.registered);
@@ -135,12 +140,31 @@ export class Registrar {
     if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
       await schedules.follow(env, gone);
     }
+    const app = appOf(registration, dialect, by, Date.now());
+    const isDeploy = await this.#recordDeploy(env, before, app, by, saved);
     await apps.save(env, {
-      ...appOf(registration, dialect, Date.now()),
+      ...app,
+      ...(!isDeploy && { deployId: app.deployId ?? before?.deployId }),
+      ...(before?.lastFailure && { lastFailure: before.lastFailure }),
       ...(refused.length > 0 && { refused }),
       ...(checked.unsupported && { unsupported: checked.unsupported }),
     });
     return { ...saved, refused };
+  }
+
+  /** If this process dies between the change and this, the history lacks the deploy.
+   *  @returns whether anything has changed */
+  async #recordDeploy(env: string, before: App | undefined, app: App, by: SyncOrigin, saved: Replaced) {
+    const { registered, previous, changed } = saved;
+    const present = new Set(idsOf(registered));
+    const removed = changed.filter((id) => !present.has(id));
+    const changes = changesOf(before, app, { previous, registered, removed });
+    if (!changes) return false;
+    const { name, url, sdk, framework, deployId, registeredAt: at } = app;
+    const facts = { url, sdk, framework, deployId };
+    const content = contentOf(facts, registered);
+    await this.#deps.deploys.record(env, { id: newId(at), app: name, at, by, ...facts, ...changes, content });
+    return true;
   }
 
   /** They apply to the runs that are there. */
@@ -158,7 +182,20 @@ function idsOf(functions: readonly { id: string }[]): string[] {
   return functions.map(({ id }) => id);
 }
 
-function appOf({ appName, url, sdk, framework }: Registration, dialect: Dialect, nowMs: number): App {
-  const lastSync = { at: nowMs };
-  return { name: appName, url, sdk, framework: framework ?? undefined, dialect, registeredAt: nowMs, lastSync };
+function appOf(
+  { appName, url, sdk, framework, deployId, appVersion }: Registration,
+  dialect: Dialect,
+  by: SyncOrigin,
+  nowMs: number,
+): App {
+  return {
+    name: appName,
+    url,
+    sdk,
+    framework: framework ?? undefined,
+    deployId: (deployId || appVersion) ?? undefined,
+    dialect,
+    registeredAt: nowMs,
+    lastSync: { at: nowMs, by },
+  };
 }

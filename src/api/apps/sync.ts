@@ -4,6 +4,7 @@ import type { HttpAgent } from '../../functions/http-agent.ts';
 import type { InBandRegistration } from '../../functions/in-band-registration.ts';
 import { requestSync } from '../../functions/sync-request.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
@@ -51,10 +52,10 @@ export class AppSync {
   /** Resolves once the app has registered.
    *  @param by who asks for it
    *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, environment_archived, quota_exceeded, memory_short */
-  async register(env: string, url: string, by: string): Promise<SyncResult> {
+  async register(env: string, url: string, by: SyncOrigin): Promise<SyncResult> {
     const { apps } = this.#deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
-      apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found).then(() => Promise.reject(error));
+      apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found, by).then(() => Promise.reject(error));
     const found = await this.#request(env, url).catch(failed((app) => app.url === url, 'asked'));
     if ('functions' in found) return found;
     const { registration } = found;
@@ -91,7 +92,11 @@ export class AppSync {
     return { app: registered.name, functions: problemsOf(own), unsupported: registered.unsupported };
   }
 
-  async #registerInBand(env: string, { text, dialect, appName }: InBandRegistration, by: string): Promise<SyncResult> {
+  async #registerInBand(
+    env: string,
+    { text, dialect, appName }: InBandRegistration,
+    by: SyncOrigin,
+  ): Promise<SyncResult> {
     const { environments, backpressure, registrar } = this.#deps;
     if (environments.find(env)?.archivedAt !== undefined) {
       throw new ServiceError('environment_archived', { detail: describe(env) });

@@ -16,7 +16,12 @@ input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid 
 small { display: block; margin-top: .25rem; opacity: .7; }
 `);
 
-const EMAIL = field('email', 'Email address', 'type="email" autocomplete="username" autofocus');
+/** @param value what the user gave in the previous attempt */
+function emailField(value = ''): string {
+  const focus = value === '' ? ' autofocus' : '';
+  return field('email', 'Email address', `type="email" autocomplete="username" value="${escapeHtml(value)}"${focus}`);
+}
+
 const NEW_PASSWORD = field(
   'password',
   'Password',
@@ -24,13 +29,19 @@ const NEW_PASSWORD = field(
   'At least 12 characters',
 );
 
-/** @param error the error of the previous attempt */
-export function signInPage(next: string, error?: string): string {
-  const password = field('password', 'Password', 'type="password" autocomplete="current-password"');
+/** What the form showed the last time. */
+export interface Attempt {
+  error: string;
+  email?: string;
+}
+
+export function signInPage(next: string, { error, email }: Partial<Attempt> = {}): string {
+  const focus = email ? ' autofocus' : '';
+  const password = field('password', 'Password', `type="password" autocomplete="current-password"${focus}`);
   return page(
     'Sign in',
     'to see the events, runs and functions of this service.',
-    form('/auth/sign-in', 'Sign in', [EMAIL, password, hidden('next', next)], error),
+    form('/auth/sign-in', 'Sign in', [emailField(email), password, hidden('next', next)], error),
   );
 }
 
@@ -42,15 +53,15 @@ export function signedInPage(name: string): string {
   );
 }
 
-export function setUpPage(token: string, error?: string): string {
+export function setUpPage(token: string, { error, email }: Partial<Attempt> = {}): string {
   return page(
     'Set up',
     'Create the first admin account.',
-    form('/auth/set-up', 'Create account', [EMAIL, NEW_PASSWORD, hidden('token', token)], error),
+    form('/auth/set-up', 'Create account', [emailField(email), NEW_PASSWORD, hidden('token', token)], error),
   );
 }
 
-export function setPasswordPage(token: string, error?: string): string {
+export function setPasswordPage(token: string, { error }: Partial<Attempt> = {}): string {
   return page(
     'Set your password',
     'This signs you in, and signs you out everywhere else.',
@@ -64,6 +75,11 @@ export function invalidLinkPage(): string {
     `Links work once, for ${TOKEN_LIFETIME_HOURS} hours. Ask an admin for a new link, or look for one in the latest start-up log.`,
     '<p><a href="/sign-in">Sign in</a></p>',
   );
+}
+
+/** Redis cannot say whether a link is valid. */
+export function outagePage(message: string): string {
+  return page('Try again in a moment', message, '<p><a href="">Reload this page</a></p>');
 }
 
 function page(title: string, lead: string, content: string): string {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import type { Sessions } from '../../store/auth/sessions.ts';
+import { translateAway } from '../../store/redis/connection.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -11,10 +12,21 @@ import type { Accounts, SignedIn } from './accounts.ts';
 import type { AuditLogger } from './audit-logger.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
-import { invalidLinkPage, STYLE, setPasswordPage, setUpPage, signedInPage, signInPage } from './pages.ts';
+import {
+  type Attempt,
+  invalidLinkPage,
+  outagePage,
+  STYLE,
+  setPasswordPage,
+  setUpPage,
+  signedInPage,
+  signInPage,
+} from './pages.ts';
 import { type Principals, principalOf } from './principals.ts';
 import { clearSessionCookie, isSecure, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
+/** Longer ones are not addresses. */
+const EMAIL_SHOWN_MAX = 256;
 const givenSchema = z.string().max(256);
 const tokenSchema = z.string().max(256);
 const signInSchema = z.object({ email: emailSchema, password: givenSchema });
@@ -54,15 +66,27 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
   }
 
   /** Shows a person the form again with the error; a program gets the error as JSON. */
-  async function orShowForm(ctx: Context, form: (error: string) => string, act: () => Promise<void>): Promise<void> {
+  async function orShowForm(
+    ctx: Context,
+    fields: unknown,
+    form: (attempt: Attempt) => string,
+    act: () => Promise<void>,
+  ): Promise<void> {
     try {
       await act();
-    } catch (error) {
-      if (!(error instanceof ServiceError) || !isForm(ctx) || error.status >= 500) throw error;
-      ctx.status = error.status;
-      if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));
-      sendPage(ctx, form(error.message), STYLE);
+    } catch (thrown) {
+      if (!isForm(ctx)) throw thrown;
+      showError(ctx, thrown, (error) => form({ error, email: emailOf(fields) }));
     }
+  }
+
+  /** @throws what is no ServiceError and no outage */
+  function showError(ctx: Context, thrown: unknown, page: (error: string) => string): void {
+    const error = translateAway(thrown);
+    if (!(error instanceof ServiceError) || (error.status >= 500 && error.code !== 'unavailable')) throw error;
+    ctx.status = error.status;
+    if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));
+    sendPage(ctx, page(error.message), STYLE);
   }
 
   /** @param name the email address or user name of the attempt */
@@ -82,7 +106,8 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
     const next = safeRedirect((fields as { next?: unknown } | null)?.next);
     await orShowForm(
       ctx,
-      (error) => signInPage(next, error),
+      fields,
+      (attempt) => signInPage(next, attempt),
       async () => {
         const { email, password } = validate(signInSchema, fields, 'field');
         const attempt = accounts.signIn(email, password, clientAddress(ctx));
@@ -95,7 +120,8 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
     const fields = await readFields(ctx, publicUrl);
     await orShowForm(
       ctx,
-      (error) => setUpPage(tokenOf(fields), error),
+      fields,
+      (attempt) => setUpPage(tokenOf(fields), attempt),
       async () => {
         const { token, email, password } = validate(setUpSchema, fields, 'field');
         const attempt = accounts.setUp(token, email, password);
@@ -108,7 +134,8 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
     const fields = await readFields(ctx, publicUrl);
     await orShowForm(
       ctx,
-      (error) => setPasswordPage(tokenOf(fields), error),
+      fields,
+      (attempt) => setPasswordPage(tokenOf(fields), attempt),
       async () => {
         const { token, password } = validate(setPasswordSchema, fields, 'field');
         const attempt = accounts.setPassword(token, password);
@@ -147,9 +174,14 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
   });
 
   router.get('/sign-in', async (ctx) => {
-    const principal = await principals.of(ctx);
-    if (principal?.kind === 'dev') return ctx.redirect(safeRedirect(ctx.query.next));
-    sendPage(ctx, principal ? signedInPage(principal.name) : signInPage(safeRedirect(ctx.query.next)), STYLE);
+    const next = safeRedirect(ctx.query.next);
+    try {
+      const principal = await principals.of(ctx);
+      if (principal?.kind === 'dev') return ctx.redirect(next);
+      sendPage(ctx, principal ? signedInPage(principal.name) : signInPage(next), STYLE);
+    } catch (thrown) {
+      showError(ctx, thrown, (error) => signInPage(next, { error }));
+    }
   });
 
   router.get('/set-up', (ctx) => showLink(ctx, 'set-up', setUpPage));
@@ -157,9 +189,13 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
 
   async function showLink(ctx: Context, purpose: 'set-up' | 'set-password', page: (token: string) => string) {
     const token = tokenOf(ctx.query);
-    const valid = await accounts.isValidLink(token, purpose);
-    if (!valid) ctx.status = 400;
-    sendPage(ctx, valid ? page(token) : invalidLinkPage(), STYLE);
+    try {
+      const valid = await accounts.isValidLink(token, purpose);
+      if (!valid) ctx.status = 400;
+      sendPage(ctx, valid ? page(token) : invalidLinkPage(), STYLE);
+    } catch (thrown) {
+      showError(ctx, thrown, outagePage);
+    }
   }
 
   return router;
@@ -168,6 +204,11 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
 function tokenOf(fields: unknown): string {
   const token = (fields as { token?: unknown } | null)?.token;
   return typeof token === 'string' ? token : '';
+}
+
+function emailOf(fields: unknown): string {
+  const email = (fields as { email?: unknown } | null)?.email;
+  return typeof email === 'string' ? email.slice(0, EMAIL_SHOWN_MAX) : '';
 }
 
 function seeOther(ctx: Context, path: string): void {

@@ -50,10 +50,17 @@ async function registerApp(
   const isRegistered =
     registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
   const recordFailure = (error: Error) =>
-    apps.recordSyncFailure(env, (one) => one.name === name, error.message, Date.now());
+    apps.recordSyncFailure(env, (one) => one.name === name, error.message, Date.now(), 'told', BY_CONNECTION);
   try {
     if (!isRegistered) {
-      const given = { url: CONNECT_URL, appName: name, sdk, framework: framework || 'connect', functions };
+      const given = {
+        url: CONNECT_URL,
+        appName: name,
+        sdk,
+        framework: framework || 'connect',
+        appVersion: version,
+        functions,
+      };
       const { registered, refused } = await registrar.register(
         env,
         await registrar.parse(JSON.stringify(given), dialect),

@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
+import type { RunStates } from '../../jobs/runs/run-states.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { gistSchema } from '../views/gist.ts';
 import { presentRun, runSchema } from '../views/run.ts';
+import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
 import type { Reply } from './route.ts';
 import type { EventBrief } from './run-events.ts';
@@ -29,6 +31,7 @@ export const listedRunSchema = runSchema
       description:
         'The first plain values of the data of that event; only with fields=event. Both are absent where the event is not at hand',
     }),
+    state: runStateSchema,
     ...omittedField,
   })
   .meta({ id: 'ListedRun' });
@@ -50,17 +53,27 @@ export interface RunListOptions {
   dialect: Dialect;
 }
 
+export interface RunListDeps {
+  listedRuns: History['listedRuns'];
+  runStates: RunStates;
+}
+
 /** @param page runs without outputs */
 export async function listOfRuns(
-  runs: History['listedRuns'],
+  { listedRuns: runs, runStates }: RunListDeps,
   env: string,
   page: readonly Run[],
   { next, stoppedEarly, fields, events, dialect }: RunListOptions,
 ): Promise<Reply> {
+  const states = await runStates.of(page);
   const shortened = fields.includes('error') ? (shown: object) => shown : withShortError;
+  const withState = ({ id, eventId }: Run, shown: object) => {
+    const state = states.get(id);
+    return { ...shortened(shown), ...events?.get(eventId), ...(state && { state: presentRunState(state) }) };
+  };
   if (!fields.includes('output'))
     return listReply(page, {
-      present: (run) => ({ ...shortened(withoutOutput(run, dialect)), ...events?.get(run.eventId) }),
+      present: (run) => withState(run, withoutOutput(run, dialect)),
       positionOf,
       next,
       stoppedEarly,
@@ -73,7 +86,7 @@ export async function listOfRuns(
   const outputs = isTooLarge ? [] : await runs.outputs(env, ids.slice(0, count));
   const rows = page.slice(0, count).map((run, i): Row => ({ ...run, json: outputs[i] ?? null, isTooLarge }));
   return listReply(rows, {
-    present: (row: Row) => ({ ...shortened(withOutput(row, dialect)), ...events?.get(row.eventId) }),
+    present: (row: Row) => withState(row, withOutput(row, dialect)),
     positionOf,
     ...(count < page.length ? { next: positionOf(page[count - 1] as Run) } : { next, stoppedEarly }),
     omittable: ['output', 'error'],

@@ -7,7 +7,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
-import type { App, Apps } from '../../store/apps/apps.ts';
+import type { App, Apps, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
@@ -15,6 +15,7 @@ import type { AppSync } from '../apps/sync.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
+import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
 
@@ -49,8 +50,18 @@ export const appSchema = z
     dialect: z.enum(['service', 'inngest']).meta({ description: 'The header dialect that the app uses' }),
     registered_at: z.iso.datetime().meta({ description: 'When the app last registered' }),
     last_sync: z
-      .object({ at: z.iso.datetime(), succeeded: z.boolean(), error: z.string().nullable() })
+      .object({
+        at: z.iso.datetime(),
+        succeeded: z.boolean(),
+        error: z.string().nullable(),
+        by: syncOriginSchema.nullable().meta({ description: 'null: it was before the service recorded this' }),
+      })
       .meta({ description: 'The last attempt to register the app' }),
+    last_failed_sync: z
+      .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
+      .nullable()
+      .meta({ description: 'The last attempt that failed, also when later ones succeeded; null: none has' }),
+    deploy_id: z.string().nullable().meta({ description: 'Which build of the app it is; null: its SDK does not say' }),
     function_count: z.int(),
     unsupported_count: z.int().meta({
       description: 'Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them',
@@ -179,7 +190,10 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       ],
       async handle({ env, principal, body: { url } }) {
         try {
-          const { functions, unsupported } = await appSync.register(env, url, principal.name);
+          const { functions, unsupported } = await appSync.register(env, url, {
+            kind: 'request',
+            name: principal.name,
+          });
           return {
             data: {
               url,
@@ -229,9 +243,11 @@ function withoutDetails(error: unknown, { access }: Principal): unknown {
 }
 
 function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly ThrottledApp[]) {
-  const { name, url, sdk, framework, dialect, registeredAt, lastSync, unsupported } = app;
-  const hidden = lastSync.found === 'asked' && !covers(access, 'admin');
-  const error = lastSync.error === undefined ? null : hidden ? NOT_REGISTERED : lastSync.error;
+  const { name, url, sdk, framework, deployId, dialect, registeredAt, lastSync, lastFailure, unsupported } = app;
+  const shown = (error: string, found?: SyncFinder) =>
+    found === 'asked' && !covers(access, 'admin') ? NOT_REGISTERED : error;
+  const error = lastSync.error === undefined ? null : shown(lastSync.error, lastSync.found);
+  const byOf = ({ by }: Pick<SyncFailure, 'by'>) => (by ? presentSyncOrigin(by) : null);
   return {
     name,
     url,
@@ -239,7 +255,11 @@ function presentApp(app: App, functions: AppFunction[], { access }: Principal, s
     framework: framework ?? null,
     dialect,
     registered_at: time(registeredAt),
-    last_sync: { at: time(lastSync.at), succeeded: error === null, error },
+    last_sync: { at: time(lastSync.at), succeeded: error === null, error, by: byOf(lastSync) },
+    last_failed_sync: lastFailure
+      ? { at: time(lastFailure.at), error: shown(lastFailure.error, lastFailure.found), by: byOf(lastFailure) }
+      : null,
+    deploy_id: deployId ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
     unsupported_count: unsupported?.count ?? 0,
     slowed: presentSlowed(slowed.filter(({ app }) => app === name)),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
+import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { gistOf } from '../../model/events/gist.ts';
 import { listEvents } from '../rest/event-list.ts';
 import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
@@ -18,10 +19,18 @@ export interface EventRouteDeps {
   eventLists: History['eventLists'];
   runLists: History['runLists'];
   listedRuns: History['listedRuns'];
+  runStates: RunStates;
   searches: Searches;
 }
 
-export function eventRoutes({ events, eventLists, runLists, listedRuns, searches }: EventRouteDeps): Route[] {
+export function eventRoutes({
+  events,
+  eventLists,
+  runLists,
+  listedRuns,
+  runStates,
+  searches,
+}: EventRouteDeps): Route[] {
   const tag = 'Events';
 
   async function positionOf(env: string, id: string) {
@@ -137,7 +146,7 @@ export function eventRoutes({ events, eventLists, runLists, listedRuns, searches
         const last = from + page.length < all.length ? page.at(-1) : undefined;
         const next = last && { at: last.queuedAt, id: last.id };
         const fields = LARGE_FIELDS.filter((field) => !exclude.includes(field));
-        return listOfRuns(listedRuns, env, page, { fields, next, dialect });
+        return listOfRuns({ listedRuns, runStates }, env, page, { fields, next, dialect });
       },
     }),
   ];

@@ -1,12 +1,11 @@
 /** `/v1/metrics` and `/v1/functions/stats`: counts and latencies over time. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, route } from '../rest/route.ts';
-import { timeSchema } from '../views/time.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,11 +48,6 @@ export const functionStatsSchema = z
   })
   .meta({ id: 'FunctionStats' });
 
-const timeRange = {
-  from: timeSchema.optional().meta({ description: 'Inclusive. Default: an hour before `to`. At most 7 days ago' }),
-  to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
-};
-
 export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
   return [
     route({
@@ -66,11 +60,11 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       summary: 'Get metrics over time',
       description:
         'Up to 6 hours in steps of a minute, up to a day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most two seconds.',
-      query: z.object(timeRange),
+      query: z.object(timeRange(HOUR_MS)),
       data: metricsSchema,
       errors: [],
       async handle({ env, query }) {
-        const { from, to } = timeRangeOf(query, HOUR_MS, Date.now());
+        const { from, to } = timeRangeOf(query, HOUR_MS, METRICS_KEPT_MS, Date.now());
         const stepMs = stepOf(to - from);
         const points = await metrics.steps(env, from, to, stepMs);
         return { data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(present) } };
@@ -86,14 +80,13 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       summary: 'Get run counts by function',
       description: 'Counts whole hours: every hour that overlaps the time range. Functions without runs are omitted.',
       query: z.object({
-        ...timeRange,
-        from: timeSchema.optional().meta({ description: 'Inclusive. Default: a day before `to`. At most 7 days ago' }),
+        ...timeRange(DAY_MS),
         ...longPageQuery(namePosition),
       }),
       data: z.array(functionStatsSchema),
       errors: [],
       async handle({ env, query }) {
-        const { from, to } = timeRangeOf(query, DAY_MS, Date.now());
+        const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
         const { page, next } = pageOf(sorted, ({ functionId }) => functionId, query);
@@ -105,25 +98,6 @@ export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
       },
     }),
   ];
-}
-
-/** Clamps the requested time range to the stored metrics.
- *  @throws ServiceError input_invalid when it ends before it begins */
-function timeRangeOf(
-  { from, to }: { from?: number | undefined; to?: number | undefined },
-  defaultMs: number,
-  nowMs: number,
-): { from: number; to: number } {
-  const end = Math.min(to ?? nowMs, nowMs);
-  const start = from ?? end - defaultMs;
-  if (start >= end) {
-    throw new ServiceError('input_invalid', {
-      detail: 'query parameter "from": expected a time before "to" and before now',
-      facts: { field: 'from' },
-    });
-  }
-  const oldest = nowMs - METRICS_KEPT_MS;
-  return { from: Math.max(start, oldest), to: Math.max(end, oldest) };
 }
 
 function stepOf(rangeMs: number): number {

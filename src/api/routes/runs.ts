@@ -8,24 +8,29 @@ import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
+import type { RunStates } from '../../jobs/runs/run-states.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
-import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
+import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
+import { RUN_STATES } from '../../model/runs/run-state.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventsOfRuns } from '../rest/run-events.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
+import { runsInStates } from '../rest/runs-in-states.ts';
 import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { presentWaiting, waitingSchema } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { historySchema, presentHistory } from '../views/run-history.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
+import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
+    state: runStateSchema,
     next_try_at: z.iso.datetime().nullable().meta({
       description:
         'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
@@ -72,6 +77,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  runStates: RunStates;
 }
 
 /** The calls that the run needs next. */
@@ -95,6 +101,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  runStates,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
 
@@ -113,6 +120,11 @@ export function runRoutes({
         'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        state: listQuery(RUN_STATES).meta({
+          description:
+            'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. Up to 1,000 active runs are looked at; ' +
+            '`metadata.stopped_early` says that there are more, and the cursor goes on from there',
+        }),
         function_id: z
           .string()
           .optional()
@@ -135,13 +147,26 @@ export function runRoutes({
       }),
       data: z.array(listedRunSchema),
       errors: ['searches_full'],
-      async handle({ env, dialect, query: { status, app, queued_after, queued_before, cursor, fields, ...filters } }) {
-        const timeRange = { after: queued_after, before: queued_before, cursor };
-        const ofFunctions = await functionIdsOf(functionTables, env, app, filters.function_id);
-        const query = { env, ...filters, functionIds: ofFunctions, statuses: status, timeRange };
-        const page = await listRuns({ runLists, searches }, query, Date.now());
+      async handle({
+        env,
+        dialect,
+        query: { status, state, app, queued_after, queued_before, cursor, fields, limit, ...filters },
+      }) {
+        const times = { after: queued_after, before: queued_before };
+        const query = {
+          env,
+          ...filters,
+          functionIds: await functionIdsOf(functionTables, env, app, filters.function_id),
+        };
+        const read = (statuses: readonly RunStatus[] | undefined, from: typeof cursor, limit: number) => {
+          const wanted = { ...query, statuses, timeRange: { ...times, cursor: from }, limit };
+          return listRuns({ runLists, searches }, wanted, Date.now());
+        };
+        const page = await (state
+          ? runsInStates(read, runStates, { states: state, statuses: status, cursor, limit })
+          : read(status, cursor, limit));
         const events = fields.includes('event') ? await eventsOfRuns(storedEvents, env, page.found) : undefined;
-        return listOfRuns(listedRuns, env, page.found, {
+        return listOfRuns({ listedRuns, runStates }, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,
           fields: LARGE_FIELDS.filter((field) => fields.includes(field)),
@@ -165,10 +190,11 @@ export function runRoutes({
       async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
-        const [history, progress, metadata] = await Promise.all([
+        const [history, progress, metadata, states] = await Promise.all([
           runs.history(env, id),
           steps.progress(env, id),
           runMetadata.read(env, id),
+          runStates.of([run]),
         ]);
         const waiting = await limitStatuses.waiting(run, nextCallsOf(run, progress));
         // The job of a retry that waits for a limit is put aside.
@@ -176,6 +202,7 @@ export function runRoutes({
         return {
           data: {
             ...presentRun(run, dialect),
+            state: presentRunState(states.get(id) ?? { kind: 'running' }),
             next_try_at: nextTryAt,
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
@@ -267,8 +294,9 @@ export function runRoutes({
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
-      async handle({ env, dialect, params: { id } }) {
-        const cancelled = await transitions.cancel(env, id, { cause: 'request' });
+      async handle({ env, dialect, principal, params: { id } }) {
+        const by = { kind: principal.kind, id: principal.id, name: principal.name };
+        const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
         // Redis may not have it any more.
         const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);

@@ -13,13 +13,17 @@ const kind = z.enum(KINDS).meta({
     'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
 });
 
-const limitSchema = z
-  .object({
-    kind,
-    scope: z.enum(['fn', 'env', 'account']),
-    key: z.string().nullable().meta({ description: 'Value of its key; null: it has none' }),
-    key_expression: z.string().nullable(),
-    limit: z.int(),
+/** A limit, without its use. */
+export const limitNameSchema = z.object({
+  kind,
+  scope: z.enum(['fn', 'env', 'account']),
+  key: z.string().nullable().meta({ description: 'Value of its key; null: it has none' }),
+  key_expression: z.string().nullable(),
+  limit: z.int(),
+});
+
+const limitSchema = limitNameSchema
+  .extend({
     in_use: z.int().meta({ description: 'Calls, or runs, that hold a permit; of a throttle 0' }),
     held_by: z.array(z.string()).meta({ description: 'IDs of up to 10 runs that hold a permit' }),
     holds_back: z.boolean().meta({ description: 'Whether the first run in line waits for this limit' }),
@@ -90,6 +94,10 @@ export function presentFunctionLimits({
 }
 
 function presentLimit({ limit, use, holdsBack }: LimitStatus): z.infer<typeof limitSchema> {
+  return { ...presentLimitName(limit), in_use: use.inUse, held_by: use.holders, holds_back: holdsBack };
+}
+
+export function presentLimitName(limit: Limit): z.infer<typeof limitNameSchema> {
   const { scope, key, source, limit: size } = limit;
   return {
     kind: kindOf(limit),
@@ -97,9 +105,6 @@ function presentLimit({ limit, use, holdsBack }: LimitStatus): z.infer<typeof li
     key: source === undefined ? null : key,
     key_expression: source ?? null,
     limit: size,
-    in_use: use.inUse,
-    held_by: use.holders,
-    holds_back: holdsBack,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
+import { type HistoryEntry, hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -12,12 +12,28 @@ export const historySchema = z
     name: z.string().nullable(),
     op: z.string().nullable().meta({ description: 'Kind of step: StepRun, Sleep, WaitForEvent, …' }),
     attempt: z.int().nullable().meta({ description: 'Number of earlier attempts' }),
-    status: z.enum(['Waiting', 'Completed', 'Failed']),
+    status: z
+      .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
+      .meta({ description: 'Cancelled: the step was pending when its run ended' }),
     queued_at: z.iso.datetime().nullable(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    until: z.iso.datetime().nullable().meta({ description: 'When a pending sleep or wait ends' }),
+    until: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When a pending sleep or wait ends; of a cancelled one, when it would have ended' }),
     waits_for: z.string().nullable().meta({ description: 'Name of the event or signal that a wait is for' }),
+    if: z
+      .string()
+      .nullable()
+      .meta({ description: 'The expression that the event of a wait must meet; of a long one, the beginning' }),
+    invoked: z
+      .object({
+        function_id: z.string().nullable().meta({ description: 'null: not known' }),
+        run_id: z.string().meta({ description: 'There is no such run where the function did not start' }),
+      })
+      .nullable()
+      .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
   })
@@ -26,7 +42,10 @@ export const historySchema = z
 /** Attempts and steps in order of completion, then pending steps. */
 export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
-  return [...ended.map(presentEntry), ...[...pending].map(([stepId, step]) => presentPending(stepId, step))];
+  return [
+    ...ended.map((entry) => presentEntry(run, entry)),
+    ...[...pending].map(([stepId, step]) => presentPending(run, stepId, step)),
+  ];
 }
 
 /** The history of a run that ended with its first call, for which no history is stored. */
@@ -46,7 +65,7 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry(entry: HistoryEntry) {
+function presentEntry(run: Run, entry: HistoryEntry) {
   const {
     kind,
     stepId,
@@ -59,6 +78,8 @@ function presentEntry(entry: HistoryEntry) {
     startedAt,
     endedAt,
     error,
+    until,
+    expression = null,
     timedOut = false,
   } = entry;
   return {
@@ -71,15 +92,17 @@ function presentEntry(entry: HistoryEntry) {
     queued_at: time(queuedAt),
     started_at: time(startedAt),
     ended_at: time(endedAt),
-    until: null,
+    until: time(until),
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
+    if: expression,
+    invoked: invokedBy(run, entry),
     error: error ?? null,
     timed_out: timedOut,
   };
 }
 
-function presentPending(stepId: string, step: Pending) {
-  const { op, name, since, until } = step;
+function presentPending(run: Run, stepId: string, step: Pending) {
+  const { op, name, since, until, expression = null } = step;
   return {
     kind: 'step',
     step_id: stepId,
@@ -92,7 +115,14 @@ function presentPending(stepId: string, step: Pending) {
     ended_at: null,
     until: time(until),
     waits_for: awaitedBy(step) ?? null,
+    if: expression,
+    invoked: invokedBy(run, { ...step, stepId }),
     error: null,
     timed_out: false,
   };
+}
+
+function invokedBy({ id }: Pick<Run, 'id'>, { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>) {
+  if (op !== 'InvokeFunction' || stepId === undefined) return null;
+  return { function_id: invokes ?? null, run_id: invokedRunId(id, stepId) };
 }

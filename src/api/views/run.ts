@@ -1,7 +1,8 @@
 /** The API's representation of a run. */
 import { z } from 'zod';
 import type { Dialect } from '../../model/apps/app.ts';
-import { CANCEL_CAUSES } from '../../model/runs/cancel-reason.ts';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
+import { CANCEL_CAUSES, type CancelReason } from '../../model/runs/cancel-reason.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
@@ -27,6 +28,10 @@ const cancelReasonSchema = z
       .string()
       .nullable()
       .meta({ description: 'Of the event, the bulk cancellation or bulk action, the replay, or the other run' }),
+    by: z
+      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'Who requested it, as in the audit log; null: not known, or nobody' }),
   })
   .meta({ id: 'CancelReason' });
 
@@ -76,6 +81,10 @@ export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'funct
   return { run_id: id, function_id: functionId, status };
 }
 
+function presentCancelReason({ cause, id, by }: CancelReason) {
+  return { cause, id: id ?? null, by: by ?? null };
+}
+
 /** Outputs deeper than MAX_DEPTH are rejected on receipt. One that was stored before that rule becomes an error, so that it does not hide
  *  the other runs of a list. */
 function readOutput(output: string): { output: unknown } | { error: z.infer<typeof runErrorSchema> } {
@@ -108,7 +117,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     output: status === 'Failed' && output === undefined ? shownError : 'output' in read ? read.output : null,
     error: shownError,
     request_id: requestId,
-    cancel_reason: run.cancelReason ? { cause: run.cancelReason.cause, id: run.cancelReason.id ?? null } : null,
+    cancel_reason: run.cancelReason ? presentCancelReason(run.cancelReason) : null,
     retry_of: run.retryOf ?? null,
     replay_id: run.replayId ?? null,
     from_step: run.fromStep?.id ?? null,

@@ -32,6 +32,11 @@ export function callJobId(runId: string, at: number | undefined, stepId: string 
   return at === 0 || at === undefined ? runId : `${runId}-${at}`;
 }
 
+export function jobIdOf({ runId, at, stepId, request }: CallRef): string {
+  const id = callJobId(runId, at, stepId);
+  return request ? `${id}-request` : id;
+}
+
 /** As admissions name it. */
 export function entryOf({ runId, at = 0, stepId }: CallRef): string {
   return stepId ? `${runId}//${stepId}` : `${runId}/${at}`;

@@ -101,8 +101,11 @@ async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttem
     const one = early || hasFailedStep(outcome) ? await settle(called, deps) : called;
     if (!one) return undefined;
     const noHistory = needsNoHistory(loaded, outcome, one.attempts.made);
-    const addHistory = () =>
-      deps.runs.appendHistory(job.env, job.runId, attemptHistory(early ?? outcome, one, problemOf));
+    const addHistory = async () => {
+      const entries = attemptHistory(early ?? outcome, one, problemOf);
+      await deps.runs.appendHistory(job.env, job.runId, entries);
+      deps.telemetry.recordHistory(loaded.run, entries);
+    };
     if (!noHistory) await retryStoreWrites(addHistory);
     const reported = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);
     const beside =

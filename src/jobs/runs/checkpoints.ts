@@ -9,7 +9,7 @@ import type { RunMetadata } from '../../store/runs/run-metadata.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
-import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import { storeMetadata } from './operations/metadata.ts';
 import { DAY_MS, stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -59,6 +59,7 @@ export class CallCheckpoints {
       case 'gone':
         throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     }
+    telemetry.recordHistory(stored.run, entriesOf(steps));
     telemetry.publishRun(stored.run, 'Running');
     const call = { loaded: { run: stored.run } };
     for (const op of ops.filter(isAside)) {

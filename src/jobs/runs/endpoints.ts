@@ -16,7 +16,7 @@ import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyEach } from './apply-operations.ts';
 import { ended, superseded } from './checkpoints.ts';
-import { finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { DAY_MS, stepHistory } from './run-history.ts';
 import { STATE_ERRORS } from './state-transitions.ts';
@@ -98,6 +98,7 @@ export class Endpoints {
         if (reported.isLast) return;
         throw superseded(runId, 'the service has taken it over from the request that started it');
     }
+    telemetry.recordHistory(run, entriesOf(steps));
     telemetry.publishRun(run, 'Running');
     if (reported.failure) return transitions.fail(run, { error: reported.failure });
     if (reported.output !== undefined) return this.#complete(run, reported.output);

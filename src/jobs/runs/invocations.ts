@@ -5,9 +5,9 @@ import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../m
 import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import { metaOf } from '../../model/events/sessions.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
-import { derivedEventId, derivedId, newId } from '../../model/ids.ts';
+import { derivedEventId, newId } from '../../model/ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
-import { type Run, runIdOf } from '../../model/runs/run.ts';
+import { invokedRunId, type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -72,7 +72,7 @@ export class Invocations {
     const now = Date.now();
     const event = invocationEvent(invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
-    const run = { id: derivedId(runId, 'invoke', op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
+    const run = { id: invokedRunId(runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
     const skipped = await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
     if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }

@@ -55,6 +55,7 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
   const times = { queuedAt, startedAt, endedAt: Date.now() };
   const entry = requestHistory(stepId, step, { attempt: attempts.made, error, ...times });
   await retryStoreWrites(() => runs.appendHistory(env, runId, [entry]));
+  telemetry.recordHistory(run, [entry]);
   if (!result.retriable || attempts.made + 1 >= attempts.max) {
     await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }));
     return;

@@ -82,7 +82,7 @@ export function stepHistory(
 /** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(
   stepId: string,
-  { op, name, waitsFor, since }: Pending,
+  { op, name, waitsFor, expression, invokes, since }: Pending,
   memo: Memo,
   endedAt: number,
 ): HistoryEntry {
@@ -94,6 +94,8 @@ export function waitHistory(
     stepId,
     name,
     ...(waitsFor !== undefined && { waitsFor }),
+    ...(expression !== undefined && { expression }),
+    ...(invokes !== undefined && { invokes }),
     op,
     startedAt: since,
     endedAt,

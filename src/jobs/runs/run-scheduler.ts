@@ -16,7 +16,7 @@ import {
   type TracedRunRef,
   toRunRef,
 } from '../queues/queues.ts';
-import { type CallRef, type CallToSchedule, callJobId, callRefOf } from './call-ref.ts';
+import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from './call-ref.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -290,11 +290,6 @@ function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): R
 
 function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {
   return { ref, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }), retries: 0 };
-}
-
-function jobIdOf({ runId, at, stepId, request }: CallRef): string {
-  const id = callJobId(runId, at, stepId);
-  return request ? `${id}-request` : id;
 }
 
 function wakeJobId(runId: string, stepId: string): string {

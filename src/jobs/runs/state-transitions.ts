@@ -81,9 +81,12 @@ export class RunTransitions {
   }
 
   /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
-  async #recordWaitEnd({ env, id }: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  async #recordWaitEnd(run: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+    const { env, id } = run;
     if (step.op === 'StepPlanned') return;
-    await this.#deps.runs.appendHistory(env, id, [waitHistory(stepId, step, memo, Date.now())]);
+    const entry = waitHistory(stepId, step, memo, Date.now());
+    await this.#deps.runs.appendHistory(env, id, [entry]);
+    this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // Only its own wake job ends a sleep, and that job is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
@@ -149,7 +152,7 @@ export class RunTransitions {
       endedAt = Date.now();
       leftOver = await runs.end(run, ending, endedAt, await this.#deps.deferredFunctions.start(run));
     }
-    if (leftOver) telemetry.recordRunEnd({ ...run, ...errorAfter(run, ending), endedAt }, ending.status);
+    if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.#countForReplay(ended);
@@ -212,9 +215,9 @@ export class RunTransitions {
 }
 
 /** A run that is cancelled keeps the error of its last attempt. */
-function errorAfter({ error }: Run, ending: Ending): Pick<Run, 'error'> {
-  const last = ending.status === 'Failed' ? ending.error : ending.status === 'Cancelled' ? error : undefined;
-  return { ...(last && { error: last }) };
+function errorAfter({ error = null }: { error?: RunError | null }, ending: Ending): RunError | null {
+  if (ending.status === 'Failed') return ending.error;
+  return ending.status === 'Cancelled' ? error : null;
 }
 
 function invocationResult({ id, status, output = 'null', error }: Run): Memo {

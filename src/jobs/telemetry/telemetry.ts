@@ -9,16 +9,20 @@ import type { Envelope } from '../../model/events/event.ts';
 import { headOf } from '../../model/events/gist.ts';
 import { newId } from '../../model/ids.ts';
 import { errorText } from '../../model/runs/error-text.ts';
-import type { Ending, Run, RunError, RunStatus } from '../../model/runs/run.ts';
+import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
 import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
+import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
+import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
 import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { LogOutcome, VerificationResult } from '../../store/webhooks/webhook-log.ts';
 
 const FLUSH_MS = 1_000;
+/** Of functions and steps: there are many, and the more of them are counted together, the fewer writes they take. */
+const FUNCTION_FLUSH_MS = 5_000;
 /** How long the last flush may take at shutdown. */
 const LAST_FLUSH_MS = 2_000;
 
@@ -28,6 +32,20 @@ type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
 /** Characters of an error that live updates have. */
 const ERROR_CHARS = 200;
 
+/** Steps whose durations are counted: they do something, or wait for somebody. */
+const TIMED_STEPS: ReadonlySet<string | undefined> = new Set([
+  'Step',
+  'StepRun',
+  'StepError',
+  'StepFailed',
+  'WaitForEvent',
+  'WaitForSignal',
+  'InvokeFunction',
+  'Gateway',
+  'AIGateway',
+]);
+const FAILED_STEPS: ReadonlySet<string | undefined> = new Set(['StepError', 'StepFailed']);
+
 const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Completed: 'completed',
   Failed: 'failed',
@@ -36,18 +54,23 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
 
 export interface TelemetryDeps {
   metrics: Metrics;
+  functionSeries: FunctionSeries;
   liveUpdates: LiveUpdatePublisher;
   recorder: MetricsRecorder;
 }
 
 export class Telemetry {
   readonly #metrics: Metrics;
+  readonly #functionSeries: FunctionSeries;
   readonly #liveUpdates: LiveUpdatePublisher;
   readonly #recorder: MetricsRecorder;
   #counters = new CounterBuffer();
+  #functions = new FunctionBuffer();
+  #functionsFlushedAt = 0;
 
-  constructor({ metrics, liveUpdates, recorder }: TelemetryDeps) {
+  constructor({ metrics, functionSeries, liveUpdates, recorder }: TelemetryDeps) {
     this.#metrics = metrics;
+    this.#functionSeries = functionSeries;
     this.#liveUpdates = liveUpdates;
     this.#recorder = recorder;
   }
@@ -89,6 +112,7 @@ export class Telemetry {
    *  @param ms since the run was due */
   recordRunStart(run: ChangedRun, ms: number): void {
     this.#counters.countRun(run.env, run.functionId, 'started');
+    this.#functions.count(run.env, run.functionId, 'started');
     this.#counters.time(run.env, 'start', ms);
     this.#recorder.runStarted(ms);
     this.publishRun(run, 'Running');
@@ -103,10 +127,29 @@ export class Telemetry {
     this.#recorder.callInFlight(env, functionId, by);
   }
 
-  recordRunEnd(run: ChangedRun & { endedAt: number }, status: Ending['status']): void {
-    this.#counters.countRun(run.env, run.functionId, COUNTER_OF[status]);
+  /** @param error null: its last attempt has not failed */
+  recordRunEnd(run: ChangedRun & { endedAt: number }, status: Ending['status'], error: RunError | null): void {
+    const { env, functionId, startedAt, endedAt } = run;
+    this.#counters.countRun(env, functionId, COUNTER_OF[status]);
+    this.#functions.count(env, functionId, COUNTER_OF[status]);
+    // How long a cancelled run took says nothing about its function.
+    if (startedAt !== undefined && status !== 'Cancelled') {
+      this.#functions.timeRun(env, functionId, Math.max(0, endedAt - startedAt));
+    }
     this.#recorder.runEnded(status);
-    this.publishRun(run, status);
+    this.publishRun(run, status, error);
+  }
+
+  /** What is new in the history of a run. */
+  recordHistory({ env, functionId }: Pick<Run, 'env' | 'functionId'>, entries: readonly HistoryEntry[]): void {
+    const failed = entries.some(({ kind, status, op }) =>
+      kind === 'attempt' ? status === 'Failed' : FAILED_STEPS.has(op),
+    );
+    if (failed) this.#functions.count(env, functionId, 'attemptsFailed');
+    for (const { kind, op, name = '', startedAt, endedAt, status } of entries) {
+      if (kind !== 'step' || !TIMED_STEPS.has(op)) continue;
+      this.#functions.timeStep(env, functionId, name, Math.max(0, endedAt - startedAt), status === 'Failed');
+    }
   }
 
   /** @param error null: its last attempt has not failed */
@@ -152,10 +195,25 @@ export class Telemetry {
     }
   }
 
+  /** Those of functions, likewise, if they are due. */
+  async flushFunctions(nowMs: number): Promise<void> {
+    if (nowMs - this.#functionsFlushedAt < FUNCTION_FLUSH_MS) return;
+    const functions = this.#functions;
+    this.#functions = new FunctionBuffer();
+    this.#functionsFlushedAt = nowMs;
+    try {
+      await this.#functionSeries.add(functions, nowMs);
+    } catch (error) {
+      this.#functions.add(functions);
+      throw error;
+    }
+  }
+
   /** With the live updates that wait to be sent. */
   async flushAll(nowMs: number): Promise<void> {
     this.#liveUpdates.flush();
-    await this.flush(nowMs);
+    this.#functionsFlushedAt = 0;
+    await Promise.all([this.flush(nowMs), this.flushFunctions(nowMs)]);
   }
 }
 
@@ -208,7 +266,11 @@ export function startTelemetry({
   const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
   const beat = () =>
     processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
-  const stops = [repeat(FLUSH_MS, () => telemetry.flush(Date.now()), log), repeat(BEAT_MS, beat, log)];
+  const stops = [
+    repeat(FLUSH_MS, () => telemetry.flush(Date.now()), log),
+    repeat(FLUSH_MS, () => telemetry.flushFunctions(Date.now()), log),
+    repeat(BEAT_MS, beat, log),
+  ];
   return {
     async close() {
       for (const stop of stops) stop();

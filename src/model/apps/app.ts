@@ -8,6 +8,9 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https UR
 /** Where the service calls a function or an app; apps that connect have no URL. */
 export const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or https URL' });
 
+/** Names a build of an app. It changes nothing, so that no other value of it spoils a registration. */
+const buildName = z.string().max(256).nullish().catch(undefined);
+
 /** A registration without its functions. */
 export const registrationSchema = z.preprocess(
   normalizeAppName,
@@ -17,6 +20,8 @@ export const registrationSchema = z.preprocess(
       appName: z.string().min(1).max(128),
       sdk: z.string().max(256).optional(),
       framework: z.string().max(256).nullish(),
+      deployId: buildName.meta({ description: 'Which build of the app it is' }),
+      appVersion: buildName.meta({ description: 'Likewise, where there is no deployId' }),
       functions: z.array(z.unknown()).max(10_000).meta({ description: 'Checked one by one (registered-functions.ts)' }),
     })
     .meta({ id: 'Registration' }),

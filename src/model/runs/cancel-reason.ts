@@ -1,4 +1,5 @@
-/** Why a run was cancelled. Stored with the run as a short text. Imports nothing, because the dashboard uses it in the browser. */
+/** Why a run was cancelled. Stored with the run as a short text. Imports only types, because the dashboard uses it in the browser. */
+import type { PrincipalKind } from '../auth/access.ts';
 
 export const CANCEL_CAUSES = [
   'request',
@@ -16,16 +17,34 @@ export interface CancelReason {
   cause: CancelCause;
   /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, of the replay, or of the run that took over from a singleton. */
   id?: string;
+  /** Who made the request. */
+  by?: CancelledBy;
 }
 
-export function cancelReasonText({ cause, id }: CancelReason): string {
-  return id === undefined ? cause : `${cause}:${id}`;
+/** A principal, as in the audit log. */
+export interface CancelledBy {
+  kind: PrincipalKind;
+  id: string;
+  name: string;
+}
+
+/** Before the principal, as JSON. */
+const BY = '|';
+
+export function cancelReasonText({ cause, id, by }: CancelReason): string {
+  const text = id === undefined ? cause : `${cause}:${id}`;
+  return by ? `${text}${BY}${JSON.stringify({ kind: by.kind, id: by.id, name: by.name })}` : text;
 }
 
 /** undefined: a later version stored it. */
 export function readCancelReason(text: string): CancelReason | undefined {
-  const [word = '', ...rest] = text.split(':');
+  const bar = text.indexOf(BY);
+  const [word = '', ...rest] = (bar === -1 ? text : text.slice(0, bar)).split(':');
   const cause = CANCEL_CAUSES.find((one) => one === word);
   if (!cause) return undefined;
-  return rest.length === 0 ? { cause } : { cause, id: rest.join(':') };
+  return {
+    cause,
+    ...(rest.length > 0 && { id: rest.join(':') }),
+    ...(bar !== -1 && { by: JSON.parse(text.slice(bar + 1)) as CancelledBy }),
+  };
 }

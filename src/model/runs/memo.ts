@@ -19,6 +19,10 @@ export interface Pending {
   name: string;
   /** Name of the event or signal that it waits for, where it is not the step's name. */
   waitsFor?: string;
+  /** The `if` of a wait for an event, or its beginning. */
+  expression?: string;
+  /** ID of the function that it invokes. */
+  invokes?: string;
   /** Unix milliseconds. */
   since: number;
   /** When it ends at the latest, Unix milliseconds; undefined: no timeout. */
@@ -32,6 +36,13 @@ export interface Pending {
 /** Name of the event or signal that the step waits for; undefined: it waits for neither. */
 export function awaitedBy({ op, name, waitsFor = name }: { op: string; name: string; waitsFor?: string | undefined }) {
   return op === 'WaitForEvent' || op === 'WaitForSignal' ? waitsFor : undefined;
+}
+
+/** Of the expression of a wait, for people: the wait itself has all of it. A list reads many pending steps. */
+const EXPRESSION_SHOWN = 500;
+
+export function shownExpression(expression: string): string {
+  return expression.length <= EXPRESSION_SHOWN ? expression : `${expression.slice(0, EXPRESSION_SHOWN)}…`;
 }
 
 /** Whether the step ends with the response to a request that the service makes. */

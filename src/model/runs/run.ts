@@ -75,13 +75,20 @@ export interface HistoryEntry {
   op?: string;
   /** Attempts before this one. */
   attempt?: number;
-  status: 'Completed' | 'Failed';
+  /** Cancelled: the step was pending when its run ended. */
+  status: 'Completed' | 'Failed' | 'Cancelled';
   queuedAt?: number;
   startedAt: number;
   endedAt: number;
   error?: RunError;
   /** Name of the event or signal that a wait was for, where it is not the step's name. */
   waitsFor?: string;
+  /** The `if` of a wait for an event, or its beginning. */
+  expression?: string;
+  /** ID of the function that the step invoked. */
+  invokes?: string;
+  /** Of a step that was pending when its run ended: when it would have ended at the latest. */
+  until?: number;
   /** A wait for an event reached its timeout. */
   timedOut?: true;
 }
@@ -93,6 +100,11 @@ export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
 /** Deterministic: ingesting an event again creates the same run. */
 export function runIdOf(eventId: string, functionId: string): string {
   return derivedId(eventId, 'run', functionId);
+}
+
+/** The run that a step invokes. */
+export function invokedRunId(runId: string, stepId: string): string {
+  return derivedId(runId, 'invoke', stepId);
 }
 
 /** The run of a batch. Of each function, an event is the first of one batch at most. */

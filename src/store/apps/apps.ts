@@ -1,5 +1,6 @@
 /** Registered apps: URL, SDK, dialect, and the result of the last registration. Functions are stored apart (functions.ts). */
 import type { Dialect, RefusedFunction } from '../../model/apps/app.ts';
+import type { AppFacts, SyncOrigin } from '../../model/apps/deploy.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -8,16 +9,23 @@ import type { Keyspace } from '../redis/keyspace.ts';
 /** How the service learned that a registration failed: the app sent it (told), or the service requested it at the app's URL (asked). */
 export type SyncFinder = 'told' | 'asked';
 
-export interface App {
+export interface SyncFailure {
+  /** Unix milliseconds. */
+  at: number;
+  error: string;
+  found?: SyncFinder;
+  by?: SyncOrigin | undefined;
+}
+
+export interface App extends AppFacts {
   name: string;
-  url: string;
-  sdk: string | undefined;
-  framework: string | undefined;
   dialect: Dialect;
   /** The last successful registration, Unix milliseconds. */
   registeredAt: number;
   /** The last attempt; successful without an error. */
-  lastSync: { at: number; error?: string; found?: SyncFinder };
+  lastSync: Omit<SyncFailure, 'error'> & Partial<Pick<SyncFailure, 'error'>>;
+  /** The last failed one since the app is known, also after later ones that succeeded. */
+  lastFailure?: SyncFailure;
   /** Functions that the last registration had and that were not registered; absent: none. */
   refused?: RefusedFunction[];
   /** Fields of the last registration that the service does not act on; absent: none. */
@@ -63,9 +71,11 @@ export class Apps {
     error: string,
     nowMs: number,
     found: SyncFinder = 'told',
+    by?: SyncOrigin,
   ): Promise<void> {
     const app = (await this.all(env)).find(isMeant);
-    if (app) await this.save(env, { ...app, lastSync: { at: nowMs, error, found } });
+    const failure = { at: nowMs, error, found, by };
+    if (app) await this.save(env, { ...app, lastSync: failure, lastFailure: failure });
   }
 
   async remove(env: string, name: string): Promise<void> {

@@ -7,6 +7,8 @@ export const appKeys = (prefix: string) => ({
   pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
   functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
   triggerHistory: (env: string) => `${prefix}:trigger-history:${env}`,
+  deploys: (env: string) => `${prefix}:deploys:${env}`,
+  appDeploys: (env: string, app: string) => `${prefix}:app-deploys:${env}:${app}`,
   expressionProblems: (env: string) => `${prefix}:expression-problems:${env}`,
   expressionSkips: (env: string) => `${prefix}:expression-skips:${env}`,
 });
@@ -52,6 +54,22 @@ export const APP_KEY_DECLARATIONS = {
     size: '1 field per function whose triggers changed; 10 changes, 2 KiB each',
     description:
       'Function ID → what it listened to before its last changes, as JSON (`model/apps/trigger-history.ts`).',
+  },
+  deploys: {
+    pattern: 'deploys:<env>',
+    type: 'list',
+    owner: 'apps/deploys.ts',
+    ttl: '90 days, or the retention if that is longer, renewed',
+    size: '500 entries, 4 KiB each',
+    description: 'The last deploys of all apps, newest first, as JSON (`model/apps/deploy.ts`).',
+  },
+  appDeploys: {
+    pattern: 'app-deploys:<env>:<app>',
+    type: 'list',
+    owner: 'apps/deploys.ts',
+    ttl: '90 days, or the retention if that is longer, renewed',
+    size: '100 entries, 4 KiB each',
+    description: 'The last deploys of an app, likewise.',
   },
   expressionProblems: {
     pattern: 'expression-problems:<env>',

@@ -1,6 +1,7 @@
 /** Apps: their registrations and functions, and the expressions of functions that could not be evaluated. */
 import type { StoreContext } from '../store-context.ts';
 import { Apps } from './apps.ts';
+import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
 import { TriggerHistory } from './trigger-history.ts';
@@ -8,6 +9,7 @@ import { TriggerHistory } from './trigger-history.ts';
 export interface AppStore {
   apps: Apps;
   functions: Functions;
+  deploys: Deploys;
   expressionProblems: ExpressionProblems;
   triggerHistory: TriggerHistory;
 }
@@ -17,6 +19,7 @@ export function createAppStore({ redis, keys, config }: StoreContext): AppStore 
   return {
     apps: new Apps(redis, keys),
     functions: new Functions(redis, keys, triggerHistory),
+    deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),
     triggerHistory,
   };

@@ -52,17 +52,29 @@ export class LimitUsage {
 
   /** The first of the calls that waits in the backlog; undefined: none does. */
   async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<Position | undefined> {
-    const keys = this.#keys.homeOf(home);
-    const key = keys.backlog(...partsOf(backlog));
-    const commands = entries.flatMap((entry) => [
-      ['zrank', key, entry],
-      ['zscore', key, entry],
-    ]);
+    const positions = await this.positionsOf(entries.map((entry) => ({ home, backlog, entry })));
+    return positions.find((position) => position !== undefined);
+  }
+
+  /** In the order of the calls, all in one pipeline; undefined: the call does not wait in that backlog. */
+  async positionsOf(
+    calls: readonly { home: string; backlog: string; entry: string }[],
+  ): Promise<(Position | undefined)[]> {
+    const commands = calls.flatMap(({ home, backlog, entry }) => {
+      const keys = this.#keys.homeOf(home);
+      const key = keys.backlog(...partsOf(backlog));
+      return [
+        ['zrank', key, entry],
+        ['zscore', key, entry],
+        ['hget', keys.heldBacklogs, backlog],
+      ];
+    });
     const found = await inPipelines<number | string | null>(this.#redis, commands);
-    const at = entries.findIndex((_, i) => found[2 * i] !== null);
-    if (at === -1) return undefined;
-    const heldBy = (await this.#redis.hget(keys.heldBacklogs, backlog)) ?? undefined;
-    return { ahead: Number(found[2 * at]), since: Number(found[2 * at + 1]), heldBy };
+    return calls.map((_, i) => {
+      const [ahead, since, heldBy] = found.slice(3 * i, 3 * i + 3);
+      if (ahead === null || since === null) return undefined;
+      return { ahead: Number(ahead), since: Number(since), heldBy: heldBy == null ? undefined : String(heldBy) };
+    });
   }
 
   /** In the order of the limits. */

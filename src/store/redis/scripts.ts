@@ -13,7 +13,7 @@ import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
 import { DECISION_PREFIX_LENGTHS } from '../flow-control/decision-keys.ts';
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
-import { PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
+import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
 import type { Redis } from './servers.ts';
 
 /** Absent `numberOfKeys`: it is the first argument of each call. */
@@ -59,6 +59,7 @@ const SCRIPTS = {
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
   addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
+  recordDeploy: { file: 'apps/lua/record-deploy.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
   saveWebhook: { file: 'webhooks/lua/save-webhook.lua', numberOfKeys: 3 },
   logRequests: { file: 'webhooks/lua/log-requests.lua' },
@@ -67,6 +68,7 @@ const SCRIPTS = {
   recordWebhookTraffic: { file: 'webhooks/lua/record-webhook-traffic.lua', numberOfKeys: 1 },
   recordReplayed: { file: 'webhooks/lua/record-replayed.lua', numberOfKeys: 2 },
   dropArchivedRequests: { file: 'webhooks/lua/drop-archived-requests.lua', numberOfKeys: 7 },
+  numberSteps: { file: 'telemetry/lua/number-steps.lua', numberOfKeys: 1 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },
   startSession: { file: 'auth/lua/start-session.lua', numberOfKeys: 1 },
@@ -121,12 +123,14 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   FIELD_RACED_AT: RUN_FIELDS.racedAt,
   FIELD_PLANNING: PLANNING_FIELD,
   PENDING_RACE,
+  PENDING_PLANNED,
   FIELD_DEFERS: RUN_FIELDS.defers,
   FIELD_OUTPUT: RUN_FIELDS.output,
   FIELD_MEMO_BYTES: RUN_FIELDS.memoBytes,
   FIELD_CHECKPOINT: RUN_FIELDS.checkpoint,
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,
+  STATUS_CANCELLED: 'Cancelled' satisfies RunStatus,
   SUFFIX_MEMOS: RUN_SUFFIXES.memos,
   SUFFIX_STACK: RUN_SUFFIXES.stack,
   SUFFIX_PENDING: RUN_SUFFIXES.pending,

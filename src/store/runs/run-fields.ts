@@ -1,6 +1,7 @@
 /** Converts runs from their fields in Redis. */
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
+import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
@@ -43,6 +44,9 @@ export const PLANNING_FIELD = 'planning:';
 
 /** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
 export const PENDING_RACE = '"race":true';
+
+/** In the JSON of a pending step that a call is to run, and in no other, likewise. */
+export const PENDING_PLANNED = '"op":"StepPlanned"';
 
 const ID_LENGTH = 26;
 
@@ -120,5 +124,23 @@ function readError(text: string): RunError {
 }
 
 export function toHistory(texts: readonly string[]): HistoryEntry[] {
-  return texts.map((text) => JSON.parse(text) as HistoryEntry);
+  return texts.map((text) => {
+    const entry = JSON.parse(text) as HistoryEntry | LeftOverStep;
+    return 'pending' in entry ? leftOverHistory(entry) : entry;
+  });
+}
+
+/** As end-run.lua stores a step that was pending when its run ended. */
+interface LeftOverStep {
+  stepId: string;
+  endedAt: number;
+  pending: Pending;
+}
+
+function leftOverHistory({
+  stepId,
+  endedAt,
+  pending: { since, race: _, origin: __, ...step },
+}: LeftOverStep): HistoryEntry {
+  return { kind: 'step', stepId, ...step, status: 'Cancelled', startedAt: since, endedAt };
 }

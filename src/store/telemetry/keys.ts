@@ -4,6 +4,12 @@ import type { KeyDeclaration } from '../redis/key-declaration.ts';
 export const telemetryKeys = (prefix: string) => ({
   metrics: (env: string, stepMs: number, blockStart: number) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,
   functionMetrics: (env: string, hourStart: number) => `${prefix}:function-metrics:${env}:${hourStart}`,
+  functionSeries: (env: string, stepMs: number, blockStart: number, functionId: string) =>
+    `${prefix}:function-series:${env}:${stepMs}:${blockStart}:${functionId}`,
+  stepSeries: (env: string, stepMs: number, blockStart: number, functionId: string) =>
+    `${prefix}:step-series:${env}:${stepMs}:${blockStart}:${functionId}`,
+  stepNumbers: (env: string, dayStart: number, functionId: string) =>
+    `${prefix}:step-numbers:${env}:${dayStart}:${functionId}`,
   processes: `${prefix}:processes`,
   liveWorkers: `${prefix}:live-workers`,
   archiveStatus: `${prefix}:archive-status`,
@@ -28,6 +34,30 @@ export const TELEMETRY_KEY_DECLARATIONS = {
     ttl: '7 days + 2 h',
     size: '4 fields per function',
     description: '`<counter> <function ID>` → runs of that hour.',
+  },
+  functionSeries: {
+    pattern: 'function-series:<env>:<step ms>:<block start>:<function>',
+    type: 'hash',
+    owner: 'telemetry/function-series.ts',
+    ttl: '6 h, 1 day or 7 days by the time step, + 2 blocks',
+    size: 'up to 10 time steps with 1 field per counter and duration bucket',
+    description: '`<time step within the block><letter>` → count of runs, or of their durations in a bucket.',
+  },
+  stepSeries: {
+    pattern: 'step-series:<env>:<step ms>:<block start>:<function>',
+    type: 'hash',
+    owner: 'telemetry/function-series.ts',
+    ttl: '1 day or 7 days by the time step, + 2 blocks',
+    size: 'up to 3 time steps with 1 field per duration bucket of 51 steps',
+    description: '`<time step within the block>.<number of the step><letter>` → count.',
+  },
+  stepNumbers: {
+    pattern: 'step-numbers:<env>:<day start>:<function>',
+    type: 'hash',
+    owner: 'telemetry/function-series.ts',
+    ttl: '9 days, renewed',
+    size: '50 fields of up to 100 characters',
+    description: 'Name of a step → its number on that day.',
   },
   processes: {
     pattern: 'processes',

@@ -2,6 +2,7 @@
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ArchiveStatus } from './archive-status.ts';
+import { FunctionSeries } from './function-series.ts';
 import { HotStorage } from './hot-storage.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
@@ -10,6 +11,7 @@ import { Processes } from './processes.ts';
 
 export interface TelemetryStore {
   metrics: Metrics;
+  functionSeries: FunctionSeries;
   processes: Processes;
   liveWorkers: LiveWorkers;
   archiveStatus: ArchiveStatus;
@@ -22,6 +24,7 @@ export interface TelemetryStore {
 export function createTelemetryStore({ redis, keys }: StoreContext): TelemetryStore {
   return {
     metrics: new Metrics(redis, keys),
+    functionSeries: new FunctionSeries(redis, keys),
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),

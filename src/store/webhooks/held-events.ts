@@ -49,6 +49,10 @@ export class HeldEvents {
     replies(await writing.exec());
   }
 
+  async count(nowMs: number): Promise<number> {
+    return this.#redis.zcount(this.#keys.heldEvents, nowMs - this.#retentionMs, '+inf');
+  }
+
   async read(internalId: string): Promise<HeldEvent | undefined> {
     const text = await this.#redis.get(this.#keys.heldEvent(internalId));
     return text === null ? undefined : (JSON.parse(text) as HeldEvent);

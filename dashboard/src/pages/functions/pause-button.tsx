@@ -1,89 +1,24 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
-import { callApi } from '../../api/client.ts';
-import { useEnv } from '../../api/environment.ts';
+import { useState } from 'react';
 import type { FunctionSummary } from '../../api/types.ts';
+import { PauseDialog, usePausing } from '../../features/functions/pause-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmButton } from '../../ui/dialog.tsx';
-import { toast } from '../../ui/toast.tsx';
 
-/** What becomes of runs that have not started. */
-type QueuedRuns = 'run' | 'hold' | 'cancel';
-
-const CHOICES: readonly { value: QueuedRuns; label: string; hint: string }[] = [
-  { value: 'run', label: 'Let them run', hint: 'They start as usual.' },
-  { value: 'hold', label: 'Hold them', hint: 'They start when the function is resumed, in their order.' },
-  { value: 'cancel', label: 'Cancel them', hint: 'This cannot be undone.' },
-];
-
-/** Asks before pausing, because events that arrive meanwhile are skipped, and what queued runs do. */
 export function PauseButton({ fn }: { fn: FunctionSummary }) {
-  const env = useEnv();
-  const queries = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const [queuedRuns, setQueuedRuns] = useState<QueuedRuns>('run');
-  const runAction = async (action: 'pause' | 'resume', successMessage: string, body?: object) => {
-    setBusy(true);
-    try {
-      await callApi(`/v1/functions/${encodeURIComponent(fn.id)}/${action}`, { method: 'POST', env, body });
-      await queries.invalidateQueries({ queryKey: ['function', env, fn.id] });
-      void queries.invalidateQueries({ queryKey: ['functions', env] });
-      toast.success(successMessage);
-    } catch (error) {
-      toast.error(error as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const [open, setOpen] = useState(false);
+  const { busy, resume } = usePausing(fn);
   if (fn.paused_at !== null) {
     return (
-      <Button icon="play" busy={busy} onClick={() => void runAction('resume', 'Function resumed')}>
+      <Button icon="play" busy={busy} onClick={() => void resume()}>
         Resume
       </Button>
     );
   }
   return (
-    <ConfirmButton
-      variant="secondary"
-      icon="pause"
-      title={`Pause ${fn.name}?`}
-      text={
-        <div className="space-y-4">
-          <p>Events that arrive while it is paused do not trigger it, not even later. Runs in progress continue.</p>
-          <QueuedRunsChoice value={queuedRuns} onChange={setQueuedRuns} />
-        </div>
-      }
-      confirmLabel="Pause"
-      onConfirm={() => runAction('pause', 'Function paused', { queued_runs: queuedRuns })}
-    >
-      Pause
-    </ConfirmButton>
-  );
-}
-
-function QueuedRunsChoice({ value, onChange }: { value: QueuedRuns; onChange(value: QueuedRuns): void }) {
-  const name = useId();
-  return (
-    <fieldset className="space-y-2">
-      <legend className="mb-1 text-sm font-medium">Runs that have not started yet</legend>
-      {CHOICES.map((choice) => (
-        <div key={choice.value} className="flex items-baseline gap-2">
-          <input
-            type="radio"
-            id={`${name}-${choice.value}`}
-            name={name}
-            checked={value === choice.value}
-            aria-describedby={`${name}-${choice.value}-hint`}
-            onChange={() => onChange(choice.value)}
-          />
-          <div>
-            <label htmlFor={`${name}-${choice.value}`}>{choice.label}</label>
-            <p id={`${name}-${choice.value}-hint`} className="text-sm text-muted">
-              {choice.hint}
-            </p>
-          </div>
-        </div>
-      ))}
-    </fieldset>
+    <>
+      <Button icon="pause" onClick={() => setOpen(true)}>
+        Pause
+      </Button>
+      <PauseDialog fn={fn} open={open} onClose={() => setOpen(false)} />
+    </>
   );
 }

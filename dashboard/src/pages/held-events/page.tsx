@@ -32,7 +32,7 @@ export default function HeldEventsPage() {
   useLiveHeldEvents();
   return (
     <Page
-      title="Holding page"
+      title="Held events"
       description="Webhook events without a valid environment. They trigger no functions until you assign them."
     >
       <Filters filter={filter} />

@@ -6,11 +6,13 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { SegmentedLinks } from '../../ui/segmented-links.tsx';
+import { Attention } from './attention.tsx';
 import { Charts } from './charts.tsx';
 import { FailingFunctions } from './failing-functions.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from './metrics.ts';
-import { ArchiveAlert, BackpressureAlert, NoWorkerAlert, ProcessesCard, RedisCard } from './system-health.tsx';
+import { Onboarding } from './onboarding.tsx';
+import { ArchiveAlert, BackpressureAlert, ProcessesCard, RedisCard } from './system-health.tsx';
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 
@@ -26,15 +28,16 @@ export default function OverviewPage() {
       title="Overview"
       actions={<SegmentedLinks label="Time range" param="range" current={range} options={OPTIONS} />}
     >
-      {now?.workers_alive === 0 && <NoWorkerAlert />}
       {now && <ArchiveAlert archive={now.archive} />}
       {now && !now.intake.open && <BackpressureAlert reasons={now.intake.reasons} />}
+      <Onboarding env={env} />
       {newest.data === null && (
         <Card className="mb-6">
           <FirstEvent title="No events yet" />
         </Card>
       )}
       <div className="space-y-4">
+        <Attention />
         {metrics.error && <ErrorAlert error={metrics.error} onRetry={() => void metrics.refetch()} />}
         {metrics.isPending && (
           <Card>

@@ -98,15 +98,6 @@ export function ProcessesCard({ processes }: { processes: Overview['processes'] 
   );
 }
 
-export function NoWorkerAlert() {
-  return (
-    <HealthAlert title="No workers are running">
-      The service accepts and stores events, but runs nothing. Start a worker:{' '}
-      <code className="rounded bg-surface px-1.5 py-0.5 font-mono text-xs">npm run start:worker</code>
-    </HealthAlert>
-  );
-}
-
 /** The service rejects events until its backlog or memory use drops. */
 export function BackpressureAlert({ reasons }: { reasons: string[] }) {
   return <HealthAlert title="New events are rejected (503)">{reasons.join('; ')}</HealthAlert>;

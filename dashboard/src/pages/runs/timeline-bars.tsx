@@ -24,6 +24,7 @@ const STYLES: Record<RowKind, string> = {
 const FILLS: Record<TimelineRowData['status'], string> = {
   Completed: 'bg-good',
   Failed: 'bg-bad',
+  Cancelled: 'bg-line-strong',
   Running: 'bg-busy animate-pulse',
   Waiting: 'bg-busy',
   Queued: 'bg-busy',

@@ -8,6 +8,7 @@ import type { TimelineRowData } from './timeline-rows.ts';
 const ICONS: Record<TimelineRowData['status'], [icon: IconName, color: string]> = {
   Completed: ['check', 'text-good'],
   Failed: ['close', 'text-bad'],
+  Cancelled: ['close', 'text-muted'],
   Waiting: ['clock', 'text-warn'],
   Running: ['play', 'text-busy'],
   Queued: ['clock', 'text-muted'],
@@ -63,6 +64,7 @@ export function TimelineRow({ runId, ended, row, extent, nowMs, open, onToggle }
 
 /** The row in words, in addition to color and shape. */
 function summaryOf({ kind, status, attempt, untilMs, waitsFor, timedOut }: TimelineRowData): string {
+  if (status === 'Cancelled') return 'cancelled';
   const awaited = waitsFor === null ? '' : ` ${waitsFor}`;
   if (kind === 'slept') return status === 'Waiting' ? 'sleeping' : 'slept';
   if (kind === 'waited') {

@@ -9,7 +9,7 @@ export interface TimelineRowData {
   key: number;
   name: string;
   kind: RowKind;
-  status: 'Completed' | 'Failed' | 'Waiting' | 'Running' | 'Queued';
+  status: 'Completed' | 'Failed' | 'Cancelled' | 'Waiting' | 'Running' | 'Queued';
   /** 0 is the first; null: not an attempt but a wait. */
   attempt: number | null;
   stepId: string | null;

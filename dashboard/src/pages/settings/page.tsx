@@ -4,6 +4,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
 import { Appearance } from './appearance.tsx';
 import { InstallationLimits } from './installation-limits.tsx';
+import { Notifications } from './notifications.tsx';
 import { StartupSettings } from './startup-settings.tsx';
 import { StorageCard } from './storage.tsx';
 
@@ -22,6 +23,7 @@ export default function SettingsPage() {
           <div className="space-y-6">
             <About />
             <Appearance />
+            <Notifications />
           </div>
           <div className="space-y-6">
             <StorageCard />

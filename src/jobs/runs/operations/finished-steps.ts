@@ -31,6 +31,11 @@ export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => Histor
   return steps;
 }
 
+/** What they add to the history. */
+export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
+  return steps.flatMap(({ entry }) => entry ?? []);
+}
+
 /** Why a run fails whose steps are too many, or too large together. */
 export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
   return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };

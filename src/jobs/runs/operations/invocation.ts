@@ -7,7 +7,9 @@ import { untilOf } from './timeout.ts';
 
 export function pendingInvocation(op: Op): StartingStep | Failure {
   const until = untilOf(op);
-  return 'kind' in until ? until : { op: 'InvokeFunction', name: stepName(op), ...until };
+  if ('kind' in until) return until;
+  const invokes = op.opts?.function_id;
+  return { op: 'InvokeFunction', name: stepName(op), ...(invokes && { invokes }), ...until };
 }
 
 export async function startInvocation(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {

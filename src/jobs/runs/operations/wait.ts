@@ -3,6 +3,7 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { expressionEventOf } from '../../../model/events/expression-event.ts';
 import { compileWait } from '../../../model/expressions/expression.ts';
+import { shownExpression } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
@@ -19,7 +20,9 @@ export function pendingWait(op: Op): StartingStep | Failure {
   const problem = expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
   const until = untilOf(op);
-  return 'kind' in until ? until : { ...waitingStep('WaitForEvent', op, name), ...until };
+  if ('kind' in until) return until;
+  const shown = expression ? { expression: shownExpression(expression) } : {};
+  return { ...waitingStep('WaitForEvent', op, name), ...shown, ...until };
 }
 
 export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {

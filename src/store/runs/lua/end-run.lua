@@ -52,6 +52,14 @@ redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
+-- The steps that the run was in end with it. A planned step of a run that fails has failed attempts, or was never called.
+local is_cancelled = ARGV[FIRST_FIELD + 1] == STATUS_CANCELLED
+for i = 1, #pending_steps, 2 do
+  local step, pending_step = pending_steps[i], pending_steps[i + 1]
+  if is_cancelled or not string.find(pending_step, PENDING_PLANNED, 1, true) then
+    redis.call('RPUSH', history, '{"stepId":' .. cjson.encode(step) .. ',"endedAt":' .. now .. ',"pending":' .. pending_step .. '}')
+  end
+end
 redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
 local elsewhere = remove_waits(run)
 for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA }) do

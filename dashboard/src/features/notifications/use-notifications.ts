@@ -1,0 +1,74 @@
+/** Browser notifications of failed runs, held events and new issues, if the user has asked for them. One tab shows them for all; it stays
+ *  connected while it is hidden. */
+import { useEffect, useRef, useState } from 'react';
+import { PRODUCTION } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import { keepOpenWhenHidden, useLiveUpdates } from '../../api/live-updates.ts';
+import { usePreference } from './preference.ts';
+import { noActivity, summaryOf } from './summary.ts';
+
+/** Between two notifications. */
+const PAUSE_MS = 10_000;
+const LOCK = 'tidegate-notifications';
+
+export function useNotifications(): void {
+  const env = useEnv();
+  const isOn = usePreference() === 'on';
+  const isChosen = useLock(isOn);
+  const activity = useRef(noActivity());
+  useEffect(() => (isChosen ? keepOpenWhenHidden(env) : undefined), [isChosen, env]);
+  useEffect(() => {
+    activity.current = noActivity();
+    if (!isChosen) return;
+    const timer = setInterval(() => {
+      // Who looks at the page sees it there.
+      if (!document.hasFocus()) show(activity.current, env);
+      activity.current = noActivity();
+    }, PAUSE_MS);
+    return () => clearInterval(timer);
+  }, [isChosen, env]);
+  useLiveUpdates('runs', ({ runs }) => {
+    if (!isChosen) return;
+    for (const { function_id, status } of runs) if (status === 'Failed') activity.current.failedRuns.push(function_id);
+  });
+  useLiveUpdates('held-events', ({ count }) => {
+    activity.current.heldEvents += count;
+  });
+  useLiveUpdates('webhook-issues', ({ issues }) => {
+    activity.current.newIssues += issues.filter(({ state }) => state === 'open').length;
+  });
+}
+
+function show(activity: ReturnType<typeof noActivity>, env: string): void {
+  const summary = summaryOf(activity);
+  if (!summary) return;
+  const { text, path } = summary;
+  const notification = new Notification('Tidegate', { body: env === PRODUCTION ? text : `${env}: ${text}`, tag: LOCK });
+  notification.onclick = () => {
+    window.focus();
+    const separator = path.includes('?') ? '&' : '?';
+    window.location.assign(env === PRODUCTION ? path : `${path}${separator}env=${encodeURIComponent(env)}`);
+  };
+}
+
+/** Whether this tab is the one of all that has the lock. */
+function useLock(isWanted: boolean): boolean {
+  const [isHeld, setIsHeld] = useState(false);
+  useEffect(() => {
+    if (!isWanted) return;
+    const waiting = new AbortController();
+    let release = () => {};
+    const held = () =>
+      new Promise<void>((resolve) => {
+        setIsHeld(true);
+        release = resolve;
+      });
+    navigator.locks.request(LOCK, { signal: waiting.signal }, held).catch(() => {});
+    return () => {
+      setIsHeld(false);
+      waiting.abort();
+      release();
+    };
+  }, [isWanted]);
+  return isHeld;
+}

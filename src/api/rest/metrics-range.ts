@@ -1,0 +1,37 @@
+/** The time range of metrics. */
+import { ServiceError } from '../../errors.ts';
+import { timeSchema } from '../views/time.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Query parameters.
+ *  @param defaultMs length of the range without `from`: an hour or a day */
+export function timeRange(defaultMs: number) {
+  const length = defaultMs === HOUR_MS ? 'an hour' : 'a day';
+  return {
+    from: timeSchema
+      .optional()
+      .meta({ description: `Inclusive. Default: ${length} before \`to\`. At most 7 days ago` }),
+    to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
+  };
+}
+
+/** Clamps the requested time range to what is stored.
+ *  @throws ServiceError input_invalid when it ends before it begins */
+export function timeRangeOf(
+  { from, to }: { from?: number | undefined; to?: number | undefined },
+  defaultMs: number,
+  keptMs: number,
+  nowMs: number,
+): { from: number; to: number } {
+  const end = Math.min(to ?? nowMs, nowMs);
+  const start = from ?? end - defaultMs;
+  if (start >= end) {
+    throw new ServiceError('input_invalid', {
+      detail: 'query parameter "from": expected a time before "to" and before now',
+      facts: { field: 'from' },
+    });
+  }
+  const oldest = nowMs - keptMs;
+  return { from: Math.max(start, oldest), to: Math.max(end, oldest) };
+}

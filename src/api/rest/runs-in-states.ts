@@ -1,0 +1,61 @@
+/** Pages of runs that are in some states. No index has the states of active runs: they are looked at, a bounded number for each page. */
+import type { SearchPage } from '../../history/search-merge.ts';
+import type { RunStates } from '../../jobs/runs/run-states.ts';
+import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
+import { ACTIVE_STATES, type RunStateKind } from '../../model/runs/run-state.ts';
+import type { Position } from '../../store/redis/pagination.ts';
+
+const READ_AT_ONCE = 100;
+/** Runs that are looked at for one page: some 30 pipelines. */
+const LOOKED_AT_MAX = 1_000;
+
+/** Reads runs with these statuses from a position on; undefined: from the newest. */
+type ReadPage = (
+  statuses: readonly RunStatus[] | undefined,
+  cursor: Position | undefined,
+  limit: number,
+) => Promise<SearchPage<Run>>;
+
+interface StateFilter {
+  states: readonly RunStateKind[];
+  /** Only these; undefined: any. */
+  statuses: readonly RunStatus[] | undefined;
+  cursor: Position | undefined;
+  limit: number;
+}
+
+export async function runsInStates(
+  read: ReadPage,
+  runStates: RunStates,
+  { states, statuses, cursor, limit }: StateFilter,
+): Promise<SearchPage<Run>> {
+  const possible = RUN_STATUSES.filter((status) => states.some((state) => mayHave(state, status)));
+  const wanted = statuses ? possible.filter((status) => statuses.includes(status)) : possible;
+  if (wanted.length === 0) return { found: [], next: undefined };
+  // The statuses say enough.
+  if (ACTIVE_STATES.every((state) => states.includes(state)) || !wanted.some(isActive))
+    return read(wanted, cursor, limit);
+  const found: Run[] = [];
+  let position = cursor;
+  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += READ_AT_ONCE) {
+    const page = await read(wanted, position, READ_AT_ONCE);
+    const stateOf = await runStates.of(page.found);
+    for (const run of page.found) {
+      if (!states.includes(stateOf.get(run.id)?.kind ?? 'running')) continue;
+      found.push(run);
+      if (found.length === limit) return { found, next: { at: run.queuedAt, id: run.id } };
+    }
+    if (page.next === undefined || page.stoppedEarly) return { ...page, found };
+    position = page.next;
+  }
+  return { found, next: position, stoppedEarly: 'time' };
+}
+
+function mayHave(state: RunStateKind, status: RunStatus): boolean {
+  if (isActive(status)) return (ACTIVE_STATES as readonly string[]).includes(state);
+  return state === status.toLowerCase();
+}
+
+function isActive(status: RunStatus): boolean {
+  return status === 'Queued' || status === 'Running';
+}

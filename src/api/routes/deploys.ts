@@ -1,0 +1,49 @@
+/** `/v1/deploys`: when apps changed, and what. */
+import { z } from 'zod';
+import type { Deploys } from '../../store/apps/deploys.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { deploySchema, presentDeploy } from '../views/deploy.ts';
+import { timeSchema } from '../views/time.ts';
+
+export interface DeployRouteDeps {
+  deploys: Deploys;
+  functions: Functions;
+}
+
+export function deployRoutes({ deploys, functions }: DeployRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/deploys',
+      tag: 'Apps',
+      access: 'read',
+      scope: 'environment',
+      operationId: 'listDeploys',
+      summary: 'List deploys',
+      description:
+        'Newest first. A registration is a deploy when it changes something: functions, their configuration, the URL, the SDK, or the ID of the ' +
+        'build. Kept for 90 days, or for the retention if that is longer: the last 100 of an app, and the last 500 of an environment.',
+      query: z.object({
+        app: z.string().max(128).optional().meta({ description: 'Name of an app' }),
+        function_id: z.string().max(256).optional().meta({ description: 'Deploys of the app that has this function' }),
+        from: timeSchema.optional().meta({ description: 'Inclusive' }),
+        to: timeSchema.optional().meta({ description: 'Exclusive' }),
+        ...pageQuery(namePosition),
+      }),
+      data: z.array(deploySchema),
+      errors: [],
+      async handle({ env, query: { app, function_id: functionId, from = 0, to = Number.POSITIVE_INFINITY, ...at } }) {
+        const owner = functionId === undefined ? app : (await functions.read(env, functionId))?.app;
+        const isUnknown = functionId !== undefined && (owner === undefined || (app !== undefined && app !== owner));
+        const all = isUnknown ? [] : await deploys.list(env, owner);
+        const asked = all.filter((deploy) => deploy.at >= from && deploy.at < to);
+        const sorted = asked.sort((a, b) => (a.id < b.id ? 1 : -1));
+        const { page, next } = pageOfNewest(sorted, ({ id }) => id, at);
+        return listReply(page, { present: presentDeploy, positionOf: ({ id }) => id, next });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,163 @@
+/** `/v1/functions/:id/metrics`: the runs and steps of a function over time. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { BUCKETS, quantile } from '../../model/capacity/histogram.ts';
+import type { Deploys } from '../../store/apps/deploys.ts';
+import type { Functions } from '../../store/apps/functions.ts';
+import { addTo, type Durations, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
+import {
+  FUNCTION_SERIES_KEPT_MS,
+  type FunctionPoint,
+  type FunctionSeries,
+  type StepSeries,
+  timeStepOf,
+} from '../../store/telemetry/function-series.ts';
+import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
+import { type Route, route } from '../rest/route.ts';
+import { deploySchema, presentDeploy } from '../views/deploy.ts';
+
+const DAY_MS = 86_400_000;
+
+const durationSchema = z
+  .object({ p50: z.number(), p95: z.number(), p99: z.number() })
+  .nullable()
+  .meta({ description: 'Milliseconds, accurate to 10 %; null: nothing ended' });
+
+const pointSchema = z.object({
+  at: z.iso.datetime().meta({ description: 'Start of the time step' }),
+  started: z.int().meta({ description: 'Runs whose function was called for the first time' }),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+  attempts_failed: z.int().meta({ description: 'Attempts that failed, those that were retried included' }),
+  duration_ms: durationSchema.meta({
+    description: 'Of the runs that completed or failed: from their start to their end',
+  }),
+});
+
+const stepSchema = z.object({
+  name: z.string().nullable().meta({
+    description: 'The first 100 characters of its name; null: all steps beyond the first 50 names of a day together',
+  }),
+  count: z.int().meta({ description: 'How often it ended; each attempt counts' }),
+  failed: z.int(),
+  duration_ms: durationSchema,
+  series: z
+    .array(z.object({ at: z.iso.datetime(), count: z.int(), failed: z.int(), duration_ms: durationSchema }))
+    .optional()
+    .meta({ description: 'Only of the step that is asked for; time steps in which it did not end are absent' }),
+});
+
+export const functionMetricsSchema = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    step_seconds: z.int(),
+    points: z.array(pointSchema),
+    total: pointSchema.omit({ at: true }),
+    series_seconds: z.int().meta({ description: 'Time step of the `series` of steps' }),
+    steps: z.array(stepSchema).meta({ description: 'The most frequent first, sleeps excluded' }),
+    deploys: z.array(deploySchema).meta({ description: 'Of its app, in the time range, newest first' }),
+  })
+  .meta({ id: 'FunctionMetrics' });
+
+export interface FunctionMetricsRouteDeps {
+  functions: Functions;
+  functionSeries: FunctionSeries;
+  deploys: Deploys;
+}
+
+export function functionMetricsRoutes({ functions, functionSeries, deploys }: FunctionMetricsRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/functions/:id/metrics',
+      tag: 'Functions',
+      access: 'read',
+      scope: 'environment',
+      operationId: 'getFunctionMetrics',
+      summary: 'Get the runs and steps of a function over time',
+      description:
+        'The last 6 hours in steps of a minute, the last day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most seven ' +
+        'seconds.',
+      params: z.object({ id: z.string() }),
+      query: z.object({
+        ...timeRange(DAY_MS),
+        step: z.string().max(100).optional().meta({ description: 'Name of the step whose `series` is wanted' }),
+      }),
+      data: functionMetricsSchema,
+      errors: ['not_found'],
+      async handle({ env, params: { id }, query: { step, ...range } }) {
+        const fn = await functions.read(env, id);
+        if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
+        const now = Date.now();
+        const { from, to } = timeRangeOf(range, DAY_MS, FUNCTION_SERIES_KEPT_MS, now);
+        const stepMs = timeStepOf(from, to, now);
+        const [points, steps, all] = await Promise.all([
+          functionSeries.runs(env, id, from, to, stepMs),
+          functionSeries.steps(env, id, from, to, stepMs),
+          deploys.list(env, fn.app),
+        ]);
+        const presented = steps.map((one) => presentStep(one, one.name === step));
+        return {
+          data: {
+            from: iso(from),
+            to: iso(to),
+            step_seconds: stepMs / 1_000,
+            points: points.map((point) => ({ at: iso(point.at), ...presentRuns([point]) })),
+            total: presentRuns(points),
+            series_seconds: Math.max(stepMs, 300_000) / 1_000,
+            steps: presented.sort((a, b) => +(a.name === null) - +(b.name === null) || b.count - a.count),
+            deploys: all.filter(({ at }) => at >= from && at < to).map(presentDeploy),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function presentRuns(points: readonly FunctionPoint[]) {
+  const sum = (of: keyof FunctionPoint['counts']) => points.reduce((all, { counts }) => all + counts[of], 0);
+  return {
+    started: sum('started'),
+    completed: sum('completed'),
+    failed: sum('failed'),
+    cancelled: sum('cancelled'),
+    attempts_failed: sum('attemptsFailed'),
+    duration_ms: percentiles(points),
+  };
+}
+
+function presentStep({ name, points }: StepSeries, hasSeries: boolean) {
+  return {
+    name: name === OTHER_STEPS ? null : name,
+    ...presentCounts(points),
+    ...(hasSeries && { series: points.map((point) => ({ at: iso(point.at), ...presentCounts([point]) })) }),
+  };
+}
+
+function presentCounts(points: StepSeries['points']) {
+  const count = points.reduce(
+    (all, { durations }) => all + [...durations.values()].reduce((sum, one) => sum + one, 0),
+    0,
+  );
+  const failed = points.reduce((all, point) => all + point.failed, 0);
+  return { count, failed, duration_ms: percentiles(points) };
+}
+
+function percentiles(points: readonly { durations: Durations }[]) {
+  const all: Durations = new Map();
+  for (const { durations } of points) for (const [bucket, count] of durations) addTo(all, bucket, count);
+  const counts = Array.from({ length: BUCKETS }, (_, bucket) => all.get(bucket) ?? 0);
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => quantile(counts, share));
+  if (p50 === undefined || p95 === undefined || p99 === undefined) return null;
+  return { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,71 @@
+/** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
+import { z } from 'zod';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Metrics } from '../../store/telemetry/metrics.ts';
+import type { Processes } from '../../store/telemetry/processes.ts';
+import type { HeldEvents } from '../../store/webhooks/held-events.ts';
+import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import { type Route, route } from '../rest/route.ts';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+export const statusSchema = z
+  .object({
+    workers_alive: z.int().meta({ description: '0: events are accepted but not processed' }),
+    accepts_events: z.boolean().meta({ description: 'false: events are rejected with 429 or 503 and `Retry-After`' }),
+    runs_failed_last_hour: z.int().meta({ description: 'Of the environment' }),
+    held_events: z.int().meta({ description: 'Events of webhooks that wait for an environment' }),
+    open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
+  })
+  .meta({ id: 'Status' });
+
+export interface StatusRouteDeps {
+  processes: Pick<Processes, 'alive'>;
+  metrics: Pick<Metrics, 'steps'>;
+  heldEvents: Pick<HeldEvents, 'count'>;
+  webhookIssues: Pick<WebhookIssues, 'count'>;
+  backpressure: Pick<Backpressure, 'full'>;
+}
+
+export function statusRoutes({
+  processes,
+  metrics,
+  heldEvents,
+  webhookIssues,
+  backpressure,
+}: StatusRouteDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/status',
+      tag: 'Overview',
+      access: 'read',
+      scope: 'environment',
+      operationId: 'getStatus',
+      summary: 'Get what needs attention',
+      description:
+        'Workers, held events and issues concern the whole installation, failed runs the environment. 503 `unavailable`: Redis cannot be reached.',
+      data: statusSchema,
+      errors: [],
+      async handle({ env }) {
+        const nowMs = Date.now();
+        const [alive, points, held, issues] = await Promise.all([
+          processes.alive(),
+          metrics.steps(env, nowMs - HOUR_MS, nowMs, MINUTE_MS),
+          heldEvents.count(nowMs),
+          webhookIssues.count('open', nowMs),
+        ]);
+        return {
+          data: {
+            workers_alive: alive.filter(({ kind }) => kind === 'worker').length,
+            accepts_events: !backpressure.full,
+            runs_failed_last_hour: points.reduce((sum, { counts }) => sum + counts.runsFailed, 0),
+            held_events: held,
+            open_webhook_issues: issues,
+          },
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,54 @@
+/** When the jobs of calls are due that are not due yet: retries, first calls of runs on future events, calls that were deferred for want of
+ *  capacity. */
+import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import { type CallJob, DELAYED_SCORE_PER_MS } from '../queues/queues.ts';
+import { type CallRef, jobIdOf } from './call-ref.ts';
+
+export interface DelayedJob {
+  /** Unix milliseconds. */
+  until: number;
+  /** Attempts so far, and how many there may be. */
+  attemptsMade: number;
+  attempts: number;
+  /** Whether a worker has had it before. */
+  wasTried: boolean;
+}
+
+export class DelayedJobs {
+  readonly #redis: Redis;
+  readonly #queues: PartitionQueues;
+
+  constructor(redis: Redis, queues: PartitionQueues) {
+    this.#redis = redis;
+    this.#queues = queues;
+  }
+
+  /** In the order of the calls, in two pipelines; undefined: its job is not delayed, or there is none. */
+  async of(calls: readonly CallRef[]): Promise<(DelayedJob | undefined)[]> {
+    const jobs = calls.map((call) => ({ id: jobIdOf(call), queue: this.#queues.of(call.runId).runs }));
+    const scores = await inPipelines<string | null>(
+      this.#redis,
+      jobs.map(({ id, queue }) => ['zscore', queue.toKey('delayed'), id]),
+    );
+    const delayed = jobs.filter((_, i) => scores[i] !== null);
+    const fields = await inPipelines<(string | null)[]>(
+      this.#redis,
+      delayed.map(({ id, queue }) => ['hmget', queue.toKey(id), 'atm', 'ats', 'opts', 'data']),
+    );
+    const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));
+    return jobs.map((job, i) => {
+      const [made, tried, opts, data] = fieldsOf.get(job) ?? [];
+      // Without data the job has ended in between.
+      if (!data || !opts) return undefined;
+      const { attemptsBefore = 0 } = JSON.parse(data) as Pick<CallJob, 'attemptsBefore'>;
+      const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };
+      return {
+        until: Math.floor(Number(scores[i]) / DELAYED_SCORE_PER_MS),
+        attemptsMade: Number(made ?? 0) + attemptsBefore,
+        attempts: attempts + attemptsBefore,
+        wasTried: Number(tried ?? 0) > 0,
+      };
+    });
+  }
+}

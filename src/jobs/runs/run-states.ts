@@ -1,0 +1,149 @@
+/** Where runs are: what holds them back, what they wait for, and until when. Of any number of runs in three pipelines, of which none reads outputs
+ *  or memos. */
+import { type Limit, limitsOf } from '../../model/flow-control/limits.ts';
+import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.ts';
+import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
+import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
+import type { LimitUsage, Position } from '../../store/flow-control/limit-usage.ts';
+import type { Redis } from '../../store/redis/connection.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import { type PendingSteps, pendingStepsOf } from '../../store/runs/pending-steps.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { type CallRef, entryOf } from './call-ref.ts';
+import type { DelayedJob, DelayedJobs } from './delayed-jobs.ts';
+
+export interface RunStatesDeps {
+  redis: Redis;
+  keys: Keyspace;
+  usage: LimitUsage;
+  functions: FunctionTables;
+  delayedJobs: DelayedJobs;
+  capacity: () => number;
+}
+
+/** A call that a run needs next, or a request of one of its steps. */
+interface NextCall {
+  ref: CallRef;
+  step?: { id: string; name: string };
+  /** Where it waits if a limit holds it back; undefined: it has none. */
+  line?: { home: string; backlog: string; entry: string; limits: Limit[] } | undefined;
+}
+
+interface SeenCall extends NextCall {
+  position: Position | undefined;
+  delayed: DelayedJob | undefined;
+}
+
+export class RunStates {
+  readonly #deps: RunStatesDeps;
+
+  constructor(deps: RunStatesDeps) {
+    this.#deps = deps;
+  }
+
+  /** By run ID.
+   *  @param runs of one environment */
+  async of(runs: readonly Run[]): Promise<Map<string, RunState>> {
+    const ended = runs.flatMap((run) => (hasEnded(run) ? [[run.id, endedState(run)] as const] : []));
+    const active = runs.filter((run) => !hasEnded(run));
+    return new Map([...ended, ...(active.length > 0 ? await this.#ofActive(active) : [])]);
+  }
+
+  async #ofActive(runs: readonly Run[]): Promise<[string, RunState][]> {
+    const { redis, keys, usage, delayedJobs } = this.#deps;
+    const steps = await pendingStepsOf(redis, keys, runs);
+    const calls = await this.#nextCallsOf(runs, steps);
+    const all = calls.flat();
+    const lines = all.flatMap(({ line }) => line ?? []);
+    const [positions, delayed] = await Promise.all([
+      usage.positionsOf(lines),
+      delayedJobs.of(all.map(({ ref }) => ref)),
+    ]);
+    const positionOf = new Map(lines.map((line, i) => [line, positions[i]]));
+    const delayOf = new Map(all.map((call, i) => [call, delayed[i]]));
+    return runs.map((run, i) => {
+      const seen = (calls[i] as NextCall[]).map((call) => ({
+        ...call,
+        position: call.line && positionOf.get(call.line),
+        delayed: delayOf.get(call),
+      }));
+      return [run.id, activeState(run, steps[i] as PendingSteps, seen)];
+    });
+  }
+
+  async #nextCallsOf(runs: readonly Run[], steps: readonly PendingSteps[]): Promise<NextCall[][]> {
+    const { functions, capacity } = this.#deps;
+    const [{ env } = { env: '' }] = runs;
+    // Only once: a function that was deleted is not looked up for each of its runs.
+    const table = await functions.recent(env);
+    return runs.map((run, i) => {
+      const fn = table.find(run.functionId);
+      const { id: runId, keys, startedAt, queuedAt } = run;
+      const found = fn && limitsOf({ env, fn, keys, isStart: startedAt === undefined, queuedAt, capacity: capacity() });
+      return nextCallsOf(runId, steps[i] as PendingSteps).map((call) => ({
+        ...call,
+        line: found && !call.ref.request ? { ...found, entry: entryOf(call.ref) } : undefined,
+      }));
+    });
+  }
+}
+
+function endedState({ status }: Run): RunState {
+  return { kind: status.toLowerCase() as RunStateKind };
+}
+
+function nextCallsOf(runId: string, { pending, done }: PendingSteps): NextCall[] {
+  const ofSteps = [...pending].flatMap(([stepId, step]): NextCall[] => {
+    const request = requestsOutside(step);
+    if (step.op !== 'StepPlanned' && !request) return [];
+    return [{ ref: { runId, stepId, request }, step: { id: stepId, name: step.name } }];
+  });
+  return [{ ref: { runId, at: done } }, ...ofSteps];
+}
+
+function activeState(run: Run, { pending, unread }: PendingSteps, [ofRun, ...ofSteps]: SeenCall[]): RunState {
+  const next = ofRun && callState(run, ofRun);
+  const states = [
+    ...(next && (pending.size === 0 || next.kind === 'held' || next.kind === 'retrying') ? [next] : []),
+    ...ofSteps.map((call) => callState(run, call)),
+    ...[...pending].flatMap(([stepId, step]) => waitState(run, stepId, step) ?? []),
+  ];
+  return chosenState(states, unread) ?? { kind: 'running' };
+}
+
+function callState({ startedAt }: Run, { ref, step, line, position, delayed }: SeenCall): RunState {
+  const ofStep = step && { step };
+  if (position) {
+    const limit = line?.limits.find(({ id }) => id === position.heldBy);
+    return { kind: 'held', position: position.ahead + 1, ...(limit && { limit }), ...ofStep };
+  }
+  if (delayed && delayed.attemptsMade > 0) {
+    const { until, attemptsMade, attempts } = delayed;
+    return { kind: 'retrying', until, attempt: { next: attemptsMade + 1, max: attempts }, ...ofStep };
+  }
+  if (ref.request) return { kind: 'requesting', ...ofStep };
+  // A job that was deferred for want of capacity has been looked at, and is not for a moment to come.
+  if (startedAt === undefined) return { kind: 'queued', ...(delayed && !delayed.wasTried && { until: delayed.until }) };
+  return { kind: 'running', ...ofStep };
+}
+
+/** Of a step that ends without a call. */
+function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
+  const { op, name, until, invokes } = step;
+  const shared = { step: { id: stepId, name }, ...(until !== undefined && { until }) };
+  const awaited = awaitedBy(step);
+  switch (op) {
+    case 'Sleep':
+      return { kind: 'sleeping', ...shared };
+    case 'WaitForEvent':
+      return { kind: 'waiting_for_event', ...(awaited && { name: awaited }), ...shared };
+    case 'WaitForSignal':
+      return { kind: 'waiting_for_signal', ...(awaited && { name: awaited }), ...shared };
+    case 'InvokeFunction': {
+      const invoked = { ...(invokes && { functionId: invokes }), runId: invokedRunId(runId, stepId) };
+      return { kind: 'invoking', invoked, ...shared };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+/** Deploys: what a registration changed of an app. A registration with the same content is none. */
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '../values/json.ts';
+import type { AppFunction } from './app.ts';
+
+/** How a registration came: by a request of the app, over a connection of it, because a process in dev mode found it, or because somebody asked
+ *  for it. */
+export const SYNC_KINDS = ['app', 'connection', 'discovery', 'request'] as const;
+
+export interface SyncOrigin {
+  kind: (typeof SYNC_KINDS)[number];
+  /** Who asked for it, of the kind `request`. */
+  name?: string;
+}
+
+/** What an app says of itself, beside its functions. */
+export interface AppFacts {
+  url: string;
+  /** Name and version. */
+  sdk?: string | undefined;
+  framework?: string | undefined;
+  /** Which build of the app it is, as its SDK says. */
+  deployId?: string | undefined;
+}
+
+export const APP_FACTS = ['url', 'sdk', 'framework', 'deployId'] as const satisfies (keyof AppFacts)[];
+
+export interface FactChange {
+  fact: (typeof APP_FACTS)[number];
+  /** undefined: it had none. */
+  from?: string | undefined;
+}
+
+export interface ChangedFunction {
+  id: string;
+  /** Names of the fields of its configuration that differ. */
+  fields: string[];
+}
+
+export interface FunctionChanges {
+  added: string[];
+  removed: string[];
+  changed: ChangedFunction[];
+  /** Further functions, which are not named. */
+  omitted: number;
+}
+
+export interface Deploy extends AppFacts {
+  id: string;
+  app: string;
+  /** Unix milliseconds. */
+  at: number;
+  by: SyncOrigin;
+  /** Whether the app was not known before. */
+  first: boolean;
+  /** Of what the app says of itself. */
+  changes: FactChange[];
+  functions: FunctionChanges;
+  /** Digest of what was registered: two processes that register the same at once are one deploy. */
+  content: string;
+}
+
+/** Characters of the function IDs and field names that a deploy names. */
+const NAMES_LENGTH_MAX = 2_000;
+const FIELDS_MAX = 20;
+const FIELD_LENGTH_MAX = 64;
+
+/** What differs between two registrations; undefined: nothing.
+ *  @param before undefined: the app was not known
+ *  @param previous its functions, archived ones included
+ *  @param registered its functions now
+ *  @param removed IDs of those that it no longer registers */
+export function changesOf(
+  before: AppFacts | undefined,
+  after: AppFacts,
+  { previous, registered, removed }: Record<'previous' | 'registered', readonly AppFunction[]> & { removed: string[] },
+): Pick<Deploy, 'first' | 'changes' | 'functions'> | undefined {
+  const known = new Map(previous.filter(({ archived }) => !archived).map((fn) => [fn.id, fn]));
+  const added = registered.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+  const changed = registered.flatMap((fn) => {
+    const fields = changedFields(known.get(fn.id), fn);
+    return fields.length > 0 ? { id: fn.id, fields } : [];
+  });
+  const changes: FactChange[] = before
+    ? APP_FACTS.filter((fact) => differs(fact, before, after)).map((fact) => ({ fact, from: before[fact] }))
+    : [];
+  const first = before === undefined;
+  if (!first && changes.length + added.length + changed.length + removed.length === 0) return undefined;
+  return { first, changes, functions: bounded(added, removed, changed) };
+}
+
+/** Some ways to register do not tell the build: that is no other one. */
+function differs(fact: (typeof APP_FACTS)[number], before: AppFacts, after: AppFacts): boolean {
+  return before[fact] !== after[fact] && !(fact === 'deployId' && after.deployId === undefined);
+}
+
+/** Digest of what an app registered, whatever the order of its functions. */
+export function contentOf(facts: AppFacts, registered: readonly AppFunction[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(APP_FACTS.map((fact) => facts[fact] ?? null)));
+  const byId = registered.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { config } of byId) hash.update(JSON.stringify(withoutUrl(config)));
+  return hash.digest('base64url').slice(0, 22);
+}
+
+/** A new URL of the app, which is in every function, changes none of them. */
+function changedFields(before: AppFunction | undefined, after: AppFunction): string[] {
+  if (!before) return [];
+  const [was, is] = [withoutUrl(before.config), withoutUrl(after.config)];
+  const names = new Set([...Object.keys(was), ...Object.keys(is)]);
+  const changed = [...names].filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
+  return changed.slice(0, FIELDS_MAX).map((name) => name.slice(0, FIELD_LENGTH_MAX));
+}
+
+function withoutUrl(config: Record<string, unknown>): Record<string, unknown> {
+  const { steps } = config;
+  if (!isJsonObject(steps)) return config;
+  const rest = Object.entries(steps).map(([id, step]) => {
+    if (!isJsonObject(step) || !isJsonObject(step.runtime)) return [id, step];
+    const { url: _, ...runtime } = step.runtime;
+    return [id, { ...step, runtime }];
+  });
+  return { ...config, steps: Object.fromEntries(rest) };
+}
+
+function bounded(added: string[], removed: string[], changed: ChangedFunction[]): FunctionChanges {
+  let left = NAMES_LENGTH_MAX;
+  const fits = (length: number) => {
+    left -= length;
+    return left >= 0;
+  };
+  const functions = {
+    added: added.filter((id) => fits(id.length)),
+    removed: removed.filter((id) => fits(id.length)),
+    changed: changed.filter(({ id, fields }) => fits(id.length + fields.join('').length)),
+  };
+  const named = functions.added.length + functions.removed.length + functions.changed.length;
+  return { ...functions, omitted: added.length + removed.length + changed.length - named };
+}

@@ -1,0 +1,46 @@
+/** The last deploys of each app, and of each environment (the keys `appDeploys` and `deploys`). */
+import type { Deploy } from '../../model/apps/deploy.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+const DAY_MS = 86_400_000;
+/** They outlive the runs that they explain. */
+const KEPT_MS = 90 * DAY_MS;
+const OF_APP_MAX = 100;
+/** All of them are read at once: a deploy takes 4 KiB at most, a URL included. */
+const OF_ENVIRONMENT_MAX = 500;
+
+export class Deploys {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #keptMs: number;
+
+  /** @param retentionMs of runs */
+  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#keptMs = Math.max(KEPT_MS, retentionMs);
+  }
+
+  /** @returns whether it is one: the app's last deploy has another content */
+  async record(env: string, deploy: Deploy): Promise<boolean> {
+    const keys = [this.#keys.appDeploys(env, deploy.app), this.#keys.deploys(env)] as const;
+    const text = JSON.stringify(deploy);
+    const limits = [OF_APP_MAX, OF_ENVIRONMENT_MAX, this.#keptMs];
+    return (await this.#redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
+  }
+
+  /** Newest first, at most 100 of an app and 500 of an environment.
+   *  @param app undefined: all apps */
+  async list(env: string, app?: string): Promise<Deploy[]> {
+    const key = app === undefined ? this.#keys.deploys(env) : this.#keys.appDeploys(env, app);
+    const oldest = Date.now() - this.#keptMs;
+    const texts = await this.#redis.lrange(key, 0, -1);
+    return texts.map((text) => JSON.parse(text) as Deploy).filter(({ at }) => at > oldest);
+  }
+
+  /** The app's last deploy at or before a time (Unix milliseconds). */
+  async lastBefore(env: string, app: string, timeMs: number): Promise<Deploy | undefined> {
+    return (await this.list(env, app)).find(({ at }) => at <= timeMs);
+  }
+}

@@ -1,0 +1,15 @@
+-- Adds a deploy to the histories of its app and of its environment, unless the app's newest one has the same content: several processes may
+-- register an app at once.
+-- KEYS: the app's deploys (list, newest first), the environment's deploys (list, newest first)
+-- ARGV: deploy (JSON), its content, most deploys of the app, most of the environment, TTL (ms)
+-- Returns whether it was added (0 or 1).
+local newest = redis.call('LINDEX', KEYS[1], 0)
+if newest and cjson.decode(newest).content == ARGV[2] then
+  return 0
+end
+for i = 1, 2 do
+  redis.call('LPUSH', KEYS[i], ARGV[1])
+  redis.call('LTRIM', KEYS[i], 0, tonumber(ARGV[2 + i]) - 1)
+  redis.call('PEXPIRE', KEYS[i], ARGV[5])
+end
+return 1

@@ -1,0 +1,40 @@
+/** The pending steps of many runs at once, without their memos. */
+import type { Pending } from '../../model/runs/memo.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** Of each run: about as many are read, however many it has. */
+const READ_MAX = 32;
+
+export interface PendingSteps {
+  /** Some of them, by their hashed IDs. */
+  pending: Map<string, Pending>;
+  /** Those that were not read. */
+  unread: number;
+  /** Number of finished steps. */
+  done: number;
+}
+
+/** In the order of the runs. */
+export async function pendingStepsOf(
+  redis: Redis,
+  keys: Keyspace,
+  runs: readonly { env: string; id: string }[],
+): Promise<PendingSteps[]> {
+  const commands = runs.flatMap(({ env, id }) => {
+    const { pending, stack } = keys.of(id);
+    return [
+      ['hscan', pending(env, id), 0, 'COUNT', READ_MAX],
+      ['hlen', pending(env, id)],
+      ['llen', stack(env, id)],
+    ];
+  });
+  const found = await inPipelines<unknown>(redis, commands);
+  return runs.map((_, i) => {
+    const [[, flat], count, done] = found.slice(3 * i, 3 * i + 3) as [[string, string[]], number, number];
+    const pending = new Map<string, Pending>();
+    for (let n = 0; n < flat.length; n += 2)
+      pending.set(flat[n] as string, JSON.parse(flat[n + 1] as string) as Pending);
+    return { pending, unread: Math.max(0, count - pending.size), done };
+  });
+}

@@ -1,0 +1,101 @@
+/** Counts and durations of functions and their steps between two writes to Redis, like those of environments (counter-buffer.ts): a few
+ *  increments for each run and step that ends. */
+import { bucketOf } from '../../model/capacity/histogram.ts';
+
+export const FUNCTION_COUNTERS = ['started', 'completed', 'failed', 'cancelled', 'attemptsFailed'] as const;
+export type FunctionCounter = (typeof FUNCTION_COUNTERS)[number];
+export type FunctionCounts = Record<FunctionCounter, number>;
+
+/** Steps of a function that are counted by name; all others are counted together. */
+export const STEP_NAMES_MAX = 50;
+/** Characters of a name by which steps are told apart. */
+const STEP_NAME_LENGTH_MAX = 100;
+/** All steps beyond the maximum. No step has this name: an app that sends it counts with them. */
+export const OTHER_STEPS = '';
+
+/** Durations: counts by bucket (model/capacity/histogram.ts). */
+export type Durations = Map<number, number>;
+
+export interface StepCounts {
+  failed: number;
+  durations: Durations;
+}
+
+export interface BufferedFunction {
+  counts: FunctionCounts;
+  durations: Durations;
+  /** By name. */
+  steps: Map<string, StepCounts>;
+}
+
+export class FunctionBuffer {
+  /** By environment, then by function ID. */
+  readonly #environments = new Map<string, Map<string, BufferedFunction>>();
+
+  *entries(): Generator<[env: string, functionId: string, counted: BufferedFunction]> {
+    for (const [env, functions] of this.#environments) {
+      for (const [id, counted] of functions) yield [env, id, counted];
+    }
+  }
+
+  count(env: string, functionId: string, counter: FunctionCounter): void {
+    this.#of(env, functionId).counts[counter]++;
+  }
+
+  /** A run has ended.
+   *  @param ms since its start */
+  timeRun(env: string, functionId: string, ms: number): void {
+    addTo(this.#of(env, functionId).durations, bucketOf(ms), 1);
+  }
+
+  /** A step has ended, or an attempt of it has failed. */
+  timeStep(env: string, functionId: string, name: string, ms: number, failed: boolean): void {
+    const step = stepOf(this.#of(env, functionId), name.slice(0, STEP_NAME_LENGTH_MAX).toWellFormed());
+    if (failed) step.failed++;
+    addTo(step.durations, bucketOf(ms), 1);
+  }
+
+  /** Adds all counts of another buffer. */
+  add(other: FunctionBuffer): void {
+    for (const [env, id, { counts, durations, steps }] of other.entries()) {
+      const mine = this.#of(env, id);
+      for (const counter of FUNCTION_COUNTERS) mine.counts[counter] += counts[counter];
+      for (const [bucket, by] of durations) addTo(mine.durations, bucket, by);
+      for (const [name, step] of steps) {
+        const own = stepOf(mine, name);
+        own.failed += step.failed;
+        for (const [bucket, by] of step.durations) addTo(own.durations, bucket, by);
+      }
+    }
+  }
+
+  delete(env: string, functionId: string): void {
+    this.#environments.get(env)?.delete(functionId);
+  }
+
+  #of(env: string, functionId: string): BufferedFunction {
+    const functions = this.#environments.get(env) ?? new Map<string, BufferedFunction>();
+    this.#environments.set(env, functions);
+    const there = functions.get(functionId);
+    if (there) return there;
+    const counted = { counts: emptyFunctionCounts(), durations: new Map(), steps: new Map() };
+    functions.set(functionId, counted);
+    return counted;
+  }
+}
+
+export function emptyFunctionCounts(): FunctionCounts {
+  return { started: 0, completed: 0, failed: 0, cancelled: 0, attemptsFailed: 0 };
+}
+
+export function addTo(durations: Durations, bucket: number, by: number): void {
+  durations.set(bucket, (durations.get(bucket) ?? 0) + by);
+}
+
+/** An app may name each of its steps anew. */
+function stepOf({ steps }: BufferedFunction, name: string): StepCounts {
+  const key = steps.has(name) || steps.size < STEP_NAMES_MAX ? name : OTHER_STEPS;
+  const there = steps.get(key) ?? { failed: 0, durations: new Map() };
+  steps.set(key, there);
+  return there;
+}

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { addUser } from '../support/auth.ts';
+import { browserForSuite, open, signIn } from '../support/browser.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { make, send } from './fixtures.ts';
+
+const ADMIN = 'ada@example.com';
+/** Notifications as the page asks for them. */
+const RECORDED = `
+  window.shown = [];
+  window.Notification = class {
+    static permission = 'granted';
+    static requestPermission = async () => 'granted';
+    constructor(_title, { body }) {
+      shown.push(body);
+    }
+  };
+  document.hasFocus = () => false;
+`;
+const FAILING = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } };
+
+describe('what needs attention in the dashboard', () => {
+  const withPage = browserForSuite();
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+    host = await startAppHost();
+    host.on('refuse', () => FAILING);
+    await host.register(service, [{ id: 'refuse', triggers: [{ event: 'order/placed' }], retries: 0 }]);
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  it('navigation and overview count failed runs, held events and rejected requests as they happen', () =>
+    withPage(async (page) => {
+      await open(page, service.url);
+      const transform =
+        'function transform(evt) { if (evt.bad) throw new Error("no"); return { name: "x", data: {} }; }';
+      const { url } = await make(service, '/v1/webhooks', { name: 'Orders', environment: 'branches', transform });
+      await service.post(new URL(url).pathname, {});
+      await service.post(new URL(url).pathname, { bad: true });
+      await send(service, { name: 'order/placed', data: {} });
+      const pages = page.getByRole('navigation', { name: 'Pages' });
+      await pages.getByRole('link', { name: 'Held events 1 held' }).waitFor();
+      await pages.getByRole('link', { name: 'Runs 1 failed in the last hour' }).waitFor();
+      const cards = page.getByRole('list', { name: 'Needs attention' });
+      await cards.getByRole('link', { name: /1 held event/ }).waitFor();
+      await cards.getByRole('link', { name: /1 rejected webhook request/ }).waitFor();
+    }));
+
+  it('a browser that was asked to shows a notification of a failed run while nobody looks at the page', () =>
+    withPage(
+      async (page) => {
+        await page.addInitScript(RECORDED);
+        await open(page, `${service.url}/settings`);
+        await page.getByRole('button', { name: 'Turn on' }).click();
+        await page.getByRole('button', { name: 'Turn off' }).waitFor();
+        await send(service, { name: 'order/placed', data: {} });
+        const shown = await until(() => page.evaluate('shown[0]'), { describe: 'a notification', timeoutMs: 30_000 });
+        expect(shown).to.match(/^1 run failed: .*refuse$/);
+        await page.getByRole('button', { name: 'Turn off' }).click();
+        await page.getByRole('button', { name: 'Turn on' }).waitFor();
+      },
+      { permissions: ['notifications'] },
+    ));
+});
+
+describe('getting started in the dashboard', () => {
+  const withPage = browserForSuite();
+  let host: AppHost;
+  before(async () => {
+    host = await startAppHost();
+    host.on('pack', () => ({ body: 'packed' }));
+  });
+  after(() => host.close());
+
+  it('in production a checklist ticks itself until the first run, then goes', async () => {
+    const service = await startService({ dev: false });
+    try {
+      await addUser(service, ADMIN, 'admin');
+      await withPage(async (page) => {
+        await page.goto(service.url);
+        await signIn(page, ADMIN);
+        const tasks = page.getByRole('listitem');
+        const isDone = (title: string) => tasks.filter({ hasText: `${title}, done` }).waitFor();
+        await tasks.filter({ hasText: 'Register the app, to do' }).waitFor();
+        await make(service, '/v1/event-keys', { name: 'Shop' });
+        await isDone('Create an event key');
+        await host.register(service, [{ id: 'pack', triggers: [{ event: 'order/placed' }] }]);
+        await isDone('Register the app');
+        await service.post(service.eventPath, { name: 'other', data: {} });
+        await isDone('Send the first event');
+        await service.post(service.eventPath, { name: 'order/placed', data: {} });
+        await page.getByText(/^Get started/).waitFor({ state: 'detached' });
+      });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('in dev mode the first command sends an event that runs a function', async () => {
+    const service = await startService();
+    try {
+      await host.register(service, [{ id: 'pack', name: 'Pack', triggers: [{ event: 'order/placed' }] }]);
+      await withPage(async (page) => {
+        await open(page, service.url);
+        await page.getByText('It runs Pack.').waitFor();
+        expect(await page.locator('pre').first().innerText()).to.include('"name":"order/placed"');
+      });
+    } finally {
+      await service.stop();
+    }
+  });
+});
