@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { browserForSuite, open, settled } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -44,18 +44,18 @@ describe('dashboard lists', () => {
   };
 
   /** Rows that are wholly in the window. */
-  async function visible(all: Locator): Promise<number> {
-    return all.evaluateAll<number, void>(
-      `(rows) => rows.filter((row) => row.getBoundingClientRect().top >= 0 && row.getBoundingClientRect().bottom <= innerHeight).length`,
+  const visibleRows = (page: Page) =>
+    page.evaluate<number>(
+      `[...document.querySelectorAll('[data-index]')].map((row) => row.getBoundingClientRect())
+        .filter(({ top, bottom }) => top >= 0 && bottom <= innerHeight).length`,
     );
-  }
 
   it('a laptop screen shows at least 20 events', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await eventRows(page).first().waitFor();
       await page.getByRole('figure').locator('canvas').waitFor();
-      expect(await visible(eventRows(page))).to.be.at.least(20);
+      expect(await visibleRows(page)).to.be.at.least(20);
     }, LAPTOP));
 
   it('runs show the name of their function, and name and gist of their event instead of IDs', () =>
@@ -77,13 +77,16 @@ describe('dashboard lists', () => {
       await open(page, `${service.url}/runs`);
       await runRows(page).filter({ hasText: 'c_39' }).waitFor();
       const requests = bodiesOf(page, '/v1/runs');
-      await send(service, { name: 'card/charge', data: { card: 'visa-1' } });
-      const row = runRows(page).filter({ hasText: 'visa-1' });
-      await row.getByText('Failed').waitFor();
-      await row.getByText('DeclinedError: the card was declined').waitFor();
-      await row.getByText('Charge a card').waitFor();
-      expect(requests).to.deep.equal([]);
-      expect(await runRows(page).first().innerText()).to.contain('visa-1');
+      for (let n = 0; n < 5; n++) {
+        await send(service, { name: 'card/charge', data: { card: `visa-${n}` } });
+        const row = runRows(page).filter({ hasText: `visa-${n}` });
+        await row.getByText('Failed').waitFor();
+        await row.getByText('DeclinedError: the card was declined').waitFor();
+        await row.getByText('Charge a card').waitFor();
+        expect(await runRows(page).first().innerText()).to.contain(`visa-${n}`);
+      }
+      // Once when the stream begins.
+      expect(requests.length).to.be.at.most(1);
     }, LAPTOP));
 
   it('a filtered list of runs adds only those that meet its filters, also when they do so later', () =>
@@ -91,11 +94,13 @@ describe('dashboard lists', () => {
       await open(page, `${service.url}/runs?status=Failed&app=shop`);
       await runRows(page).first().waitFor();
       const requests = bodiesOf(page, '/v1/runs');
-      await send(service, { name: 'order/paid', data: { customer: 'other' } });
-      await send(service, { name: 'card/charge', data: { card: 'visa-2' } });
-      await runRows(page).filter({ hasText: 'visa-2' }).getByText('Failed').waitFor();
+      for (let n = 0; n < 5; n++) {
+        await send(service, { name: 'order/paid', data: { customer: 'other' } });
+        await send(service, { name: 'card/charge', data: { card: `amex-${n}` } });
+        await runRows(page).filter({ hasText: `amex-${n}` }).getByText('Failed').waitFor();
+      }
       expect(await runRows(page).filter({ hasText: 'other' }).count()).to.equal(0);
-      expect(requests).to.deep.equal([]);
+      expect(requests.length).to.be.at.most(1);
     }, LAPTOP));
 
   it('no row moves while the list is scrolled down: new runs are counted, and shown on request', () =>

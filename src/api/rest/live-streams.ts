@@ -6,6 +6,8 @@ import { PartStream, SharedPart } from '../http/shared-gzip.ts';
 import { presentLiveUpdate } from '../views/live.ts';
 
 const PING_MS = 15_000;
+/** Between two messages while there are many updates. */
+const BUSY_INTERVAL_MS = 1_000;
 /** How often the access of each client is checked again. */
 const RECHECK_MS = 5_000;
 /** How long a browser waits before it reconnects. */
@@ -104,7 +106,7 @@ export class LiveStreams {
 /** The clients that follow one environment, or the installation. */
 class Channel {
   readonly #streams = new Set<PartStream>();
-  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates));
+  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates), BUSY_INTERVAL_MS);
   readonly #feed: LiveFeed;
   readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;

@@ -1,7 +1,7 @@
 /** Live updates between processes, for open dashboards and streams. An update is a hint and may be lost; the store has the truth.
  *
- *  Updates are buffered and sent as one message per kind: at most four a second, at most one a second while there are many, with at most 200
- *  items. The size of messages is bounded regardless of the load. */
+ *  Updates are buffered and sent as one message per kind, at most four a second, with at most 200 items: the size of messages is bounded
+ *  regardless of the load. */
 import { gistOfHead } from '../../model/events/gist.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
@@ -57,8 +57,7 @@ export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
 const MAX_ITEMS = 200;
 /** Between two messages of a kind. */
 const INTERVAL_MS = 250;
-/** After a message with more items than these. */
-const BUSY_INTERVAL_MS = 1_000;
+/** Updates are many where a message has more items than these. */
 const BUSY_ITEMS = 20;
 /** How long the first update after a pause waits for others. */
 const FIRST_WAIT_MS = 10;
@@ -77,8 +76,12 @@ export class LiveUpdateBuffer {
   #sentAt = 0;
   #intervalMs = INTERVAL_MS;
 
-  constructor(send: (updates: LiveUpdate[]) => void) {
+  readonly #busyIntervalMs: number;
+
+  /** @param busyIntervalMs between two messages while updates are many */
+  constructor(send: (updates: LiveUpdate[]) => void, busyIntervalMs = INTERVAL_MS) {
     this.#send = send;
+    this.#busyIntervalMs = busyIntervalMs;
   }
 
   add<Kind extends LiveUpdateKind>(kind: Kind, item: LiveUpdateOf[Kind]): void {
@@ -117,7 +120,7 @@ export class LiveUpdateBuffer {
     }));
     this.#buffered.clear();
     const isBusy = updates.some(({ items }) => items.length > BUSY_ITEMS);
-    this.#intervalMs = isBusy ? BUSY_INTERVAL_MS : INTERVAL_MS;
+    this.#intervalMs = isBusy ? this.#busyIntervalMs : INTERVAL_MS;
     this.#send(updates as LiveUpdate[]);
   }
 
