@@ -2,36 +2,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { findChromium } from './lib/chromium-program.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
-import { type MochaRun, runMocha, TestsFailed, type Totals } from './lib/mocha.ts';
+import { type MochaRun, runMocha, runQueue, TestsFailed, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
+import { planTests } from './lib/test-plan.ts';
 
-const BACKGROUND = [
-  'test/languages',
-  'test/official',
-  'test/dashboard',
-  'test/telemetry',
-  'test/chaos/chaos.test.ts',
-  'test/chaos/cluster.test.ts',
-  'test/scripts/cluster.test.ts',
-  'test/events/durability.test.ts',
-  'test/store/cluster-durability.test.ts',
-  'test/store/cluster-messages.test.ts',
-  'test/store/cluster-state.test.ts',
-  'test/store/sentinel.test.ts',
-  'test/operations/release-cluster.test.ts',
-  'test/store/backpressure.test.ts',
-  'test/runs/runs-end.test.ts',
-  'test/store/store-refusals.test.ts',
-  'test/fuzz/fuzz.test.ts',
-  'test/parsers',
-  'test/release',
-];
-const TESTS = ['test', 'clients/typescript/test'];
 /** Slow, and rarely find what others do not: scripts/fuzz covers the same routes, the image is built from what other tests start, and test/release starts
  *  the package of the service. */
 const ONLY_WITH_ALL = [
@@ -53,9 +33,13 @@ const ON_CLUSTER_SHORT = [
   'test/events/deduplication.test.ts',
 ];
 /** Of tests without a timeout of their own: six nodes share the machine with everything else. */
-const CLUSTER_TIMEOUT_MS = 60_000;
-/** More failed files than this are no accident of a loaded machine. */
-const RERUN_MAX_FILES = 3;
+const CLUSTER_TIMEOUT_MS = 180_000;
+/** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
+ *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */
+const RERUN_MAX_PART = 0.01;
+/** More runs than cores, because tests wait as often as they compute; not many more, because a service in each needs memory. */
+const RUNS_AT_ONCE = Math.min(4, availableParallelism() + 1);
+const SLOWEST_SHOWN = 20;
 const ALL = '--all';
 const CLUSTER = '--cluster';
 /** Safe to delete. */
@@ -103,62 +87,64 @@ async function tryDashboard(): Promise<void> {
 }
 
 async function someTests(args: string[]): Promise<void> {
-  await runMocha({ args, background: false }, interruption.signal);
+  const totals = await runMocha({ args }, interruption.signal);
+  showSlowest([totals]);
 }
 
 async function clusterTests(args: string[]): Promise<void> {
   findChromium();
-  await runMocha(onCluster(args.length > 0 ? args : ON_CLUSTER, false), interruption.signal);
+  await runMocha(onCluster(args.length > 0 ? args : ON_CLUSTER), interruption.signal);
 }
 
-function onCluster(args: readonly string[], background: boolean): MochaRun {
+function onCluster(args: readonly string[]): MochaRun {
   const ignored = NOT_ON_CLUSTER.filter((file) => !args.includes(file)).flatMap((file) => ['--ignore', file]);
-  return { args: [...args, ...ignored, '--timeout', String(CLUSTER_TIMEOUT_MS)], background, redis: 'cluster' };
+  return { args: [...args, ...ignored, '--timeout', String(CLUSTER_TIMEOUT_MS)], redis: 'cluster' };
 }
 
-/** Runs two mocha processes in parallel: the tests of the service, some with deadlines; and in the background, with lower priority, tests
- *  that compile, install, drive a browser, or wait for a full, slow or missing Redis. After these, a selection runs on a Redis Cluster. */
+/** Has a few mocha processes at a time, each on servers of its own, until all tests have run: once each, and a selection on a Redis Cluster. */
 async function allTests(): Promise<void> {
   // Install it before the tests start.
   findChromium();
-  const ignoring = (paths: readonly string[]) =>
-    paths.flatMap((path) => ['--ignore', path.endsWith('.ts') ? path : `${path}/**`]);
-  const background = [...BACKGROUND, ...(isAll ? ONLY_WITH_ALL : [])];
-  const inBackground = runMocha({ args: background, background: true }, interruption.signal);
-  const ends = await Promise.allSettled([
-    runMocha(
-      { args: [...TESTS, ...ignoring([...BACKGROUND, ...ONLY_WITH_ALL])], background: false },
-      interruption.signal,
-    ),
-    inBackground,
-    inBackground
-      .catch(() => {})
-      .then(() => runMocha(onCluster(isAll ? ON_CLUSTER : ON_CLUSTER_SHORT, true), interruption.signal)),
-  ]);
+  const plan = planTests(ROOT, isAll ? [] : ONLY_WITH_ALL);
+  const fileCount = plan.reduce((sum, { args }) => sum + args.length, 0);
+  const cluster = { ...onCluster(isAll ? ON_CLUSTER : ON_CLUSTER_SHORT), name: 'on a Redis Cluster' };
+  const queue = [...plan.slice(0, 1), cluster, ...plan.slice(1)];
+  const workers = await Promise.all(Array.from({ length: RUNS_AT_ONCE }, () => runQueue(queue, interruption.signal)));
+  const ends = workers.flat();
   const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as Error);
   const unexpected = failures.find((failure) => !(failure instanceof Problem));
   if (unexpected) throw unexpected;
-  const rerun = await rerunAlone(failures);
+  const rerun = await rerunAlone(failures, Math.ceil(fileCount * RERUN_MAX_PART));
   const totals = [...ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : [])), ...rerun];
+  showSlowest(totals);
   const sum = (of: (one: Totals) => number) => totals.reduce((all, one) => all + of(one), 0);
   console.log(`${sum(({ passes }) => passes)} passed, ${sum(({ failures }) => failures)} failed in total`);
 }
 
-/** Tests run two at a time on a machine that may be busy with more. A few files that failed run once more, alone; what then passes is reported as flaky.
+/** Several tests run at a time, on a machine that may be busy with more. A few files that failed run once more, alone; what then passes is reported as flaky.
  *  @throws Problem when a file fails again, when too many failed, or for any failure that is not a test's */
-async function rerunAlone(failures: Error[]): Promise<Totals[]> {
+async function rerunAlone(failures: Error[], filesMax: number): Promise<Totals[]> {
   if (failures.length === 0) return [];
   const files = failures.flatMap((failure) => (failure instanceof TestsFailed ? failure.totals.failedFiles : ['']));
-  const isRerun = !files.includes('') && files.length <= RERUN_MAX_FILES && !interruption.signal.aborted;
+  const isRerun = !files.includes('') && files.length <= filesMax && !interruption.signal.aborted;
   if (!isRerun) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const names = files.map((file) => relative(ROOT, file)).join(', ');
   console.log(styleText('bold', `── failed, running again alone: ${names}`));
   for (const failure of failures as TestsFailed[]) {
-    const again: MochaRun = { args: failure.totals.failedFiles, background: false, redis: failure.redis };
+    const again: MochaRun = { args: failure.totals.failedFiles, redis: failure.redis };
     await runMocha(again, interruption.signal);
   }
   console.log(styleText('yellow', `FLAKY: ${names} failed among the other tests and passed alone`));
   return failures.flatMap((failure) => (failure instanceof TestsFailed ? [{ ...failure.totals, failures: 0 }] : []));
+}
+
+function showSlowest(totals: readonly Totals[]): void {
+  const all = totals.flatMap(({ seconds }) => Object.entries(seconds));
+  // With fewer the slow ones are easy to see.
+  if (all.length < SLOWEST_SHOWN / 2) return;
+  const sorted = all.sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  const lines = sorted.map(([file, took]) => `  ${took.toFixed(0)} s ${relative(ROOT, file)}`);
+  console.log(['Slowest files:', ...lines].join('\n'));
 }
 
 /** @throws Problem under a heading that names the step */

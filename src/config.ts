@@ -177,8 +177,12 @@ export interface Config {
   readonly metricsPort: number | undefined;
   /** Required to read metrics, on any port. */
   readonly metricsToken: string | undefined;
+  /** With the placeholders {trace_id}, {run_id} and {env}; undefined: runs do not link to their traces. */
+  readonly traceUrlTemplate: string | undefined;
   /** Ports where dev mode looks for apps; undefined: it does not. */
   readonly discoveryPorts: readonly number[] | undefined;
+  /** Whether what functions log is kept. */
+  readonly runLogs: boolean;
   readonly logLevel: Env['LOG_LEVEL'];
   /** Whether OpenTelemetry's variables enable traces. */
   readonly tracing: boolean;
@@ -395,7 +399,9 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     transformThreads: env.TRANSFORM_THREADS,
     metricsPort: env.METRICS_PORT,
     metricsToken: env.METRICS_TOKEN,
+    traceUrlTemplate: env.TRACE_URL_TEMPLATE,
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
+    runLogs: env.RUN_LOGS,
     logLevel: env.LOG_LEVEL,
     tracing,
   });

@@ -48,6 +48,19 @@ const natMap = list.pipe(
   z.array(z.string().regex(/^[^\s=]+:\d+=[^\s=]+:\d+$/, { error: 'expected host:port=host:port' })).min(1),
 );
 
+/** What a link to a trace may contain. */
+const TRACE_URL_PLACEHOLDERS: ReadonlySet<string> = new Set(['trace_id', 'run_id', 'env']);
+
+/** Braces of other text, such as JSON in a query, stay as they are. A host is never made of what apps choose. */
+const traceUrlTemplate = z
+  .url({ protocol: /^https?$/ })
+  .max(2_048)
+  .refine((text) => text.includes('{trace_id}'), { error: 'expected the placeholder {trace_id}' })
+  .refine((text) => [...text.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => TRACE_URL_PLACEHOLDERS.has(name)), {
+    error: 'expected no other placeholders than {trace_id}, {run_id} and {env}',
+  })
+  .refine((text) => !/^https?:\/\/[^/?#]*\{/.test(text), { error: 'expected placeholders only after the host' });
+
 const service = {
   MODE: z
     .enum(['production', 'dev'])
@@ -272,6 +285,10 @@ const events = {
     .describe(
       'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PATCH /v1/environments/:name/limits`)',
     ),
+  RUN_LOGS: z
+    .stringbool()
+    .default(true)
+    .describe('Keep what functions write with the logger of their context, up to 1,000 lines and 256 KiB of a run'),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()
     .int()
@@ -458,6 +475,11 @@ const metrics = {
     .optional()
     .describe(
       'Bearer token that enables `GET /metrics` on the main port of web; `METRICS_PORT` then requires it too. At least 16 characters',
+    ),
+  TRACE_URL_TEMPLATE: traceUrlTemplate
+    .optional()
+    .describe(
+      'Address of a trace in your own tracing, to which the dashboard links each traced run: `https://traces.example.com/trace/{trace_id}`. May contain `{run_id}` and `{env}` too',
     ),
 };
 

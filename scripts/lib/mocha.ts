@@ -1,9 +1,10 @@
-/** Runs mocha with its own Redis, or its own Redis Cluster, and its own Postgres, and fails if it leaves processes, keys or schemas behind. */
+/** Runs mocha with its own Redis, or its own Redis Cluster, and its own Postgres, and fails if it leaves processes, keys or schemas behind.
+ *  Several runs at a time do not see each other. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { Problem } from './problem.ts';
 import { listProcesses, type Process, withVariable } from './processes.ts';
 import { startTestPostgres, type TestPostgres } from './test-postgres.ts';
@@ -11,8 +12,8 @@ import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts'
 
 /** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
-/** Processes that notice the exit of their parent need a moment to exit. */
-const GRACE_MS = 2_000;
+/** Processes that notice the exit of their parent need a moment to exit, more on a busy machine. */
+const GRACE_MS = 15_000;
 const SHOWN_KEYS = 20;
 
 /** Sent by test/support/reporter.ts. */
@@ -21,6 +22,8 @@ export interface Totals {
   failures: number;
   /** Empty string: a failure outside of any file. */
   failedFiles: string[];
+  /** By file. */
+  seconds: Record<string, number>;
 }
 
 /** Tests failed, and nothing else went wrong. */
@@ -37,47 +40,82 @@ export class TestsFailed extends Problem {
 
 export interface MochaRun {
   args: string[];
-  /** Runs at low priority and prints its output at the end. */
-  background: boolean;
+  /** Others run at the same time: its output is printed at its end, under this name. */
+  name?: string;
   /** Default: single. */
   redis?: RedisKind;
 }
 
+interface Servers {
+  kind: RedisKind;
+  redis: TestRedis;
+  postgres: TestPostgres;
+}
+
 /** @throws Problem if a test fails, or leaves something behind */
 export async function runMocha(run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
-  const kind = run.redis ?? 'single';
-  const [redis, postgres] = await Promise.all([startTestRedis(kind), startTestPostgres()]);
-  const totals: Totals = { passes: 0, failures: 0, failedFiles: [] };
+  const servers = await startServers(run.redis ?? 'single');
   try {
-    const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
-    if (interrupted.aborted) return totals;
-    const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
-    const problems = [failure, ...leftovers].filter((text) => text !== undefined);
-    const message = problems.join('\n');
-    if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals, kind);
-    if (problems.length > 0) throw new Problem(message);
-    return totals;
+    return await runWith(servers, run, interrupted);
   } finally {
-    await Promise.all([redis.stop(), postgres.stop()]);
+    await stopServers(servers);
   }
+}
+
+/** Takes runs from the front of the queue until it is empty, one after the other on the same servers.
+ *  @returns how each has ended: with its totals, or the error that `runMocha` throws */
+export async function runQueue(queue: MochaRun[], interrupted: AbortSignal): Promise<PromiseSettledResult<Totals>[]> {
+  const ends: PromiseSettledResult<Totals>[] = [];
+  let servers: Servers | undefined;
+  try {
+    for (let run = queue.shift(); run && !interrupted.aborted; run = queue.shift()) {
+      const isSingle = (run.redis ?? 'single') === 'single';
+      if (isSingle) servers ??= await startServers('single');
+      const work = servers && isSingle ? runWith(servers, run, interrupted) : runMocha(run, interrupted);
+      ends.push(...(await Promise.allSettled([work])));
+    }
+    return ends;
+  } finally {
+    if (servers) await stopServers(servers);
+  }
+}
+
+async function startServers(kind: RedisKind): Promise<Servers> {
+  const [redis, postgres] = await Promise.all([startTestRedis(kind), startTestPostgres()]);
+  return { kind, redis, postgres };
+}
+
+async function stopServers({ redis, postgres }: Servers): Promise<void> {
+  await Promise.all([redis.stop(), postgres.stop()]);
+}
+
+async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
+  const totals: Totals = { passes: 0, failures: 0, failedFiles: [], seconds: {} };
+  const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
+  if (interrupted.aborted) return totals;
+  const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
+  const problems = [failure, ...leftovers].filter((text) => text !== undefined);
+  const message = problems.join('\n');
+  if (problems.length === 1 && failure === testFailure(totals)) throw new TestsFailed(message, totals, kind);
+  if (problems.length > 0) throw new Problem(message);
+  return totals;
 }
 
 async function mochaWith(
   servers: TestRedis['env'],
-  { args, background }: MochaRun,
+  { args, name }: MochaRun,
   totals: Totals,
   interrupted: AbortSignal,
 ): Promise<string | undefined> {
   const run = randomUUID();
-  const output = background ? 'pipe' : 'inherit';
+  const output = name ? 'pipe' : 'inherit';
   const mocha = spawn('mocha', args, {
     env: { ...process.env, ...servers, [MARK]: run },
     // The channel tells mocha when this script has exited (test/support/hooks.ts), and returns its totals.
-    stdio: [background ? 'ignore' : 'inherit', output, output, 'ipc'],
+    stdio: [name ? 'ignore' : 'inherit', output, output, 'ipc'],
     // Its own process group, to find leftover processes.
     detached: true,
   });
-  if (background && mocha.pid) setPriority(mocha.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const written: Buffer[] = [];
   for (const stream of [mocha.stdout, mocha.stderr]) stream?.on('data', (bytes) => written.push(bytes));
   mocha.on('message', (message: Totals) => Object.assign(totals, message));
@@ -86,7 +124,7 @@ async function mochaWith(
   interrupted.addEventListener('abort', interrupt);
   const [code, signal] = await once(mocha, 'close');
   interrupted.removeEventListener('abort', interrupt);
-  process.stdout.write(Buffer.concat(written));
+  if (name) process.stdout.write(Buffer.concat([Buffer.from(styleText('bold', `── ${name}\n`)), ...written]));
   const left = await leftoverProcesses(ours);
   if (left) return left;
   if (code === 0) return undefined;

@@ -10,6 +10,7 @@ import { localAddress } from './apps/mode-hints.ts';
 import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
+import { runLogRoute } from './apps/run-logs.ts';
 import { Accounts } from './auth/accounts.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
 import { localHostCheck, requireLocalHost, setCrossOrigin } from './auth/dev-mode-access.ts';
@@ -148,6 +149,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     signingKeys,
   });
+  if (config.runLogs) {
+    runLogRoute(open, { dev: config.dev, runLogs: store.runLogs, environments, signingKeys, backpressure, telemetry });
+  }
   const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
   checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
   endpointResponseRoutes(open, { runs: deps.history.runs, responseTokens });

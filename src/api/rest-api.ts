@@ -13,6 +13,7 @@ import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
+import type { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
@@ -67,6 +68,8 @@ import { metricsRoutes } from './routes/metrics.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { providerRoutes } from './routes/providers.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { runCountRoutes } from './routes/run-counts.ts';
+import { runLogRoutes } from './routes/run-logs.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
 import { savedViewRoutes } from './routes/saved-views.ts';
@@ -108,6 +111,7 @@ export interface ApiDeps {
   limitStatuses: LimitStatuses;
   runStates: RunStates;
   replayPlanner: ReplayPlanner;
+  evaluator: ExpressionEvaluator;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
@@ -138,6 +142,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
+  const selectedRuns = new SelectedRuns({ ...store, runs, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,
@@ -169,15 +174,27 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       events,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
     }),
-    ...sendEventRoutes({ events, environments, acceptor, backpressure, eventMaxFutureMs, eventLimits }),
+    ...sendEventRoutes({
+      events,
+      environments,
+      acceptor,
+      backpressure,
+      eventMaxFutureMs,
+      eventLimits,
+      functionTables,
+      evaluator: deps.evaluator,
+    }),
     ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
     ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({
       bulkActions: store.bulkActions,
-      selectedRuns: new SelectedRuns({ searches, functionTables }),
+      bulkResults: store.bulkResults,
+      selectedRuns,
       environments,
     }),
+    ...runCountRoutes({ selectedRuns }),
     ...runMetadataRoutes({ runs, runMetadata }),
+    ...runLogRoutes({ runs, runLogs: store.runLogs }),
     ...runRoutes({
       events,
       runs,
@@ -190,6 +207,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       transitions: deps.transitions,
       retries: deps.retries,
       limitStatuses: deps.limitStatuses,
+      traceUrlTemplate: config.traceUrlTemplate,
       runStates: deps.runStates,
     }),
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),

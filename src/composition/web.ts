@@ -230,6 +230,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     transitions,
     retries,
     limitStatuses,
+    evaluator: ingestion.evaluator,
     runStates,
     replayPlanner: new ReplayPlanner({
       history,

@@ -113,6 +113,7 @@ export async function createWorker(
     outbound: config.outbound,
     signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
+    takesLogs: config.runLogs,
     dev: config.dev,
     connect: connectCaller,
     onEnd: (env, app, call) => appLimits.record(env, app, call),
@@ -248,7 +249,13 @@ export async function createWorker(
     },
     bulkDeps: {
       bulkActions: store.bulkActions,
-      selectedRuns: new SelectedRuns({ searches: new Searches(store, archive, history), functionTables: functions }),
+      bulkResults: store.bulkResults,
+      selectedRuns: new SelectedRuns({
+        ...store,
+        runs: history.runs,
+        searches: new Searches(store, archive, history),
+        functionTables: functions,
+      }),
       transitions,
       retries,
       environments,

@@ -31,7 +31,8 @@ export interface CallContext {
   defers?: readonly string[] | undefined;
 }
 
-export function callRequestBody(context: CallContext): string {
+/** @param takesLogs whether the app may send what its function logs */
+export function callRequestBody(context: CallContext, takesLogs = false): string {
   const { run, event, events: batch, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(receivedEventOf(event));
   const payloads = batch ? payloadsOf(batch) : payload;
@@ -41,6 +42,7 @@ export function callRequestBody(context: CallContext): string {
     attempt: run.attempt,
     disable_immediate_execution: planOnly,
     env: run.env,
+    ...(takesLogs && { logs: true }),
     fn_id: functionUuid(run.env, run.functionId),
     max_attempts: maxAttempts,
     qi_id: encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),

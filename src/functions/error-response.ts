@@ -1,5 +1,5 @@
 /** Reads the error of a response whose status is not a success. */
-import { sentError, toRunError } from '../model/runs/run-error.ts';
+import { sentError, toRunError, withoutSource } from '../model/runs/run-error.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isJsonObject, isShallowJson } from '../model/values/json.ts';
 
@@ -21,7 +21,7 @@ export function failureOf(body: string, status: number, isFinal: boolean): RunFa
   if (!isJsonObject(sent)) return { error: toRunError({}, quoted), output: textOutput(body), summary };
   const error = toRunError(sent, quoted);
   const exact = JSON.stringify(sentError(sent));
-  return { error, ...(exact !== JSON.stringify(error) && { output: exact }), summary };
+  return { error, ...(exact !== JSON.stringify(withoutSource(error)) && { output: exact }), summary };
 }
 
 /** JSON text of the beginning of a text. */

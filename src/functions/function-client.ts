@@ -26,6 +26,8 @@ const MAX_HEADER_BYTES = 16_384;
 export interface FunctionClientOptions extends HttpAgentOptions {
   /** Signing key of an environment; undefined: calls are not signed. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
+  /** Whether the service stores what functions log. Official SDKs send none. */
+  takesLogs: boolean;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
   /** For apps that connect. */
@@ -57,7 +59,7 @@ export class FunctionClient {
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
    *  serialized or the signing key cannot be read, or if the app connects and has no connection that takes the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
-    const body = fn.endpoint ? '' : callRequestBody(context);
+    const body = fn.endpoint ? '' : callRequestBody(context, this.#options.takesLogs && fn.dialect === 'service');
     const { env } = context.run;
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();

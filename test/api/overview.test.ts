@@ -30,7 +30,7 @@ describe('overview', () => {
     await service.killWorker(0);
     await service.workers[1]?.stop();
     service.workers.length = 1;
-    await service.waitFor('/v1/overview', ({ body }) => body.data.workers_alive === 0, 20_000);
+    await service.waitFor('/v1/overview', ({ body }) => body.data.workers_alive === 0);
   });
 
   it('GET /v1/overview shows the jobs in the queues and since when the oldest waits', async () => {

@@ -18,7 +18,7 @@ const EXCLUDED = ['POST /v1/apps', 'GET /v1/stream'];
 
 describe('schemathesis against the OpenAPI document', function () {
   // The first run installs schemathesis.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let service: Service;
   let host: AppHost;
   let dir: string;

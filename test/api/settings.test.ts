@@ -53,6 +53,23 @@ describe('settings of the REST API', () => {
     expect(shown('redis://127.0.0.1:6379')).to.equal('redis://127.0.0.1:6379');
   });
 
+  it('TRACE_URL_TEMPLATE takes a web address with {trace_id} behind its host, and no placeholder that nothing fills', () => {
+    const read = (template: string) => readConfig({ MODE: 'dev', TRACE_URL_TEMPLATE: template }).traceUrlTemplate;
+    const good = 'https://grafana.example.com/explore?left={"queries":["{trace_id}"],"x":"{run_id} {env}"}';
+    expect(read(good)).to.equal(good);
+    for (const template of [
+      'javascript:alert("{trace_id}")',
+      'ftp://traces.example.com/{trace_id}',
+      'https://traces.example.com/',
+      'https://traces.example.com/{trace_id}/{traceid}',
+      'https://{trace_id}.example.com/',
+      'https://traces.{env}/{trace_id}',
+      '{trace_id}',
+    ]) {
+      expect(() => read(template), template).to.throw(/^TRACE_URL_TEMPLATE: /);
+    }
+  });
+
   for (const name of ['REDIS_CLUSTER_URLS', 'REDIS_SENTINEL_URLS'] as const) {
     it(`hides the passwords in all URLs of ${name}, also from the message that one is wrong`, () => {
       const given = 'redis://:hush%2C1@a:1, rediss://user:hu@sh@b:2,redis://c:3?password=hush';

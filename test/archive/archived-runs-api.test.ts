@@ -15,9 +15,7 @@ const ran = (letter: string, data: unknown) => ({
   body: [{ id: idOf(letter), op: 'StepRun', name: letter, displayName: letter, data }],
 });
 
-describe('The API of archived runs', function () {
-  this.timeout(120_000);
-
+describe('The API of archived runs', () => {
   let service: Service;
   let host: AppHost;
   let postgres: pg.Client;
@@ -61,7 +59,7 @@ describe('The API of archived runs', function () {
   }
 
   async function ended(id: string) {
-    const { body } = await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data?.ended_at, 20_000);
+    const { body } = await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data?.ended_at);
     return body.data;
   }
 
@@ -143,7 +141,7 @@ describe('The API of archived runs', function () {
     expect(dry.data).to.deep.include({ count: 1, by_status: { Completed: 1 }, stopped_at: null });
     const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter });
     const path = `/v1/runs/bulk/${body.data.id}`;
-    const over = await service.waitFor(path, (answer) => answer.body.data?.status === 'done', 20_000);
+    const over = await service.waitFor(path, (answer) => answer.body.data?.status === 'done');
     expect(over.body.data.progress).to.deep.include({ done: 1, skipped: {} });
     const { body: listed } = await service.get('/v1/runs?limit=100');
     const [newest] = listed.data.filter(({ retry_of }: { retry_of: string | null }) => retry_of === runId);

@@ -78,7 +78,7 @@ describe('An archiver that is killed', () => {
   }
 
   it('at any moment loses nothing and doubles nothing; the next one goes on', async function () {
-    this.timeout(240_000);
+    this.timeout(600_000);
     const all: Awaited<ReturnType<typeof addEvents>>[] = [];
     const [moments, every] = process.env.TEST_ALL ? [['before', 'after'], 1] : [['after'], 5];
     for (const moment of moments) {

@@ -97,15 +97,15 @@ describe('The archiver', () => {
     });
     await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
     await service.post('/e/key', { name: 'a', data: { n: 1 } });
-    await until(async () => (await count('events')) === 1, { timeoutMs: 20_000, describe: 'the event is archived' });
+    await until(async () => (await count('events')) === 1, { describe: 'the event is archived' });
     await until(async () => (await eventKeys()).some((key) => key.includes(':overflow-event:')), {
       describe: 'a copy stays',
     });
     expect(await count('runs')).to.equal(0);
     archived.resolve();
-    await until(() => apps.calls('fn').length === 2, { describe: 'the call is repeated', timeoutMs: 20_000 });
+    await until(() => apps.calls('fn').length === 2, { describe: 'the call is repeated' });
     expect(apps.calls('fn')[1]?.body.event.data).to.deep.equal({ n: 1 });
-    await until(async () => (await count('runs')) === 1, { timeoutMs: 20_000, describe: 'the run is archived' });
+    await until(async () => (await count('runs')) === 1, { describe: 'the run is archived' });
     await until(async () => (await eventKeys()).length === 0, {
       timeoutMs: 20_000,
       describe: () => 'Redis has nothing of the event and its run',

@@ -166,7 +166,7 @@ describe('Archived days', () => {
     }
     expect(await maintain(NOW)).to.deep.equal({ removed: 1, postponed: 0 });
     expect(await count('archived_days')).to.equal(0);
-  }).timeout(20_000);
+  });
 
   it('take what is shipped while they are removed', async () => {
     await ship('production', daysAgo(40), 'test/x');

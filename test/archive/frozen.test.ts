@@ -4,8 +4,7 @@ import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('Postgres that keeps its connections and says nothing', function () {
-  this.timeout(60_000);
+describe('Postgres that keeps its connections and says nothing', () => {
   let service: Service;
   let proxy: PostgresProxy;
   beforeEach(async () => {
@@ -29,7 +28,6 @@ describe('Postgres that keeps its connections and says nothing', function () {
     proxy.comeBack();
     await until(async () => (await service.get(old)).status === 404, {
       describe: 'it is asked again',
-      timeoutMs: 20_000,
     });
   });
 });

@@ -7,8 +7,7 @@ import { until } from '../support/until.ts';
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
-describe('An event that is archived while a batch or a debounce holds it', function () {
-  this.timeout(120_000);
+describe('An event that is archived while a batch or a debounce holds it', () => {
   let service: Service;
   let host: AppHost;
 

@@ -11,8 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const SCHEMA = `test_release_${process.pid}`;
 const USER = `test_release_user_${process.pid}`;
 
-describe('release, of Postgres', function () {
-  this.timeout(30_000);
+describe('release, of Postgres', () => {
   let client: pg.Client;
   before(async () => {
     client = await connectPostgres('public');

@@ -6,8 +6,7 @@ import { until } from '../support/until.ts';
 
 const LIMITS = '/v1/environments/production/limits';
 
-describe('Retention of an environment', function () {
-  this.timeout(30_000);
+describe('Retention of an environment', () => {
   let service: Service;
   afterEach(() => service.stop());
 
@@ -47,9 +46,7 @@ describe('Retention of an environment', function () {
   });
 });
 
-describe('Deletion of a branch', function () {
-  this.timeout(60_000);
-
+describe('Deletion of a branch', () => {
   it('makes its archived data unreachable, also when Postgres is away at first', async () => {
     const proxy = await PostgresProxy.start();
     const service = await startService({ archive: true, env: { DATABASE_URL: proxy.url, LOG_LEVEL: 'debug' } });
@@ -60,10 +57,10 @@ describe('Deletion of a branch', function () {
       proxy.leave();
       await service.request('DELETE', '/v1/environments/gone');
       const postponed = 'archived data of a deleted environment remains';
-      await until(() => service.output().split(postponed).length > 3, { describe: 'rounds', timeoutMs: 20_000 });
+      await until(() => service.output().split(postponed).length > 3, { describe: 'rounds' });
       expect((await service.get('/v1/environments/gone')).status).to.equal(200);
       proxy.comeBack();
-      await service.waitFor('/v1/environments/gone', ({ status }) => status === 404, 20_000);
+      await service.waitFor('/v1/environments/gone', ({ status }) => status === 404);
       const { rows } = await client.query('SELECT deleted_at FROM environments');
       expect(rows[0].deleted_at).to.not.equal(null);
     } finally {

@@ -53,8 +53,7 @@ describe('Storage of an environment, archived', () => {
   });
 });
 
-describe('GET /v1/storage', function () {
-  this.timeout(30_000);
+describe('GET /v1/storage', () => {
   let service: Service;
   let host: AppHost;
   beforeEach(async () => {

@@ -79,7 +79,7 @@ describe('A service with an archive', () => {
     expect(listed.map((one: { id: string }) => one.id)).to.deep.equal(ids.toReversed());
     const stats = (await service.get('/v1/webhooks/stats')).body.data;
     expect(stats.find((one: { webhook_id: string }) => one.webhook_id === id)).to.include({ requests: 60 });
-  }).timeout(90_000);
+  });
 
   it('archives the audit log', async () => {
     const { auditLogArchived } = service.keys;

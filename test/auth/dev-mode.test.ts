@@ -31,7 +31,8 @@ describe('dev mode', () => {
     ['GET', '/'],
   ] as const;
 
-  it('dev mode warns in its first log line that it is not for production', () => {
+  it('dev mode warns in its first log line that it is not for production', async () => {
+    await service.logs('\n');
     expect(service.output().split('\n')[1]).to.include('not for production');
   });
 

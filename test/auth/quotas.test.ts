@@ -87,8 +87,7 @@ describe('quotas', () => {
   });
 });
 
-describe('deletion of a branch environment', function () {
-  this.timeout(60_000);
+describe('deletion of a branch environment', () => {
   let service: Service;
   let host: AppHost;
   let sendTo: (branch: string, name: string, more?: object) => ReturnType<Service['post']>;
@@ -239,8 +238,7 @@ describe('deletion of a branch environment', function () {
   });
 });
 
-describe('inactive branch environments', function () {
-  this.timeout(90_000);
+describe('inactive branch environments', () => {
   it('an inactive branch environment is archived, then deleted, with audit entries; production stays', async () => {
     const service = await startService({ dev: false, env: { BRANCH_EXPIRY_DAYS: '0.00002' } });
     try {
@@ -248,7 +246,6 @@ describe('inactive branch environments', function () {
       await service.post('/v1/environments', { name: 'qa' }, service.apiHeaders);
       await until(async () => (await service.get('/v1/environments/idle')).body.data?.archived_at, {
         describe: 'it is archived',
-        timeoutMs: 20_000,
       });
       await until(async () => (await service.get('/v1/environments/idle')).status === 404, {
         describe: 'it is gone',

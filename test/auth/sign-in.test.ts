@@ -207,6 +207,8 @@ describe('first admin', () => {
   it('ADMIN_EMAIL and ADMIN_PASSWORD create the first admin when there is no user', async () => {
     const service = await startService({ dev: false, webs: 2, workers: 0, env: ADMIN });
     try {
+      // A web process is ready before it has made the user. A sign-in before that counts as failed.
+      await service.waitFor('/v1/users', ({ body }) => body.data.length > 0);
       const answer = await signIn(service, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
       expect(answer.body.data.role).to.equal('admin');
       expect((await service.get('/v1/users')).body.data.length).to.equal(1);

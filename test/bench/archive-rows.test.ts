@@ -9,7 +9,7 @@ import { archiver } from '../../bench/rows/archiver.ts';
 const SECONDS = 0.2;
 
 describe('The benchmark of the archive', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
 
   async function measured({ measure }: Measurement): Promise<Measured> {
     const options = { ...readOptions(['--rounds', '1', '--archive-events', '20000']), seconds: SECONDS };

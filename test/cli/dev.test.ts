@@ -13,8 +13,7 @@ echo "got $*"
 while true; do sleep 0.1; done
 `;
 
-describe('tidegate dev and start', function () {
-  this.timeout(60_000);
+describe('tidegate dev and start', () => {
   let folder: string;
   let program: string;
 

@@ -58,14 +58,14 @@ describe('tidegate listen', () => {
   async function listen(args: string[], path = ''): Promise<CliCommand> {
     const command = startCli(['listen', ...args, '--to', to + path], { service });
     listening.push(command);
-    await until(() => command.stderr().includes('→'), { describe: 'it listens', timeoutMs: 20_000 });
+    await until(() => command.stderr().includes('→'), { describe: 'it listens' });
     return command;
   }
 
   const deliver = (url: string, body: RequestBody, headers: Record<string, string> = {}) =>
     request('POST', url, { body, headers });
   const forwarded = (count: number) =>
-    until(() => received.length >= count, { describe: () => `${count} requests are forwarded`, timeoutMs: 20_000 });
+    until(() => received.length >= count, { describe: () => `${count} requests are forwarded` });
 
   it('forwards a request as it came, so that the app can verify it, and prints the answer of the app', async () => {
     const webhook = await make('Stripe of listen', { provider: 'stripe', secrets: [SECRET] });
@@ -132,26 +132,25 @@ describe('tidegate listen', () => {
     expect(received[0]?.body.toString()).to.equal('{"forged": true}');
   });
 
-  it('goes on after the service was away, with what came meanwhile, each request once and in order', async function () {
-    this.timeout(90_000);
+  it('goes on after the service was away, with what came meanwhile, each request once and in order', async () => {
     const own = await startService({ dev: false, workers: 0, webs: 2 });
     try {
       const fields = { name: 'away', transform: 'const transform = () => null;' };
       const { url } = (await own.post('/v1/webhooks', fields, own.apiHeaders)).body.data;
       const command = startCli(['listen', 'away', '--to', to], { service: own });
       listening.push(command);
-      await until(() => command.stderr().includes('→'), { describe: 'it listens', timeoutMs: 20_000 });
+      await until(() => command.stderr().includes('→'), { describe: 'it listens' });
       await deliver(url, '1');
       await forwarded(1);
       const [web] = own.webs.splice(0, 1);
       await web?.kill();
       for (const body of ['2', '3']) await deliver(own.url + new URL(url).pathname, body);
-      await until(() => command.stderr().includes('trying again'), { describe: 'it notices', timeoutMs: 30_000 });
+      await until(() => command.stderr().includes('trying again'), { describe: 'it notices' });
       own.env.PORT = String(web?.port);
       await own.startWeb();
       await forwarded(3);
       expect(received.map(({ body }) => body.toString())).to.deep.equal(['1', '2', '3']);
-      expect(command.stderr()).to.include('Connected again');
+      await command.prints('Connected again');
     } finally {
       await own.stop();
     }

@@ -7,8 +7,7 @@ import { cli, cliOk } from '../support/cli.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('tidegate replay', function () {
-  this.timeout(90_000);
+describe('tidegate replay', () => {
   let service: Service;
   let host: AppHost;
   let folder: string;

@@ -7,9 +7,7 @@ import { cli, cliOk } from '../support/cli.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('tidegate apps, functions, webhooks, keys and environments', function () {
-  // Each starts a dozen processes.
-  this.timeout(90_000);
+describe('tidegate apps, functions, webhooks, keys and environments', () => {
   let service: Service;
   let host: AppHost;
   let folder: string;

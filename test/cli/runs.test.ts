@@ -3,9 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { cli, cliOk, startCli } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('tidegate runs and invoke', function () {
-  // Each starts several processes.
-  this.timeout(60_000);
+describe('tidegate runs and invoke', () => {
   let service: Service;
   let host: AppHost;
 

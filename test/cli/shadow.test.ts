@@ -9,8 +9,7 @@ import { type Service, startService } from '../support/service.ts';
 const paid = { id: 'paid', triggers: [{ event: 'order/paid', expression: 'event.data.total > 10' }] };
 const dear = { id: 'dear', triggers: [{ event: 'order/paid', expression: 'event.data.total > 100' }] };
 
-describe('tidegate shadow', function () {
-  this.timeout(60_000);
+describe('tidegate shadow', () => {
   let there: Service;
   let here: Service;
   let app: AppHost;

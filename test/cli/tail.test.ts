@@ -3,8 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type CliCommand, cli, startCli } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('tidegate tail', function () {
-  this.timeout(60_000);
+describe('tidegate tail', () => {
   let service: Service;
   let host: AppHost;
   let started: CliCommand[];

@@ -55,9 +55,10 @@ function placeholder(name: string): string {
   throw new Error(`The case has a placeholder that is not known here: ${name}`);
 }
 
-/** The stack of an error, which contains local paths. */
+/** The stack of an error and its source, which contain local paths. */
 function isFreeStack(key: string, value: unknown, expected: object): boolean {
-  return key === 'stack' && typeof value === 'string' && 'message' in expected && !('stack' in expected);
+  if (!('message' in expected) || key in expected) return false;
+  return (key === 'stack' && typeof value === 'string') || (key === 'source' && typeof value === 'object');
 }
 
 function hasWords(key: string, value: unknown, expected: Record<string, unknown>, names: Names): boolean {

@@ -5,7 +5,6 @@ import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 
-const WAITS_MS = 15_000;
 const SETTINGS = {
   CONNECT_LEASE_SECONDS: '4',
   RETRY_SCALE: '0.001',
@@ -13,8 +12,7 @@ const SETTINGS = {
   SHUTDOWN_GRACE_SECONDS: '1',
 };
 
-describe('A call over a connection', function () {
-  this.timeout(40_000);
+describe('A call over a connection', () => {
   let service: Service;
   let instances: ConnectedInstance[] = [];
   let event = 0;
@@ -45,7 +43,7 @@ describe('A call over a connection', function () {
   const runOf = async (eventId: string) => (await service.get(`/v1/events/${eventId}/runs`)).body.data[0];
 
   async function ended(eventId: string) {
-    const answer = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at, WAITS_MS);
+    const answer = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
     return answer.body.data[0];
   }
 
@@ -116,7 +114,7 @@ describe('A call over a connection', function () {
     await service.waitFor('/v1/overview', ({ body }) => JSON.stringify(body).includes('"delayed":1'));
     expect(await runOf(eventId)).to.include({ status: 'Queued', attempt: 0, run_started_at: null });
     const instance = await connect();
-    const call = await instance.nextCall(3_000);
+    const call = await instance.nextCall();
     await instance.complete(call);
     expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
   });
@@ -147,7 +145,7 @@ describe('A call over a connection', function () {
     const call = await first.nextCall();
     const second = await connect({ instanceId: 'second', web: 1 });
     await first.terminate();
-    const again = await second.nextCall(2_000);
+    const again = await second.nextCall();
     expect(again.requestId).to.equal(call.requestId);
     expect(again.leaseId).not.to.equal(call.leaseId);
     await second.complete(again);
@@ -159,7 +157,7 @@ describe('A call over a connection', function () {
     const eventId = await send();
     const call = await first.nextCall();
     const second = await connect({ instanceId: 'second' });
-    const again = await second.nextCall(8_000);
+    const again = await second.nextCall();
     second.acknowledge(again);
     expect(await first.extend(call)).to.equal(undefined);
     expect(await second.extend(again)).to.equal(again.leaseId);
@@ -175,7 +173,7 @@ describe('A call over a connection', function () {
     await until(async () => (await runOf(eventId)).status === 'Running', { describe: 'the run is running' });
     await first.terminate();
     const second = await connect({ instanceId: 'second' });
-    const again = await second.nextCall(WAITS_MS);
+    const again = await second.nextCall();
     expect(again.requestId).not.to.equal(call.requestId);
     expect(JSON.parse(Buffer.from(again.requestPayload).toString()).ctx.attempt).to.equal(1);
     await second.complete(again);
@@ -276,7 +274,7 @@ describe('A call over a connection', function () {
     await web.kill();
     const next = await connect();
     expect(await next.extend(call)).to.equal(call.leaseId);
-    await next.complete(await next.nextCall(4_000));
+    await next.complete(await next.nextCall());
     await next.complete(call, 'survived');
     expect((await ended(acknowledged)).output).to.equal('survived');
     expect(await ended(waiting)).to.include({ status: 'Completed', attempt: 0 });

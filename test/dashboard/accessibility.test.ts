@@ -38,7 +38,9 @@ const DIALOGS: Record<string, string> = {
 const PHONE = { width: 390, height: 844 };
 
 describe('dashboard accessibility', function () {
-  this.timeout(120_000);
+  // Each test has axe look at dozens of pages.
+  this.timeout(600_000);
+
   const withPage = browserForSuite();
   let empty: Service;
   let full: Service;

@@ -11,8 +11,7 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 const PHONE = { width: 390, height: 844 };
 const KEY = 'event.data.customer';
 
-describe('dashboard limits', function () {
-  this.timeout(60_000);
+describe('dashboard limits', () => {
   const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;

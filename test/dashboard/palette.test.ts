@@ -57,7 +57,7 @@ describe('command palette', () => {
       await page.waitForURL('**/runs?env=feature');
       await choose(page, 'production', /Switch to environment production/);
       await page.waitForURL((url) => url.pathname === '/runs' && url.search === '');
-      await choose(page, 'new webhook', /New webhook/);
+      await choose(page, 'create webhook', /Create webhook/);
       await page.getByRole('dialog', { name: /webhook/i }).waitFor();
       await page.keyboard.press('Escape');
       await choose(page, 'pause', /Pause function.*pack/);

@@ -117,6 +117,6 @@ describe('dashboard sign-in', () => {
           expect(offered.filter((button) => !READ_ONLY_ACTIONS.test(button)).join('\n')).to.equal('');
         },
         { forgive: /403/ },
-      )).timeout(60_000);
+      ));
   });
 });

@@ -10,8 +10,7 @@ const MENDED = `function transform(evt) { return { name: 'order/placed', data: {
 /** The sample of the workbench fails in the broken transform. */
 const FAILED_TRANSFORM = /400 .*\/v1\/transforms\/test/;
 
-describe('dashboard: issues of webhooks', function () {
-  this.timeout(120_000);
+describe('dashboard: issues of webhooks', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -85,8 +84,7 @@ describe('dashboard: issues of webhooks', function () {
     }));
 });
 
-describe('dashboard: issues of webhooks, of users who only read', function () {
-  this.timeout(120_000);
+describe('dashboard: issues of webhooks, of users who only read', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {

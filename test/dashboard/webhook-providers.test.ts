@@ -15,8 +15,7 @@ const PHONE = { width: 390, height: 844 };
 /** A dry run of a request that is not verified. */
 const NOT_VERIFIED = /401 .*\/rerun/;
 
-describe('dashboard: providers of webhooks', function () {
-  this.timeout(120_000);
+describe('dashboard: providers of webhooks', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {

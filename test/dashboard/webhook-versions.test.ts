@@ -19,8 +19,7 @@ const THEIRS = `function transform(evt) {
 /** The save that is refused. */
 const CONFLICT = /409 .*\/v1\/webhooks\//;
 
-describe('dashboard: versions of webhooks', function () {
-  this.timeout(120_000);
+describe('dashboard: versions of webhooks', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {

@@ -4,6 +4,7 @@ import { completionsFor } from '../../dashboard/src/pages/webhooks/workbench/com
 import { parseRequest } from '../../dashboard/src/pages/webhooks/workbench/parse-request.ts';
 import { PLAIN, presentId, sampleOfProvider } from '../../dashboard/src/pages/webhooks/workbench/provider-sample.ts';
 import { parseQuery } from '../../dashboard/src/pages/webhooks/workbench/sample.ts';
+import { parseTransformError } from '../../dashboard/src/pages/webhooks/workbench/transform-error.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe('dashboard workbench: samples of providers', () => {
@@ -108,5 +109,20 @@ describe('dashboard workbench completions', () => {
       'h["X-Github-Event"]',
       'raw',
     ]);
+  });
+});
+
+describe('dashboard workbench: errors of transforms', () => {
+  const titleOf = (message: string) => {
+    return parseTransformError(Object.assign(new Error(message), { code: 'transform_invalid' })).title;
+  };
+
+  it('tells code that cannot be parsed from code that throws outside the function', () => {
+    expect(titleOf("The transform does not compile: line 1: SyntaxError: Unexpected token '{'")).to.equal(
+      'Syntax error',
+    );
+    expect(titleOf('The transform does not compile: line 1: ReferenceError: evt is not defined')).to.equal(
+      'Error outside the function',
+    );
   });
 });

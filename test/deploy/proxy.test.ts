@@ -16,8 +16,7 @@ const CONFIG = readFileSync(resolve(import.meta.dirname, '../../deploy/nginx.con
 const NGINX = process.env.NGINX_PROGRAM || 'nginx';
 
 /** Needs nginx on the PATH, or its path in NGINX_PROGRAM. */
-describe('deploy/nginx.conf', function () {
-  this.timeout(120_000);
+describe('deploy/nginx.conf', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-nginx-'));
   // nginx as root has workers of another user.
   chmodSync(folder, 0o755);

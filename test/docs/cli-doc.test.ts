@@ -20,7 +20,7 @@ const FILES = {
 };
 
 describe('docs/cli.md', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let service: Service;
   let host: AppHost;
   let folder: string;

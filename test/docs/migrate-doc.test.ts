@@ -21,8 +21,7 @@ const FILES = {
   'push.json': '{"headers": {"X-GitHub-Event": "push"}, "body": "{\\"commits\\": []}"}',
 };
 
-describe('docs/migrate-from-inngest.md', function () {
-  this.timeout(120_000);
+describe('docs/migrate-from-inngest.md', () => {
   let service: Service;
   let app: HostProgram | undefined;
   let folder: string;

@@ -4,6 +4,7 @@ import { CATALOGUE } from '../../src/errors.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { OPERATION_NAMES } from '../../src/jobs/runs/apply-operations.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
+import { readErrorSource } from '../../src/model/runs/error-source.ts';
 import { parseOps } from '../../src/model/runs/operation.ts';
 import { startApp } from '../runs/steps/sdk-adapters.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
@@ -110,6 +111,11 @@ describe('docs/protocol.md', () => {
     expect(data.function_id).to.equal(shown.function_id);
     expect(Object.keys(data.event)).to.have.members(Object.keys(shown.event));
     expect(data.events).to.deep.equal([data.event]);
+  });
+
+  it('shows the source of an error, which is kept as it is', () => {
+    const [source] = jsonOf(BLOCKS, 'source');
+    expect(readErrorSource(source)).to.deep.equal({ source });
   });
 
   it('shows a valid example of every operation', () => {

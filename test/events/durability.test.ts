@@ -11,10 +11,7 @@ import { until } from '../support/until.ts';
 const FSYNC = { INGEST_DURABILITY: 'fsync' };
 const ROOT = resolve(import.meta.dirname, '../..');
 
-describe('INGEST_DURABILITY=fsync', function () {
-  // Several processes start, one after the other.
-  this.timeout(60_000);
-
+describe('INGEST_DURABILITY=fsync', () => {
   let own: OwnRedis;
   let admin: Redis;
   let fake: FakeRedis;
@@ -159,7 +156,7 @@ describe('INGEST_DURABILITY=fsync', function () {
       expect(refused.body.code).to.equal('unavailable');
       expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
       expect((await (service as Service).get('/v1/events')).status).to.equal(200);
-      expect(service?.output()).to.include('has appendfsync everysec; expected appendfsync always');
+      await service?.logs('has appendfsync everysec; expected appendfsync always');
       await admin.config('SET', 'appendfsync', 'always');
       await until(async () => (await send('b')).status === 200, { describe: 'events are taken in again' });
       expect((await send('a')).body.ids).to.deep.equal(first.body.ids);
@@ -192,6 +189,7 @@ describe('INGEST_DURABILITY=fsync', function () {
       for (const [before, id] of ['a', 'b', 'c'].entries()) {
         sends.push(send(id).finally(() => answered++));
         await written(before + 1);
+        await until(() => fake.asked() === 1, { describe: 'it asks for the first' });
       }
       const made = await service.post('/v1/webhooks', { name: 'w', transform: 'function transform() {}' });
       expect(made.status).to.equal(201);
@@ -239,16 +237,17 @@ describe('INGEST_DURABILITY=fsync', function () {
       const host = await startAppHost();
       try {
         const service = await start('7.2', 1);
-        host.on('f', () => ({
-          status: 400,
-          headers: { 'x-service-no-retry': 'true' },
-          body: { name: 'E', message: 'm' },
-        }));
+        const called = Promise.withResolvers<void>();
+        host.on('f', async () => {
+          await called.promise;
+          return { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'E', message: 'm' } };
+        });
         await host.register(service, [{ id: 'f', triggers: [{ event: 'disk/x' }] }]);
         const { body } = await send('a');
         const before = fake.asked();
         const synced = Promise.withResolvers<number>();
         fake.answer(synced.promise);
+        called.resolve();
         await until(() => fake.asked() > before, { describe: 'the worker asks for the event of the failure' });
         const path = `/v1/events/${body.ids[0]}/runs`;
         expect((await service.get(path)).body.data[0].status).to.equal('Running');

@@ -13,7 +13,7 @@ const SEEDS = 25;
 const LOOK_EVERY = 20;
 
 describe('admission of 10,000 calls', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let store: OwnStore;
   let admissions: Admissions;
   beforeEach(async () => {

@@ -33,7 +33,7 @@ describe('admission', () => {
   };
 
   it('keeps the limits of 50 keys over 2,000 runs with steps, and each run ends once, when a worker is killed', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     service = await startService({ env: SOON, workers: 2 });
     const open = new Map<string, Set<string>>();
     const ends = new Map<string, number>();
@@ -73,7 +73,6 @@ describe('admission', () => {
     for (const limit of limits) {
       await until(async () => (await numberOf(`at-most-${limit}`, 'Running')) === 0, {
         describe: 'none is left',
-        timeoutMs: 20_000,
       });
       expect(await numberOf(`at-most-${limit}`, 'Failed')).to.equal(0);
     }
@@ -101,10 +100,9 @@ describe('admission', () => {
     await removeJob(lost);
     await until(async () => (await waitingJob()) ?? false, {
       describe: 'the next is admitted without an end of the first',
-      timeoutMs: 20_000,
     });
     held.resolve();
-    await until(() => host.calls('lost').length === 3, { describe: 'all runs are called', timeoutMs: 20_000 });
+    await until(() => host.calls('lost').length === 3, { describe: 'all runs are called' });
     await until(async () => (await numberOf('lost', 'Completed')) === 3, { describe: 'all runs end' });
     expect(host.calls('lost').map(({ body }) => body.ctx.run_id)).to.have.length(3);
     expect(new Set(host.calls('lost').map(({ body }) => body.ctx.run_id)).size).to.equal(3);
@@ -130,7 +128,7 @@ describe('admission', () => {
       },
       { describe: 'its timer is lost' },
     );
-    await until(() => host.calls('paced').length === 2, { describe: 'the second run starts', timeoutMs: 20_000 });
+    await until(() => host.calls('paced').length === 2, { describe: 'the second run starts' });
   });
 
   const partitions = (keys: Service['keys']) =>

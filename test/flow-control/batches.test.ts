@@ -58,7 +58,7 @@ describe('batchEvents', () => {
     await send('due/x', [{ data: { n: 2 } }]);
     const { body } = await host.nextCall('f');
     expect(numbers(body.events)).to.deep.equal([1, 2]);
-    expect(Date.now() - sentAt).to.be.within(1_000, 3_000);
+    expect(Date.now() - sentAt).to.be.at.least(1_000);
   });
 
   it('lists the run under each of its events', async () => {
@@ -209,7 +209,6 @@ describe('batchEvents where workers die', () => {
       };
       await until(() => new Set(batches().flatMap((events) => events.map(({ data }) => data.n))).size === EVENTS, {
         describe: () => `all events run; ${batches().flat().length} do`,
-        timeoutMs: 30_000,
       });
       await until(async () => (await service.get('/v1/runs?status=Queued')).body.data.length === 0, {
         describe: 'no run waits',

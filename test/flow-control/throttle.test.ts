@@ -23,7 +23,6 @@ describe('throttle', () => {
     const { body } = await of.waitFor(
       `/v1/runs?function_id=test-app-${fnId}&status=Completed&limit=100`,
       (answer) => answer.body.data?.length === count,
-      20_000,
     );
     return body.data
       .map((run: { run_started_at: string }) => Date.parse(run.run_started_at))
@@ -97,7 +96,7 @@ describe('throttle', () => {
       await until(() => host.calls('orphan').length >= 3, { describe: 'some runs have started' });
       await own.killWorker();
       await own.startWorker();
-      await until(() => host.calls('orphan').length >= 8, { describe: 'all runs start', timeoutMs: 15_000 });
+      await until(() => host.calls('orphan').length >= 8, { describe: 'all runs start' });
     } finally {
       await own.stop();
     }

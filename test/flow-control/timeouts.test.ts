@@ -30,13 +30,13 @@ describe('timeouts of a function', () => {
     return body.data[0].run_id;
   }
   async function ended(runId: string) {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at, 20_000);
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at);
     return body.data;
   }
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
 
   it('start cancels a run that has not started within it, and not the one that is being called', async () => {
-    await register('queued', { start: '1s' });
+    await register('queued', { start: '3s' });
     let answer = () => {};
     host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
     const first = await send('queued');
@@ -54,8 +54,8 @@ describe('timeouts of a function', () => {
   });
 
   it('start counts from the time at which the run is due', async () => {
-    await register('later', { start: '1s' });
-    const runId = await send('later', Date.now() + 2_500);
+    await register('later', { start: '3s' });
+    const runId = await send('later', Date.now() + 4_000);
     expect((await ended(runId)).status).to.equal('Completed');
   });
 
@@ -95,8 +95,8 @@ describe('timeouts of a function', () => {
   });
 
   it('neither concerns a run that starts and ends in time', async () => {
-    await register('quick', { start: '1s', finish: '1h' });
-    host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('1500ms')));
+    await register('quick', { start: '3s', finish: '1h' });
+    host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('4s')));
     const runId = await send('quick');
     await until(async () => (await timersOf(runId)).length === 2, { describe: 'the run has both timers' });
     expect((await ended(runId)).status).to.equal('Completed');
@@ -146,9 +146,9 @@ describe('timeouts when processes die', () => {
       const cancelled = async () =>
         (await service.redis.zcard(service.keys.all()[0]?.runIndex('production', 'Cancelled', 'test-app-f') ?? '')) ===
         RUNS;
-      await until(cancelled, { describe: 'all runs are cancelled', timeoutMs: 30_000 });
+      await until(cancelled, { describe: 'all runs are cancelled' });
       const ids = () => new Set(host.calls('told').map(({ body }) => body.event.data.run_id));
-      await until(() => ids().size === RUNS, { describe: 'all cancellations are told', timeoutMs: 20_000 });
+      await until(() => ids().size === RUNS, { describe: 'all cancellations are told' });
       const { body } = await service.get('/v1/runs?function_id=test-app-f&limit=100');
       for (const run of body.data)
         expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
@@ -162,7 +162,7 @@ describe('timeouts when processes die', () => {
   it('a timer that was lost is set again by the reconciler', async () => {
     const service = await startService({ env: { STALLED_AFTER_SECONDS: '0.25' } });
     try {
-      host.on('f', () => sleeps('4s'));
+      host.on('f', () => sleeps('1h'));
       const functions = (finish: string) => [{ id: 'f', triggers: [{ event: 'f/x' }], timeouts: { finish } }];
       await host.register(service, functions('3s'));
       await service.post('/e/key', { name: 'f/x', data: {} });
@@ -175,7 +175,7 @@ describe('timeouts when processes die', () => {
         .del(timer)
         .zrem(`${timer.slice(0, timer.lastIndexOf(':'))}:delayed`, timer.slice(timer.lastIndexOf(':') + 1));
       await removing.exec();
-      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at, 20_000);
+      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at);
       expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
     } finally {
       await service.stop();

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 const LANGUAGES = ['typescript', 'python', 'go'];
 /** For a first start, which installs dependencies. */
-const START_MS = 180_000;
+const START_MS = 600_000;
 
 interface Shop {
   process: ChildProcess;

@@ -10,7 +10,7 @@ import {
 import { type HeldRequests, holdRequests } from '../support/held-requests.ts';
 import { type Service, startService } from '../support/service.ts';
 
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 900_000;
 
 interface Run {
   function_id: string;

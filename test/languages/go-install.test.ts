@@ -11,7 +11,7 @@ const README = readFileSync(join(ROOT, 'clients/go/README.md'), 'utf8');
 const MODULE = 'github.com/tidegate/tidegate/clients/go';
 
 describe('The Go client in a project outside of this repository', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let folder: string;
   let project: string;
   let service: Service;

@@ -21,7 +21,7 @@ interface GoEvent {
 
 describe('The Go client', function () {
   // The first run compiles everything, with and without the race detector.
-  this.timeout(300_000);
+  this.timeout(600_000);
 
   it('passes go vet, with its examples', async () => {
     await go(['vet', './...'], CLIENT);

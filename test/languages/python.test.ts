@@ -16,7 +16,7 @@ const CACHES = { PYTHONDONTWRITEBYTECODE: '1', MYPY_CACHE_DIR: join(DATA, 'mypy'
 
 describe('The Python client', function () {
   // The first run installs the tools.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let bin: string;
   let dir: string;
   before(async () => {

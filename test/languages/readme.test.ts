@@ -11,7 +11,7 @@ import {
 import { type Service, startService } from '../support/service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 900_000;
 
 /** An example in a page: the file that it shows, and its code. */
 const EXAMPLE = /<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)```/g;

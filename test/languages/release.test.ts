@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const GO_MODULE = 'github.com/tidegate/tidegate/clients/go';
 
 describe('Each client of a release, installed in an empty project', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let service: Service;
   let release: MadeRelease;
   before(async () => {

@@ -15,7 +15,7 @@ const GO = join(ROOT, 'test/go/together');
 
 describe('Apps in three languages', function () {
   // The first run installs and compiles.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let service: Service;
   let typescript: App;
   const hosts: HostProgram[] = [];

@@ -12,8 +12,7 @@ import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('Copies of keys', function () {
-  this.timeout(60_000);
+describe('Copies of keys', () => {
   const servers: OwnRedis[] = [];
   let source: Redis;
   let target: Redis;

@@ -68,7 +68,7 @@ const HANDLERS: Record<string, (call: Call) => CallAnswer> = {
 };
 
 describe('A move from one Redis to a cluster', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let source: OwnRedis;
   let cluster: RedisCluster;
   let target: Cluster;
@@ -159,13 +159,9 @@ describe('A move from one Redis to a cluster', function () {
       sent[id] = await send(before, `move/${id}`, { id: `once-${id}`, data: { n: 7 } });
     }
     const runOf = async (service: Service, id: string, isThere: (run: Loose) => unknown) => {
-      const { body } = await service.waitFor(
-        `/v1/events/${sent[id]}/runs`,
-        ({ body }) => {
-          return body.data?.length === 1 && Boolean(isThere(body.data[0]));
-        },
-        20_000,
-      );
+      const { body } = await service.waitFor(`/v1/events/${sent[id]}/runs`, ({ body }) => {
+        return body.data?.length === 1 && Boolean(isThere(body.data[0]));
+      });
       return body.data[0] as Loose;
     };
     const statuses = { ends: 'Completed', fails: 'Failed' } as Record<string, string>;
@@ -196,7 +192,7 @@ describe('A move from one Redis to a cluster', function () {
     await before.webs[0]?.stop();
 
     const interrupted = move();
-    await until(() => interrupted.output().includes('Copying'), { describe: 'it copies', timeoutMs: 30_000 });
+    await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
     interrupted.child.kill('SIGKILL');
     await interrupted.ended;
     expect(await failure(onCluster())).to.match(/still being moved to this Redis/);
@@ -291,14 +287,13 @@ describe('A move from one Redis to a cluster', function () {
       process.kill(web?.pid as number, 'SIGSTOP');
       await until(async () => (await redis.exists('undone:processes')) === 0, {
         describe: 'its heartbeat expires',
-        timeoutMs: 15_000,
       });
       const interrupted = move([], env);
-      await until(() => interrupted.output().includes('Copying'), { describe: 'it copies', timeoutMs: 30_000 });
+      await until(() => interrupted.output().includes('Copying'), { describe: 'it copies' });
       interrupted.child.kill('SIGKILL');
       await interrupted.ended;
       process.kill(web?.pid as number, 'SIGCONT');
-      await until(() => !web?.running(), { describe: 'it sees the move, and ends', timeoutMs: 20_000 });
+      await until(() => !web?.running(), { describe: 'it sees the move, and ends' });
       const undone = move(['cancel'], env);
       expect(await undone.ended, undone.output()).to.equal(0);
       expect(await keysOf(target as never, 'undone')).to.deep.equal([]);

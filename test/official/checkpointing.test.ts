@@ -26,8 +26,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     const effects = new Map<string, number>();
     const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       service = await startService({ env: { RETRY_SCALE: '0.0005' }, dev: mode === 'dev mode' });
       outside = new Outside(service, APP);
       const { EVENT_KEYS: eventKey = '', SIGNING_KEY: signingKey = '' } = service.env;

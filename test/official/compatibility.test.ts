@@ -12,7 +12,7 @@ import { Outside } from './outside.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 900_000;
 const MINUTE_MS = 60_000;
 const STREAMING_ROW = 'streaming responses';
 const BRANCHES_ROW = 'branch environments';

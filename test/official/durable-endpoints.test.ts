@@ -17,8 +17,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     let service: Service;
     const servers: Server[] = [];
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       service = await startService({ env: { RETRY_SCALE: '0.0005' }, dev: mode === 'dev mode' });
     });
     let ended = new AbortController();
@@ -56,7 +55,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     async function runOf(url: string): Promise<Loose> {
       const functionId = encodeURIComponent(`${new URL(url).host}-GET /api/demo`);
       const path = `/v1/runs?function_id=${functionId}`;
-      const { body } = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 20_000);
+      const { body } = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at);
       return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
     }
 

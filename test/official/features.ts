@@ -1,6 +1,5 @@
 /** Features of the official SDKs and how each shows whether it acts: the rows of docs/compatibility.md. Beside the apps of scenarios.ts each
  *  SDK has an app with a function for each feature here that needs one; it runs on the event <app>/<function>. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { close, subscribe, tokenFor } from '../support/realtime.ts';
 import { until } from '../support/until.ts';
@@ -31,10 +30,12 @@ export const SHOWN_BY_SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   'signed calls': ['receipt'],
 };
 
-/** Long enough that two runs which start together overlap, and longer than the time-out of `timeouts`. */
+/** Long enough that two runs which start together overlap. */
 const HOLD_MS = 1_500;
-/** Long enough that two more events arrive meanwhile. */
-const PRIORITY_HOLD_MS = 4_000;
+/** Long enough that something else happens meanwhile, also on a busy machine: two more events arrive, a time-out of a second is over. */
+const LONG_HOLD_MS = 10_000;
+/** Within this time after its minute a schedule has run. */
+const AFTER_MINUTE_MS = 30_000;
 /** An hour or a minute is meant to be longer than this. */
 const SOON_MS = 12_000;
 
@@ -57,7 +58,10 @@ async function holdsBack(outside: Outside, fn: string): Promise<Effect> {
  *  @returns 'not there' when both have had a run */
 function decides(reason: string): Probe {
   return async (outside, fn) => {
-    const ids = await Promise.all([outside.send(fn, { n: 1, ms: HOLD_MS }), outside.send(fn, { n: 1, ms: HOLD_MS })]);
+    const ids = await Promise.all([
+      outside.send(fn, { n: 1, ms: LONG_HOLD_MS }),
+      outside.send(fn, { n: 1, ms: LONG_HOLD_MS }),
+    ]);
     const functionId = `${outside.app}-${fn}`;
     const decisions = async () => {
       const answers = await Promise.all(ids.map((id) => outside.service.get(`/v1/events/${id}/decisions`)));
@@ -112,16 +116,21 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   /** The last run waits for a minute. */
   async throttle(outside, fn) {
     const runs = await runsOfThree(outside, fn);
-    const waits = async ({ run_id }: Loose) => {
-      const { body } = await outside.service.get(`/v1/runs/${run_id}`);
-      return body.data.waiting?.limits.some(({ kind }: Loose) => kind === 'throttle') === true;
-    };
-    return (await Promise.all(runs.map(waits))).includes(true) ? 'acts' : 'not there';
+    const read = async ({ run_id }: Loose) => (await outside.service.get(`/v1/runs/${run_id}`)).body.data;
+    const waits = ({ waiting }: Loose) => waiting?.limits.some(({ kind }: Loose) => kind === 'throttle');
+    const found = await until(
+      async () => {
+        const all = await Promise.all(runs.map(read));
+        return (all.some(waits) || all.every(({ status }) => status !== 'Queued')) && all;
+      },
+      { describe: 'a run waits for the throttle, or all have begun' },
+    );
+    return found.some(waits) ? 'acts' : 'not there';
   },
 
   /** Two runs wait for the end of another; the one that came last has more priority. */
   async priority(outside, fn) {
-    const running = await outside.send(fn, { n: 0, ms: PRIORITY_HOLD_MS });
+    const running = await outside.send(fn, { n: 0, ms: LONG_HOLD_MS });
     await outside.service.waitFor(`/v1/events/${running}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     const low = await outside.send(fn, { n: -100, ms: 1 });
     const high = await outside.send(fn, { n: 100, ms: 1 });
@@ -130,7 +139,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   },
 
   async timeouts(outside, fn) {
-    const { status, cancel_reason } = await outside.endedRun(await outside.send(fn, { n: 1, ms: HOLD_MS }));
+    const { status, cancel_reason } = await outside.endedRun(await outside.send(fn, { n: 1, ms: LONG_HOLD_MS }));
     return status === 'Cancelled' && cancel_reason?.cause === 'finish_timeout' ? 'acts' : 'not there';
   },
 
@@ -170,7 +179,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { run_id: ended } = await outside.endedRun(await outside.send('wild/ends'));
     const path = `/v1/events?name=${encodeURIComponent('inngest/function.finished')}`;
     const isOurs = ({ data }: Loose) => data.run_id === ended;
-    const { body } = await outside.service.waitFor(path, ({ body }) => body.data?.some(isOurs), SOON_MS);
+    const { body } = await outside.service.waitFor(path, ({ body }) => body.data?.some(isOurs));
     return putsOut(outside, body.data.find(isOurs).internal_id, ended);
   },
 
@@ -179,7 +188,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     const { status, body } = await outside.service.post(`/invoke/${outside.app}-${fn}`, { data: {} });
     expect(status, JSON.stringify(body)).to.equal(200);
     const path = `/v1/runs?function_id=${outside.app}-${fn}`;
-    await outside.service.waitFor(path, ({ body }) => body.data?.[0]?.status === 'Completed', SOON_MS);
+    await outside.service.waitFor(path, ({ body }) => body.data?.[0]?.status === 'Completed');
     return 'acts';
   },
 
@@ -235,10 +244,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   async cron(outside) {
     const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;
-    const due = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 + 3_000;
-    await pause(Math.max(0, due - Date.now()));
-    const { body } = await outside.service.get(`/v1/runs?function_id=${outside.app}-cron`);
-    if (body.data.length === 0) return 'not there';
+    const dueMs = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 - Date.now();
+    const path = `/v1/runs?function_id=${outside.app}-cron`;
+    const { body } = await outside.service.waitFor(
+      path,
+      (answer) => answer.body.data?.length > 0,
+      dueMs + AFTER_MINUTE_MS,
+    );
     const { event_id } = body.data.at(-1);
     const { name, data, ts } = (await outside.service.get(`/v1/events/${event_id}`)).body.data;
     expect([name, data, ts % 60_000]).to.deep.equal(['inngest/scheduled.timer', { cron: '* * * * *' }, 0]);
@@ -271,8 +283,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   /** The schedule would have it wait 15 s at least. */
   async RetryAfterError(outside, fn) {
-    const sentAt = Date.now();
-    expect(await outside.output(await outside.send(fn))).to.equal(1);
-    return Date.now() - sentAt < SOON_MS ? 'acts' : 'not there';
+    const { status, output, run_started_at, ended_at } = await outside.endedRun(await outside.send(fn));
+    expect([status, output]).to.deep.equal(['Completed', 1]);
+    return Date.parse(ended_at) - Date.parse(run_started_at) < SOON_MS ? 'acts' : 'not there';
   },
 };

@@ -6,7 +6,8 @@ import type { Loose } from './outside.ts';
 
 type On = (feature: string, handler: (args: Loose) => Promise<unknown>, options?: object, trigger?: object) => Loose;
 
-const LONG_MS = 1_500;
+/** How long the long step waits for the last of the short ones. */
+const LONG_MS = 10_000;
 
 export function endFunctions({ sdk, app, create }: NpmApp, on: On): Loose[] {
   /** By run. */
@@ -60,12 +61,16 @@ export function endFunctions({ sdk, app, create }: NpmApp, on: On): Loose[] {
           on('race mode', async ({ runId, step, group }) => {
             const order = orders.get(runId) ?? [];
             orders.set(runId, order);
-            const put = (id: string, ms = 0) => step.run(id, () => pause(ms).then(() => void order.push(id)));
+            const put = (id: string) => step.run(id, () => void order.push(id));
+            const long = async () => {
+              for (const end = Date.now() + LONG_MS; Date.now() < end && !order.includes('two'); ) await pause(20);
+              order.push('long');
+            };
             const branch = async () => {
               await put('one');
               await put('two');
             };
-            await group.parallel({ mode: 'race' }, () => Promise.all([branch(), put('long', LONG_MS)]));
+            await group.parallel({ mode: 'race' }, () => Promise.all([branch(), step.run('long', long)]));
             return { order };
           }),
         ]

@@ -8,7 +8,7 @@ import { IN_DEV_MODE, IN_PRODUCTION, type OfficialApp } from './hosts.ts';
 import { Outside } from './outside.ts';
 import { failsForGood, SCENARIOS } from './scenarios.ts';
 
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 900_000;
 
 for (const [mode, apps] of [
   ['dev mode', IN_DEV_MODE],

@@ -5,8 +5,6 @@ import type { Service } from '../support/service.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 export type Loose = any;
 
-const PATIENCE_MS = 20_000;
-
 export class Outside {
   readonly service: Service;
   /** The app's ID; its functions run for events <app>/<function>. */
@@ -27,7 +25,7 @@ export class Outside {
   /** Waits for the end of the event's only run. */
   async endedRun(eventId: string): Promise<Loose> {
     const path = `/v1/events/${eventId}/runs`;
-    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, PATIENCE_MS);
+    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at);
     expect(body.data).to.have.length(1);
     return body.data[0];
   }
@@ -52,14 +50,14 @@ export class Outside {
     const { body } = await this.service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);
     const waits = ({ history }: Loose) => history.some((entry: Loose) => entry.op === op && entry.status === 'Waiting');
     const path = `/v1/runs/${body.data[0].run_id}`;
-    const run = await this.service.waitFor(path, ({ body }) => body.data?.ended_at || waits(body.data), PATIENCE_MS);
+    const run = await this.service.waitFor(path, ({ body }) => body.data?.ended_at || waits(body.data));
     return !run.body.data.ended_at;
   }
 
   /** Waits for the first event <app>/<name> and returns its data. */
   async eventData(name: string): Promise<Loose> {
     const path = `/v1/events?name=${encodeURIComponent(`${this.app}/${name}`)}`;
-    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.length > 0, PATIENCE_MS);
+    const { body } = await this.service.waitFor(path, ({ body }) => body.data?.length > 0);
     return body.data[0].data;
   }
 }

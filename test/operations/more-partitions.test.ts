@@ -19,8 +19,7 @@ const unless =
   ({ body }: Call) =>
     body.steps[step(id)] === undefined ? { status: 206, body: [{ ...op, id: step(id) }] } : { body: 'went on' };
 
-describe('More partitions while the service runs', function () {
-  this.timeout(120_000);
+describe('More partitions while the service runs', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -108,7 +107,6 @@ describe('More partitions while the service runs', function () {
       const { body } = await service.waitFor(
         `/v1/events/${id}/runs`,
         ({ body }) => body.data?.length > 0 && body.data.every((run: Loose) => run.ended_at),
-        30_000,
       );
       return body.data as Loose[];
     };

@@ -128,9 +128,12 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
     it('shares one port among all processes, whose log lines have their numbers; one logs the link for the first admin', async () => {
       const web = await start({ LOG_LEVEL: 'info' }, false);
       const clients = await oneClientEach(web);
-      const ready = linesOf(web).filter(({ msg }) => msg === 'ready');
+      const isReady = ({ msg }: LogLine) => msg === 'ready';
+      await until(() => linesOf(web).filter(isReady).length > COUNT, { describe: 'each says that it is ready' });
+      const ready = linesOf(web).filter(isReady);
       expect(ready.map(({ process }) => process)).to.have.members([1, 2, undefined]);
       expect(new Set(ready.map(({ port }) => port))).to.deep.equal(new Set([web.port]));
+      await service.logs('/set-up?token=');
       expect(web.output().match(/\/set-up\?token=/g)).to.have.length(1);
       for (const client of clients) client.close();
     });
@@ -263,12 +266,17 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       await send();
       for (const url of urls) {
         const read = () => scrape(url, headers);
-        await until(async () => (await read()).value('tidegate_processes', { kind: 'web' }) === COUNT, {
-          describe: 'each has sent its heartbeat',
-        });
-        const metrics = await read();
+        const counted = { route: '/e/:key', status: '2xx' };
+        const metrics = await until(
+          async () =>
+            [await read()].find(
+              (one) =>
+                one.value('tidegate_processes', { kind: 'web' }) === COUNT &&
+                one.value('tidegate_http_requests_total', counted) === 8,
+            ),
+          { describe: 'each has sent its heartbeat, and all requests are counted' },
+        );
         expect(metrics.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(8);
-        expect(metrics.value('tidegate_http_requests_total', { route: '/e/:key', status: '2xx' })).to.equal(8);
         expect(metrics.value('tidegate_transform_threads')).to.equal(2 * COUNT);
         expect(metrics.value('tidegate_redis_up')).to.equal(1);
         expect(metrics.value('tidegate_build_info')).to.equal(1);
@@ -279,8 +287,9 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       await until(() => web.output().includes('another replaces it'), { describe: 'one is replaced' });
       await send();
       for (const url of urls) {
-        const metrics = await scrape(url, headers);
-        expect(metrics.value('tidegate_events_accepted_total', { duplicate: 'false' })).to.equal(16);
+        const accepted = async () =>
+          (await scrape(url, headers)).value('tidegate_events_accepted_total', { duplicate: 'false' });
+        await until(async () => (await accepted()) === 16, { describe: 'the events of the ended one count, too' });
       }
     });
   });
@@ -309,7 +318,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
         process.kill(before[0] as number, 'SIGKILL');
         ids.push(...(await send()));
         for (const id of ids) {
-          await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed', 20_000);
+          await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Completed');
         }
         await until(() => childrenOf(worker.pid).filter(({ pid }) => pid !== before[0]).length === 2, {
           describe: 'two workers run',

@@ -35,8 +35,7 @@ describe('shutdown', () => {
   afterEach(() => service.stop());
 
   describe('web', () => {
-    it('SIGTERM to one of two web processes breaks no request of clients with keep-alive connections', async function () {
-      this.timeout(60_000);
+    it('SIGTERM to one of two web processes breaks no request of clients with keep-alive connections', async () => {
       service = await startService({ webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '0.5' } });
       const path = service.eventPath;
       const failures: string[] = [];

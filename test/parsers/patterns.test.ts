@@ -19,8 +19,7 @@ const BOUNDED: Record<string, string> = {
     'reads what the whole pattern before it has let through: each run of digits ends with a unit',
 };
 
-describe('Regular expressions of src/', function () {
-  this.timeout(120_000);
+describe('Regular expressions of src/', () => {
   let backend: string | undefined;
   before(() => {
     // In this process: the faster modes leave a child process behind.

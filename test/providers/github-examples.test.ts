@@ -63,5 +63,5 @@ describe('examples of GitHub', () => {
       }
     }
     expect(seen.size).to.equal(deliveries.length);
-  }).timeout(120_000);
+  });
 });

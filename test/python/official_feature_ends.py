@@ -6,6 +6,9 @@ from typing import Any
 
 import inngest
 
+# How long the long step waits for the last of the short ones.
+LONG_SECONDS = 10
+
 
 def add(client: inngest.Inngest, hosted: list[inngest.Function[Any]], on_event: Callable[..., Any]) -> None:
     app = client.app_id
@@ -46,9 +49,12 @@ def add_race(on_event: Callable[..., Any]) -> None:
     async def race(ctx: inngest.Context) -> Any:
         order = orders.setdefault(ctx.run_id, [])
 
-        async def put(step_id: str, seconds: float = 0) -> None:
+        async def put(step_id: str, until: str | None = None) -> None:
             async def work() -> None:
-                await asyncio.sleep(seconds)
+                for _ in range(LONG_SECONDS * 20):
+                    if until is None or until in order:
+                        break
+                    await asyncio.sleep(0.05)
                 order.append(step_id)
 
             await ctx.step.run(step_id, work)
@@ -57,6 +63,6 @@ def add_race(on_event: Callable[..., Any]) -> None:
             await put("one")
             await put("two")
 
-        branches = (branch, lambda: put("long", 1.5))
+        branches = (branch, lambda: put("long", until="two"))
         await ctx.group.parallel(branches, parallel_mode=inngest.ParallelMode.RACE)
         return {"order": order}

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PACKAGE = 'tidegate-service';
 
 describe('The package of the service', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let release: MadeRelease;
   let redis: OwnRedis;
   before(async () => {

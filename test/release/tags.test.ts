@@ -9,7 +9,7 @@ const WHO = { ...IDENTITY, GIT_CONFIG_KEY_1: 'user.email', GIT_CONFIG_VALUE_1: '
 const TAGS = ['clients/go/v98.7.6', 'clients/typescript/v98.7.6', 'v98.7.6'];
 
 describe('scripts/release in a clone', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let clone: Awaited<ReturnType<typeof cloneTree>>;
   before(async () => {
     clone = await cloneTree();

@@ -55,5 +55,5 @@ describe('a replay of archived events', () => {
     expect(await runsOf(unseen)).to.have.length(1);
     expect(bed.host.calls('old').at(-1)?.body.event.data).to.deep.equal({ n: 0 });
     expect(await bed.dryRun(wanted)).to.deep.include({ looked_at: 3, matched: 0, would_start: 0 });
-  }).timeout(120_000);
+  });
 });

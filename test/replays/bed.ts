@@ -69,7 +69,6 @@ export async function startReplayBed(options: ServiceOptions = {}): Promise<Repl
       const { until } = await import('../support/until.ts');
       await until(async () => (await runsOf(functionId, status)) === count, {
         describe: `${count} runs of ${functionId} are ${status}`,
-        timeoutMs: 30_000,
       });
     },
     async create(body = {}) {

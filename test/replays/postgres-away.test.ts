@@ -42,5 +42,5 @@ describe('a replay while Postgres is away', () => {
     const done = await bed.until(id, (replay) => replay.status === 'done');
     expect(done.progress).to.deep.include({ looked_at: 2, started: 0, skipped: {} });
     expect(done.waiting_because).to.equal(null);
-  }).timeout(90_000);
+  });
 });

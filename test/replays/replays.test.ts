@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FAILS, type ReplayBed, startReplayBed } from './bed.ts';
+import { FAILS, type ReplayBed, range, startReplayBed } from './bed.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
 const isSettled = ({ status, runs }: any) => status === 'done' && runs.active === 0;
@@ -119,8 +119,34 @@ describe('a replay', () => {
     expect(body.data[0]).to.include({ action: 'POST /v1/replays', target: second.id });
     expect(body.data[0].summary)
       .to.include('name two')
-      .and.include('filter {"name":"none/*"}')
-      .and.include('statuses ["Failed"]');
+      .and.include('filter (name none/*)')
+      .and.include('statuses Failed');
+  });
+
+  it('looks at the events that are named alone', async () => {
+    bed.host.on('paid', () => FAILS);
+    const ids = await bed.send([10, 11, 12].map((n) => ({ name: 'order/paid', data: { n } })));
+    for (const id of ids) {
+      await bed.service.waitFor(`/v1/events/${id}/runs`, ({ body }) =>
+        body.data?.some(
+          (run: { function_id: string; status: string }) => run.function_id === 'shop-paid' && run.status === 'Failed',
+        ),
+      );
+    }
+    bed.host.on('paid', () => ({ body: 'again' }));
+    const wanted = { filter: { ids: [ids[0], ids[2]] }, functions: ['shop-paid'] };
+    expect(await bed.dryRun(wanted)).to.deep.include({ looked_at: 2, would_start: 2 });
+    const { id, filter } = await bed.create({ ...wanted, rate: 1_000 });
+    expect(filter).to.deep.include({ id_count: 2, name: null });
+    await bed.until(id, isSettled);
+    const results = await bed.results(id);
+    expect(results.map((one) => one.event_id)).to.deep.equal([ids[0], ids[2]]);
+    const { status, body } = await bed.service.post('/v1/replays', {
+      ...range(),
+      statuses: ['Failed'],
+      filter: { ids: [ids[0]], name: 'order/paid' },
+    });
+    expect([status, body.field]).to.deep.equal([400, 'filter.ids']);
   });
 
   it('names what is wrong with a request', async () => {

@@ -34,7 +34,7 @@ describe('answers of apps', () => {
     await host.register(service, functions, { appName, dialect: 'inngest' });
     const { body } = await service.post('/e/key', { name: `${appName}/${ids[0]}`, data: {} });
     const path = `/v1/events/${body.ids[0]}/runs`;
-    const runs = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 20_000);
+    const runs = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at);
     return (await service.get(`/v1/runs/${runs.body.data[0].run_id}`)).body.data;
   }
 

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { carryOnBulkAction } from '../../src/jobs/bulk/bulk-portion.ts';
+import { SelectedRuns } from '../../src/jobs/bulk/selected-runs.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { BulkAction } from '../../src/model/runs/bulk-action.ts';
 import type { Run } from '../../src/model/runs/run.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const SLEEPS = { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] };
 const FAILS = {
@@ -14,6 +16,12 @@ const FAILS = {
   body: { name: 'Bad', message: 'card declined' },
 };
 const PATH = '/v1/runs/bulk';
+const RUN_ID = '01KE7YZ5B2D4F6H8J0K2M4N6P8';
+
+const FUNCTIONS = [
+  ...['sleeps', 'naps', 'dozes', 'fails', 'breaks', 'many', 'paused', 'named', 'undone', 'orphan'],
+  ...['steps', 'delayed'],
+];
 
 describe('bulk actions on runs', () => {
   let service: Service;
@@ -22,9 +30,10 @@ describe('bulk actions on runs', () => {
   before(async () => {
     service = await startService({ dev: false });
     host = await startAppHost();
-    for (const id of ['sleeps', 'naps', 'dozes']) host.on(id, () => SLEEPS);
-    for (const id of ['fails', 'breaks', 'many']) host.on(id, () => (isMended ? {} : FAILS));
-    const functions = ['sleeps', 'naps', 'dozes', 'fails', 'breaks', 'many'].map((id) => ({
+    for (const id of ['sleeps', 'naps', 'dozes', 'orphan']) host.on(id, () => SLEEPS);
+    for (const id of ['fails', 'breaks', 'many', 'paused', 'named', 'undone'])
+      host.on(id, () => (isMended ? {} : FAILS));
+    const functions = FUNCTIONS.map((id) => ({
       id,
       triggers: [{ event: `bulk/${id}` }],
     }));
@@ -57,7 +66,7 @@ describe('bulk actions on runs', () => {
     const { status, body: answer } = await post(PATH, body);
     expect(status, JSON.stringify(answer)).to.equal(201);
     const path = `${PATH}/${answer.data.id}`;
-    return (await service.waitFor(path, ({ body: one }) => one.data?.status === 'done', 20_000)).body.data;
+    return (await service.waitFor(path, ({ body: one }) => one.data?.status === 'done')).body.data;
   }
 
   it('a dry run counts the runs that the filter selects, and changes nothing', async () => {
@@ -97,7 +106,9 @@ describe('bulk actions on runs', () => {
     );
     expect(entries).to.have.length(1);
     expect(entries[0].target).to.equal(bulk.id);
-    expect(entries[0].summary).to.include('action "cancel"').and.include('bulk-naps').and.include('tenant');
+    expect(entries[0].summary)
+      .to.include('action cancel')
+      .and.include('filter (function_id bulk-naps; search event.data.tenant == "a"), 2 runs');
   });
 
   it('re-runs failed and cancelled runs, each once, as a re-run of the run does', async () => {
@@ -150,12 +161,164 @@ describe('bulk actions on runs', () => {
     expect((await post(`${path}/cancel`, {})).body.data.status).to.equal('cancelled');
   });
 
+  it('can be paused, and resumed where it was', async () => {
+    await send(
+      'paused',
+      Array.from({ length: 6 }, (_, n) => ({ n })),
+      'Failed',
+    );
+    const filter = { function_id: 'bulk-paused', status: ['Failed'] };
+    const { body } = await post(PATH, { action: 'retry', filter, rate: 1 });
+    const path = `${PATH}/${body.data.id}`;
+    await service.waitFor(path, (answer) => answer.body.data.progress.done > 0);
+    const { status, body: paused } = await post(`${path}/pause`, {});
+    expect([status, paused.data.status]).to.deep.equal([200, 'paused']);
+    expect((await get(`${PATH}?status=paused`)).data.map(({ id }: { id: string }) => id)).to.deep.equal([body.data.id]);
+    expect((await post(`${path}/resume`, {})).body.data.status).to.equal('running');
+    const done = await service.waitFor(path, (answer) => answer.body.data.status === 'done', 20_000);
+    expect(done.body.data.progress).to.deep.include({ done: 6, skipped: {} });
+    const reruns = await service.waitFor(
+      '/v1/runs?function_id=bulk-paused&limit=100',
+      (answer) => answer.body.data.length === 12,
+    );
+    expect(reruns.body.data.filter((run: { retry_of: string | null }) => run.retry_of !== null)).to.have.length(6);
+  });
+
+  it('acts on the runs that are named, says what it did with each, and why some were skipped', async () => {
+    await send('named', [{ n: 1 }, { n: 2 }, { n: 3 }], 'Failed');
+    const failed = (await runsOf('named', 'Failed')).map(({ run_id }: { run_id: string }) => run_id);
+    const [active] = await runsOf('sleeps', 'Running');
+    const named = [failed[0], active.run_id, failed[1]];
+    const { body: dry } = await post(PATH, { action: 'retry', filter: { run_ids: named }, dry_run: true });
+    expect(dry.data).to.deep.include({ count: 3, is_exact: true, by_status: { Failed: 2, Running: 1 } });
+    const bulk = await carriedOut({ action: 'retry', filter: { run_ids: named } });
+    expect(bulk.filter).to.deep.include({ run_count: 3, started_by: null });
+    expect(bulk.progress).to.deep.include({ done: 2, skipped: { run_active: 1 }, position: null });
+    const { data: results } = await get(`${PATH}/${bulk.id}/results?limit=100`);
+    expect(results.map(({ run_id }: { run_id: string }) => run_id)).to.deep.equal(named);
+    expect(results[1]).to.deep.equal({ run_id: active.run_id, rerun_id: null, skipped_because: 'run_active' });
+    const rerun = (await get(`/v1/runs/${results[0].rerun_id}`)).data;
+    expect(rerun.retry_of).to.equal(failed[0]);
+    const page = await get(`${PATH}/${bulk.id}/results?limit=2`);
+    expect(page.data).to.have.length(2);
+    const rest = await get(`${PATH}/${bulk.id}/results?limit=2&cursor=${page.metadata.cursor}`);
+    expect(rest.data).to.deep.equal(results.slice(2));
+    expect(await runsOf('named', 'Failed')).to.have.length(5);
+  });
+
+  it('a bulk re-run is undone by cancelling the runs that it started and that are active', async () => {
+    await send('undone', [{ n: 1 }, { n: 2 }], 'Failed');
+    host.on('undone', () => SLEEPS);
+    const filter = { function_id: 'bulk-undone', status: ['Failed'] };
+    const bulk = await carriedOut({ action: 'retry', filter });
+    const undo = { action: 'cancel', filter: { started_by: bulk.id } };
+    await service.waitFor('/v1/runs?function_id=bulk-undone&status=Running', ({ body }) => body.data.length === 2);
+    const { body: dry } = await post(PATH, { ...undo, dry_run: true });
+    expect(dry.data).to.deep.include({ count: 2, is_exact: true, by_status: { Running: 2 } });
+    const undone = await carriedOut(undo);
+    expect(undone.progress).to.deep.include({ done: 2, skipped: {} });
+    expect(undone.filter).to.deep.include({ started_by: bulk.id, run_count: null });
+    expect((await runsOf('undone', 'Cancelled')).map((run: { retry_of: string }) => run.retry_of).sort()).to.deep.equal(
+      (await runsOf('undone', 'Failed')).map((run: { run_id: string }) => run.run_id).sort(),
+    );
+    const again = await carriedOut(undo);
+    expect(again.progress).to.deep.include({ done: 0, skipped: {} });
+  });
+
+  it('a re-run from the failed step keeps the steps that finished before, and skips runs without a failed step', async () => {
+    let isBroken = true;
+    const called: string[][] = [];
+    const STEP_A = 'a'.repeat(40);
+    const STEP_B = 'b'.repeat(40);
+    host.on('steps', ({ body }) => {
+      called.push(Object.keys(body.steps));
+      if (!(STEP_A in body.steps))
+        return { status: 206, body: [{ id: STEP_A, op: 'StepRun', displayName: 'a', data: 1 }] };
+      if (STEP_B in body.steps) return isBroken ? FAILS : {};
+      if (isBroken) {
+        const error = { name: 'Bad', message: 'b failed' };
+        return {
+          status: 206,
+          headers: { 'x-service-no-retry': 'true' },
+          body: [{ id: STEP_B, op: 'StepFailed', displayName: 'b', error }],
+        };
+      }
+      return { status: 206, body: [{ id: STEP_B, op: 'StepRun', displayName: 'b', data: 2 }] };
+    });
+    await send('steps', [{ n: 1 }], 'Failed');
+    isBroken = false;
+    called.length = 0;
+    const [failed] = await runsOf('steps', 'Failed');
+    const [without] = await runsOf('named', 'Failed');
+    const filter = { run_ids: [failed.run_id, without.run_id] };
+    const bulk = await carriedOut({ action: 'retry', from: 'failed_step', filter });
+    expect(bulk.from).to.equal('failed_step');
+    expect(bulk.progress).to.deep.include({ done: 1, skipped: { no_failed_step: 1 } });
+    const { body } = await service.waitFor(
+      '/v1/runs?function_id=bulk-steps&status=Completed',
+      (answer) => answer.body.data.length === 1,
+    );
+    expect(body.data[0]).to.deep.include({ retry_of: failed.run_id, from_step: STEP_B });
+    expect(called[0]).to.deep.equal([STEP_A]);
+  });
+
+  it('retries delayed attempts now, and skips runs that wait for none', async () => {
+    let isBack = false;
+    host.on('delayed', () => (isBack ? {} : { status: 500, headers: { 'retry-after': '3600' }, body: {} }));
+    await send('delayed', [{ n: 1 }, { n: 2 }], 'Running');
+    const isDelayed = async () => {
+      const runs = await Promise.all(
+        (await runsOf('delayed', 'Running')).map(({ run_id }: { run_id: string }) => get(`/v1/runs/${run_id}`)),
+      );
+      return runs.every(({ data }) => data.next_try_at !== null);
+    };
+    await until(isDelayed, { describe: 'the next attempts are delayed' });
+    isBack = true;
+    const [sleeper] = await runsOf('sleeps', 'Running');
+    const delayed = (await runsOf('delayed', 'Running')).map(({ run_id }: { run_id: string }) => run_id);
+    const bulk = await carriedOut({ action: 'retry_now', filter: { run_ids: [...delayed, sleeper.run_id] } });
+    expect(bulk.progress).to.deep.include({ done: 2, skipped: { run_not_waiting: 1 } });
+    await service.waitFor('/v1/runs?function_id=bulk-delayed&status=Completed', ({ body }) => body.data.length === 2);
+  });
+
+  it('acts on no run of another environment', async () => {
+    await service.post('/v1/environments', { name: 'other', kind: 'branch' }, service.apiHeaders);
+    const [run] = await runsOf('named', 'Failed');
+    const headers = { ...service.apiHeaders, 'x-service-env': 'other' };
+    const request = { action: 'retry', filter: { run_ids: [run.run_id] } };
+    const { status, body } = await service.post(PATH, request, headers);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const path = `${PATH}/${body.data.id}`;
+    const { data: done } = await until(
+      async () => {
+        const { body: answer } = await service.get(path, headers);
+        return answer.data.status === 'done' && answer;
+      },
+      { describe: 'the bulk action is done' },
+    );
+    expect(done).to.deep.include({ matched: { count: 0, is_exact: true } });
+    expect(done.progress).to.deep.include({ done: 0, skipped: {} });
+    const started = { action: 'cancel', filter: { started_by: body.data.id } };
+    expect((await post(PATH, started)).status).to.equal(404);
+  });
+
+  it('GET /v1/runs/count counts the runs of a list by status', async () => {
+    const { data } = await get('/v1/runs/count?function_id=bulk-naps');
+    expect(data).to.deep.equal({ count: 3, by_status: { Running: 1, Cancelled: 2 }, is_exact: true });
+    expect((await get('/v1/runs/count?function_id=bulk-naps&status=running')).data.count).to.equal(1);
+  });
+
   it('names what is wrong in a request', async () => {
     for (const [body, field] of [
       [{ action: 'cancel' }, 'filter'],
       [{ action: 'stop', all: true }, 'action'],
       [{ action: 'cancel', filter: { status: 'Failed' } }, 'filter.status'],
       [{ action: 'retry', filter: { status: ['Queued'] } }, 'filter.status'],
+      [{ action: 'retry_now', filter: { status: ['Failed'] } }, 'filter.status'],
+      [{ action: 'retry', filter: { run_ids: [RUN_ID], app: 'bulk' } }, 'filter.run_ids'],
+      [{ action: 'retry', filter: { run_ids: Array(1_001).fill(RUN_ID) } }, 'filter.run_ids'],
+      [{ action: 'cancel', filter: { started_by: RUN_ID, error: 'x' } }, 'filter.started_by'],
+      [{ action: 'retry', from: 'somewhere', all: true }, 'from'],
       [{ action: 'retry', filter: { statuz: 'Failed' } }, 'filter.statuz'],
       [{ action: 'retry', filter: { search: 'output ==' } }, 'search'],
       [{ action: 'retry', filter: { queued_after: '2999-01-01T00:00:00Z' } }, 'filter.queued_after'],
@@ -186,25 +349,58 @@ describe('bulk actions on runs', () => {
       expect(await store.bulkActions.all('crowded')).to.have.length(11);
     });
 
+    it('what a worker that died had started of a cancelled re-run is selected too, to be undone', async () => {
+      const action = actionFor('retry');
+      await store.bulkActions.add(action);
+      await store.bulkResults.store('production', action.id, 0, [
+        { runId: '1', rerunId: 'a' },
+        { runId: '2', skip: 'run_active' },
+        { runId: '3', rerunId: 'b' },
+      ]);
+      const portion = {
+        runs: [
+          { id: '4', rerunId: 'c' },
+          { id: '5', skip: 'event_gone' as const },
+        ],
+      };
+      await store.bulkActions.change('production', action.id, (one) => ({ ...one, status: 'cancelled', portion }));
+      const selected = new SelectedRuns({
+        ...store,
+        searches: {} as never,
+        functionTables: {} as never,
+        runs: { readMany: async (_env, ids) => ids.map((id) => ({ id, status: 'Running' }) as Run) },
+      });
+      const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };
+      const first = await selected.page(selection, undefined, { limit: 2, timeoutMs: 1_000 });
+      expect([first.found.map(({ id }) => id), first.next]).to.deep.equal([['a'], { at: 2, id: '' }]);
+      const last = await selected.page(selection, first.next, { limit: 2, timeoutMs: 1_000 });
+      expect([last.found.map(({ id }) => id), last.next]).to.deep.equal([['b', 'c'], undefined]);
+      expect(await selected.count(selection)).to.include({ count: 3, isExact: true });
+    });
+
     it('after a worker died, the next one acts on the same runs, under the same IDs, and counts them once', async () => {
       const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Failed' })) as Run[];
+      const rerunOf = (id: string) => `re-run-of-${id}`;
       const started: string[] = [];
       let planned = 0;
       let dies = true;
       const deps = {
         bulkActions: store.bulkActions,
+        bulkResults: store.bulkResults,
         selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
         transitions: {} as never,
         retries: {
           async nextRerun({ id }: Run) {
             planned++;
-            return { id: `re-run of ${id}` };
+            return { id: rerunOf(id) };
           },
           async startRerun(_env: string, runId: string, id: string) {
             started.push(id);
             if (dies && runId === '2') throw new Error('killed');
             return { id } as Run;
           },
+          retryNow: async () => undefined,
+          historyOf: async () => [],
         },
       };
       const action = actionFor('retry');
@@ -219,6 +415,9 @@ describe('bulk actions on runs', () => {
       expect(after).to.include({ status: 'done', done: 3 });
       expect(planned).to.equal(3);
       expect(new Set(started).size).to.equal(3);
+      expect(await store.bulkResults.read('production', action.id, 0, 10)).to.deep.equal(
+        runs.map(({ id }) => ({ runId: id, rerunId: rerunOf(id) })),
+      );
     });
   });
 });

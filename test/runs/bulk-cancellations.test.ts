@@ -33,13 +33,10 @@ describe('bulk cancellations', () => {
   const runsOf = async (id: string, status: string) =>
     (await service.get(`/v1/runs?function_id=bulk-${id}&status=${status}&limit=100`)).body.data.length;
   const done = (id: string, cancelled: number) =>
-    service.waitFor(
-      '/v1/cancellations',
-      ({ body }) =>
-        body.data.some(
-          (one: { id: string; cancelled_runs: number }) => one.id === id && one.cancelled_runs === cancelled,
-        ),
-      20_000,
+    service.waitFor('/v1/cancellations', ({ body }) =>
+      body.data.some(
+        (one: { id: string; cancelled_runs: number }) => one.id === id && one.cancelled_runs === cancelled,
+      ),
     );
 
   it('cancel the runs of a function whose event meets the expression, and no others', async () => {
@@ -94,7 +91,7 @@ describe('bulk cancellations', () => {
     const times = { started_after: later(-3_600_000), started_before: later(-9_000) };
     const { body } = await create({ app_id: 'bulk', function_id: 'one', ...times, if: 'event.data.tenant == "x"' });
     const isDone = ({ id, done_at }: { id: string; done_at: string | null }) => id === body.data.id && done_at !== null;
-    await service.waitFor('/v1/cancellations', ({ body: list }) => list.data.some(isDone), 20_000);
+    await service.waitFor('/v1/cancellations', ({ body: list }) => list.data.some(isDone));
     const all = { started_before: later(30_000), if: 'event.data.tenant == "x"' };
     const { body: open } = await create({ app_id: 'bulk', function_id: 'one', ...all });
     expect(open.data.done_at).to.equal(null);

@@ -94,7 +94,6 @@ describe('sharing of calls in flight', () => {
     slow.answer();
     await until(() => slowHost.calls('f').length === 150, {
       describe: 'all of the slow app is called',
-      timeoutMs: 30_000,
     });
     for (const id of body.ids) {
       const run = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.[0]?.ended_at);
@@ -126,7 +125,7 @@ describe('sharing of calls in flight', () => {
       return {};
     });
     await send('alone/x', 400);
-    await until(() => host.calls('f').length === 400, { describe: 'all are called', timeoutMs: 30_000 });
+    await until(() => host.calls('f').length === 400, { describe: 'all are called' });
     expect(most).to.be.within(2, CONCURRENCY - 1);
   });
 
@@ -144,15 +143,16 @@ describe('sharing of calls in flight', () => {
         : { status: 503, body: { name: 'Overloaded', message: 'too much' }, headers: { 'retry-after': '1' } };
     });
     await send('sick/x', 300);
-    await until(() => peaks.length >= 200, { describe: 'the sick app was called often', timeoutMs: 30_000 });
-    // How many calls arrive together at first depends on the machine's load.
-    expect(Math.max(...peaks.slice(0, 50))).to.be.above(2);
-    expect(Math.max(...peaks.slice(150, 200))).to.be.at.most(2);
+    // How many calls arrive together at first, and until the answers are noticed, depends on the machine's load.
+    await until(() => peaks.length >= 100 && Math.max(...peaks.slice(-50)) <= 2, {
+      describe: () => `it is called less; the last were ${peaks.slice(-50)}`,
+    });
+    expect(Math.max(...peaks)).to.be.above(2);
     const shown = await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed);
     expect(shown.body.data[0].slowed).to.include({ by: 'overload', max: CONCURRENCY });
     expect(shown.body.data[0].slowed.limit).to.be.at.most(2);
     well = true;
-    await until(() => inFlight > 4, { describe: 'it is called more again', timeoutMs: 30_000 });
+    await until(() => inFlight > 4, { describe: 'it is called more again' });
     await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed?.limit !== 1);
   });
 

@@ -36,7 +36,7 @@ describe('the reason of a cancelled run', () => {
   }
   async function reasonOf(runId: string) {
     const path = `/v1/runs/${runId}`;
-    const { body } = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled', 20_000);
+    const { body } = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled');
     return body.data.cancel_reason;
   }
 

@@ -37,7 +37,7 @@ describe('checkpoints of a call', () => {
 
   async function ended(eventId: string, on = service): Promise<Loose> {
     const path = `/v1/events/${eventId}/runs`;
-    return (await on.waitFor(path, ({ body }) => body.data?.[0]?.ended_at, 15_000)).body.data[0];
+    return (await on.waitFor(path, ({ body }) => body.data?.[0]?.ended_at)).body.data[0];
   }
 
   it('store its steps, each once, however often they are sent', async () => {

@@ -52,7 +52,6 @@ describe('death of a process', () => {
         await service.waitFor(
           `/v1/events/${id}/runs`,
           ({ body }) => body.data?.length === 1 && body.data[0].status === 'Completed',
-          20_000,
         );
       }
       expect(repeated).to.deep.equal([]);

@@ -50,7 +50,7 @@ describe('runs of endpoints', () => {
   const store = (runId: string, steps: object[]) => service.post(`/v1/checkpoint/${runId}/steps`, { steps });
   const runOf = async (runId: string): Promise<Loose> => (await service.get(`/v1/runs/${runId}`)).body.data;
   const ended = async (runId: string) =>
-    (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at, 15_000)).body.data;
+    (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at)).body.data;
 
   it('exist once, with each step once, however often the app repeats its requests', async () => {
     const runId = ulid();
@@ -113,7 +113,7 @@ describe('runs of endpoints', () => {
       const runId = ulid();
       const event = { name: 'http/run.started', data: requestOf() };
       await own.post('/v1/checkpoint', { run_id: runId, event, steps: [ran('a')] });
-      await own.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.output === 'from the call', 20_000);
+      await own.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.output === 'from the call');
     } finally {
       await own.stop();
     }

@@ -111,7 +111,7 @@ describe('pausing a function', () => {
       });
     }
     app.free();
-    await service.waitFor(`/v1/runs/${started}`, (answer) => answer.body.data.status === 'Completed', 15_000);
+    await service.waitFor(`/v1/runs/${started}`, (answer) => answer.body.data.status === 'Completed');
     const called = app.host.calls('cancelled').map(({ body: call }) => call.ctx.run_id);
     expect(new Set(called)).to.deep.equal(new Set([started]));
   });
@@ -129,7 +129,7 @@ describe('pausing a function', () => {
     expect(app.host.calls('held')).to.have.length(0);
     expect(await app.queued('held', 31)).to.include.members([...queued, invoked.body.data.run_id]);
     await service.post('/v1/functions/held-held/resume');
-    await until(() => app.host.calls('held').length === 31, { describe: 'all runs start', timeoutMs: 20_000 });
+    await until(() => app.host.calls('held').length === 31, { describe: 'all runs start' });
     const order = app.host.calls('held').map(({ body }) => body.event.data.n);
     expect(order).to.deep.equal(Array.from({ length: 31 }, (_, n) => n));
   });
@@ -141,12 +141,12 @@ describe('pausing a function', () => {
     await app.pause('again', { queued_runs: 'hold' });
     app.free();
     await app.pause('again', { queued_runs: 'run' });
-    await service.waitFor(`/v1/runs/${first}`, (answer) => answer.body.data.status === 'Completed', 15_000);
+    await service.waitFor(`/v1/runs/${first}`, (answer) => answer.body.data.status === 'Completed');
     await app.pause('again', { queued_runs: 'hold' });
     const { body } = await service.post('/v1/functions/again-again/invoke', { data: {} });
     const path = `/v1/runs/${body.data.run_id}`;
     await app.pause('again', { queued_runs: 'cancel' });
-    const run = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled', 15_000);
+    const run = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled');
     expect(run.body.data.cancel_reason.cause).to.equal('pause');
     await service.post('/v1/functions/again-again/resume');
   });
@@ -168,8 +168,7 @@ describe('pausing a function', () => {
   });
 });
 
-describe('pausing a function when processes die', function () {
-  this.timeout(90_000);
+describe('pausing a function when processes die', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
@@ -195,11 +194,11 @@ describe('pausing a function when processes die', function () {
       const waiting = async () =>
         (await service.redis.zcard(`${service.prefix}:queue:runs:delayed`)) >= RUNS &&
         (await service.redis.llen(`${service.prefix}:queue:runs:active`)) === 0;
-      await until(waiting, { describe: 'the workers have put all jobs aside', timeoutMs: 20_000 });
+      await until(waiting, { describe: 'the workers have put all jobs aside' });
       expect(host.calls('held')).to.have.length(0);
       const before = host.calls().length;
       await service.post('/v1/functions/held-held/resume');
-      await until(() => host.calls('held').length > 20, { describe: 'the runs start', timeoutMs: 20_000 });
+      await until(() => host.calls('held').length > 20, { describe: 'the runs start' });
       await service.killWorker(1);
       await until(active(0), { describe: 'all runs have ended', timeoutMs: 60_000 });
       const ids = host.calls('held').map(({ body }) => body.ctx.run_id);

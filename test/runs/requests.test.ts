@@ -104,6 +104,29 @@ describe('requests of steps', () => {
     return texts.join('\n');
   };
 
+  it('are in the history with method, origin and status, and without what may be secret', async () => {
+    outside.answer = (_, response) => void response.writeHead(418).end('tea');
+    const opts = { url: `${outside.url}/secret-path?key=secret`, method: 'PUT', body: 'x' };
+    const { run_id } = await runOf(await start('Gateway', opts));
+    const { history } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+    const entry = (history as { step_id: string; kind: string; request: unknown }[]).find(
+      ({ step_id, kind }) => step_id === STEP && kind === 'step',
+    );
+    expect(entry?.request).to.deep.equal({ method: 'PUT', origin: outside.url, status: 418 });
+    expect(JSON.stringify(history)).not.to.include('secret');
+  });
+
+  it('have the status of each failed attempt of an inference in the history', async () => {
+    let requests = 0;
+    outside.answer = (_, response) => void response.writeHead(requests++ === 0 ? 503 : 200).end('{}');
+    const { run_id } = await runOf(await start('AIGateway', { url: `${outside.url}/v1`, body: {} }, 1));
+    const { history } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+    const statuses = (history as { request: { status: number } | null }[]).flatMap(({ request }) =>
+      request ? [request.status] : [],
+    );
+    expect(statuses).to.deep.equal([503, 200]);
+  });
+
   describe('step.fetch', () => {
     it('memoizes status, headers and body, whatever the status', async () => {
       outside.answer = (_, response) =>

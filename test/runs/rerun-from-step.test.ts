@@ -47,7 +47,7 @@ describe('re-running a run from a step', () => {
   }
   const rerun = (runId: string, from_step: object) => service.post(`/v1/runs/${runId}/retry`, { from_step });
   async function ended(runId: string) {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at, 20_000);
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at);
     return body.data;
   }
 
@@ -103,7 +103,7 @@ describe('re-running a run from a step', () => {
       .persist(key)
       .zadd(keys.activeRuns, 0, `production/${done.run_id}`)
       .exec();
-    await until(() => host.calls('three').length > calls, { describe: 'the run is called', timeoutMs: 20_000 });
+    await until(() => host.calls('three').length > calls, { describe: 'the run is called' });
     expect(host.calls('three')[calls]?.body.ctx.stack.stack).to.deep.equal([idOf('a'), idOf('b')]);
   });
 

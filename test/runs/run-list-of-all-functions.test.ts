@@ -127,8 +127,7 @@ describe('the list of all runs', () => {
   );
   const time = fc.oneof(fc.integer({ min: -60, max: 120 }), fc.integer({ min: 0, max: 5 * MINUTE_MS }));
 
-  it('is sorted, in pages of any size, for any functions, status and time range', async function () {
-    this.timeout(120_000);
+  it('is sorted, in pages of any size, for any functions, status and time range', async () => {
     const limit = fc.integer({ min: 1, max: 40 });
     const some = fc.subarray(FUNCTIONS);
     await fc.assert(
@@ -153,8 +152,7 @@ describe('the list of all runs', () => {
     );
   });
 
-  it('has each run once and in the same position while runs end', async function () {
-    this.timeout(120_000);
+  it('has each run once and in the same position while runs end', async () => {
     await fc.assert(
       fc.asyncProperty(made, fc.integer({ min: 1, max: 40 }), async (all, limit) => {
         const env = `env-${++environments}`;
@@ -186,8 +184,7 @@ describe('the list of all runs', () => {
     }
   });
 
-  it('has thousands of runs of the same second or millisecond, and of thousands of functions', async function () {
-    this.timeout(60_000);
+  it('has thousands of runs of the same second or millisecond, and of thousands of functions', async () => {
     const all = Array.from({ length: 3_000 }, (_, n) => run(n % 3 ? 5 : n % 900, { functionId: `app-f${n % 2_000}` }));
     const env = await make(all);
     const functionIds = [...new Set(all.map(({ functionId }) => functionId))];

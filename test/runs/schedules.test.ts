@@ -31,7 +31,7 @@ describe('Schedules', () => {
   /** Waits for so many ticks more. */
   async function moreTicks(fnId: string, count: number) {
     const enough = host.calls(fnId).length + count;
-    await until(() => host.calls(fnId).length >= enough, { describe: `${enough} ticks of ${fnId}`, timeoutMs: 20_000 });
+    await until(() => host.calls(fnId).length >= enough, { describe: `${enough} ticks of ${fnId}` });
   }
 
   /** All of its runs, each with the second of its tick; the API's list, not the calls. */
@@ -85,7 +85,7 @@ describe('Schedules', () => {
             const ticks = (await runTicks(service, `test-app-${name}`)).filter((tick) => tick <= last);
             return ticks.length > last - (ticks[0] as number) && ticks;
           },
-          { describe: `every tick of ${name} has a run`, timeoutMs: 20_000 },
+          { describe: `every tick of ${name} has a run` },
         );
         expect(ran).to.deep.equal(from(ran[0] as number, last));
       }
@@ -135,18 +135,20 @@ describe('Schedules', () => {
       await moreTicks('paused', 1);
       const path = '/v1/functions/test-app-paused';
       const next = async () => (await service.get(path)).body.data.triggers[0].next_run_at;
-      expect(Date.parse(await next()) - Date.now()).to.be.within(-100, 1_000);
+      const askedAt = Date.now();
+      expect(Date.parse(await next())).to.be.within(askedAt - 100, Date.now() + 1_000);
       await service.post(`${path}/pause`);
       const pausedAt = Date.now() / 1_000;
       expect([await next(), await schedulers(service)]).to.deep.equal([null, 1]);
       await moreTicks('clock', 3);
       const resumedAt = Date.now() / 1_000;
       await service.post(`${path}/resume`);
+      const goesOnAt = Date.now() / 1_000;
       await moreTicks('paused', 2);
       const ticks = await runTicks(service, 'test-app-paused');
       expect(ticks.filter((tick) => tick > pausedAt && tick <= resumedAt)).to.deep.equal([]);
       const since = ticks.filter((tick) => tick > resumedAt);
-      expect(since[0]).to.be.at.most(resumedAt + 1.5);
+      expect(since[0]).to.be.at.most(goesOnAt + 1.5);
       expect(since).to.deep.equal(from(since[0] as number, since.at(-1) as number));
     });
   });
@@ -162,7 +164,7 @@ describe('Schedules', () => {
       await moreTicks('branch', 2);
       await service.request('DELETE', '/v1/environments/branch-1');
       expect(await schedulers(service)).to.equal(0);
-      await service.waitFor('/v1/environments/branch-1', ({ status }) => status === 404, 20_000);
+      await service.waitFor('/v1/environments/branch-1', ({ status }) => status === 404);
       expect(await service.redis.keys(`${service.prefix}*repeat*`)).to.deep.equal([]);
     });
   });
@@ -199,9 +201,10 @@ describe('Schedules', () => {
       await service.redis.zadd(`${key}:delayed`, before * 0x1000, `repeat:${id}:${before}`);
       const startedAt = Date.now() / 1_000;
       await service.startWorker();
+      const readyAt = Date.now() / 1_000;
       await moreTicks('missed', 3);
       const ticks = await runTicks(service, 'test-app-missed');
-      expect(ticks[0]).to.be.within(startedAt - 1, startedAt + 3);
+      expect(ticks[0]).to.be.within(startedAt - 1, readyAt + 3);
       expect(ticks).to.deep.equal(from(ticks[0] as number, ticks.at(-1) as number));
     });
   });
@@ -278,7 +281,7 @@ describe('Schedules', () => {
         });
       }
       await host.register(service, functions);
-      await until(() => delays.length >= 60, { describe: '60 runs', timeoutMs: 20_000 });
+      await until(() => delays.length >= 60, { describe: '60 runs' });
       expect(Math.max(...delays)).to.be.above(1_500);
       expect(delays.filter((ms) => ms > 5_000)).to.deep.equal([]);
       expect(delays.filter((ms) => ms < 1_000).length).to.be.above(0);

@@ -102,7 +102,7 @@ describe('scripts/dev', () => {
     await both.says('DATABASE_URL names a Postgres; unset it to use --archive.');
     expect(await exitCode(both.child)).to.equal(1);
     expect(processesOf(clone)).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 
   it('starts a Redis Cluster with --cluster, and keeps its data', async () => {
     const first = run('--cluster', '--no-example');

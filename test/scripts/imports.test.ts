@@ -168,8 +168,7 @@ const LINTED: Case[] = [
   ['a package that is resolved', 'bench/a.ts', `export default import.meta.resolve('koa');`],
 ];
 
-describe('the import rules', function () {
-  this.timeout(60_000);
+describe('the import rules', () => {
   let root: string;
   /** By file. */
   let found: Map<string, string[]>;

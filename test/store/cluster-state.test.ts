@@ -10,10 +10,7 @@ import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('a Redis Cluster with a problem', function () {
-  // A cluster starts, and its nodes fail.
-  this.timeout(60_000);
-
+describe('a Redis Cluster with a problem', () => {
   let cluster: RedisCluster;
   let service: Service;
   before(async () => {
@@ -55,7 +52,7 @@ describe('a Redis Cluster with a problem', function () {
         const { warnings } = await overview();
         return warnings.length === 2 && warnings;
       },
-      { describe: 'two warnings', timeoutMs: 20_000 },
+      { describe: 'two warnings' },
     );
     expect(warned[0]).to.equal(`No replica follows 127.0.0.1:${first.port}: when it fails, its partitions are down.`);
     expect(warned[1]).to.match(new RegExp(`^127.0.0.1:${first.port}: maxmemory-policy is allkeys-lru`));

@@ -41,7 +41,7 @@ describe('The schema version of the store', () => {
     it('stops processes that would misread a newer store, with the release that wrote it', async () => {
       await write(NEWER);
       for (const process of [...service.webs, ...service.workers]) {
-        await until(() => !process.running(), { describe: 'it has ended', timeoutMs: 30_000 });
+        await until(() => !process.running(), { describe: 'it has ended' });
         expect(process.output()).to.include(REFUSAL);
       }
       for (const start of [() => service.startWeb(), () => service.startWorker()]) {

@@ -13,10 +13,7 @@ import { until } from '../support/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-describe('INGEST_DURABILITY=fsync with Redis Sentinel', function () {
-  // Sentinels take seconds to agree.
-  this.timeout(60_000);
-
+describe('INGEST_DURABILITY=fsync with Redis Sentinel', () => {
   let dir: string;
   let ports: number[];
   let children: ChildProcess[];
@@ -50,12 +47,12 @@ describe('INGEST_DURABILITY=fsync with Redis Sentinel', function () {
     admins = [first, second].map((port) => new Redis(port, '127.0.0.1', { retryStrategy: () => 50 }));
     for (const admin of admins) admin.on('error', () => {});
     const follows = async () => /state=online/.test((await admins[0]?.info('replication')) ?? '');
-    await until(follows, { describe: 'the replica follows', timeoutMs: 20_000 });
+    await until(follows, { describe: 'the replica follows' });
     children.push(start(sentinel, [config, '--sentinel']));
     const watcher = new Redis(sentinel, '127.0.0.1');
     watcher.on('error', () => {});
     const watches = async () => /slaves=1/.test(await watcher.info('sentinel'));
-    await until(watches, { describe: 'the Sentinel knows both', timeoutMs: 20_000 });
+    await until(watches, { describe: 'the Sentinel knows both' });
     watcher.disconnect();
     service = await startService({ workers: 0, env: settings() });
   });
@@ -103,7 +100,7 @@ describe('INGEST_DURABILITY=fsync with Redis Sentinel', function () {
     children[0]?.kill('SIGKILL');
     master.disconnect();
     const promoted = async () => /role:master/.test(await replica.info('replication'));
-    await until(promoted, { describe: 'the replica is the master', timeoutMs: 20_000 });
+    await until(promoted, { describe: 'the replica is the master' });
     stopped = true;
     await senders;
     const stored = new Set<string>();

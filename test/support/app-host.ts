@@ -95,10 +95,10 @@ export class AppHost {
   }
 
   /** Waits for the first call of the function that no earlier `nextCall` has returned. */
-  async nextCall(fnId: string, timeoutMs = 10_000): Promise<Call> {
+  async nextCall(fnId: string): Promise<Call> {
     const number = this.#taken.get(fnId) ?? 0;
     this.#taken.set(fnId, number + 1);
-    return until(() => this.calls(fnId)[number], { describe: `call ${number} of ${fnId} arrives`, timeoutMs });
+    return until(() => this.calls(fnId)[number], { describe: `call ${number} of ${fnId} arrives` });
   }
 
   /** The app's registration; for tests that modify it. */

@@ -14,9 +14,9 @@ const ARGS = [
   '--disable-sync',
 ];
 /** Timeout of the Chromium installation. */
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 900_000;
 /** Long, because a busy machine is slow when all tests run. */
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 60_000;
 /** Text below a table that has more rows. */
 const LOADING = 'xpath=//*[@role="status" and @aria-label="Loading" and not(preceding-sibling::*[@role="table"])]';
 const BUSY = 'main [aria-busy=true]';

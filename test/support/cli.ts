@@ -7,7 +7,8 @@ import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = resolve(ROOT, 'cli/src/main.ts');
-const PATIENCE_MS = 25_000;
+/** Time limit of a command that must end. */
+const PATIENCE_MS = 90_000;
 
 export interface CliOptions {
   /** Where its requests go, with the service's API key and event key. */
@@ -84,7 +85,11 @@ export function startCli(
   });
   // It may end before it has read its input.
   child.stdin.on('error', () => {});
-  const exitCode = once(child, 'close').then(([code]) => code ?? -1);
+  let hasEnded = false;
+  const exitCode = once(child, 'close').then(([code]) => {
+    hasEnded = true;
+    return code ?? -1;
+  });
   return {
     child,
     stdout: () => stdout,
@@ -93,9 +98,8 @@ export function startCli(
     async prints(what) {
       const output = () => stdout + stderr;
       const found = () => (typeof what === 'string' ? output().includes(what) : what.test(output()));
-      await until(() => found() || child.exitCode !== null, {
+      await until(() => found() || hasEnded, {
         describe: () => `tidegate ${args.join(' ')} prints ${what}; it printed:\n${stdout}\n${stderr}`,
-        timeoutMs: PATIENCE_MS,
       });
       if (!found()) throw new Error(`tidegate ${args.join(' ')} ended without ${what}:\n${stdout}\n${stderr}`);
       return output();

@@ -119,19 +119,17 @@ export class ConnectedInstance {
   }
 
   /** The next call. */
-  async nextCall(timeoutMs?: number): Promise<CallRequest> {
+  async nextCall(): Promise<CallRequest> {
     await until(() => this.calls.length > this.#taken, {
       describe: `instance ${this.id} gets call ${this.#taken + 1}`,
-      ...(timeoutMs !== undefined && { timeoutMs }),
     });
     return this.calls[this.#taken++] as CallRequest;
   }
 
   /** The payload of the first frame of the kind. */
-  async frame(kind: number, timeoutMs?: number): Promise<Uint8Array> {
+  async frame(kind: number): Promise<Uint8Array> {
     const found = await until(() => this.frames.find((one) => one.kind === kind), {
       describe: `instance ${this.id} gets a frame of kind ${kind}`,
-      ...(timeoutMs !== undefined && { timeoutMs }),
     });
     this.frames.splice(this.frames.indexOf(found), 1);
     return found.payload;

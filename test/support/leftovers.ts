@@ -12,7 +12,7 @@ const RESOURCES: Record<string, string> = {
 };
 
 export interface Leftovers {
-  /** @throws with resources that did not exist at the start and do not disappear within a moment */
+  /** @throws with resources that did not exist at the start and do not disappear */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function watchLeftovers(): Promise<Leftovers> {
         return things.length === 0;
       };
       try {
-        await until(gone, { timeoutMs: 2_000, describe: () => `what these tests made is gone: ${things.join(', ')}` });
+        await until(gone, { describe: () => `what these tests made is gone: ${things.join(', ')}` });
       } finally {
         // Reported only once.
         for (const thing of things) before.add(thing);

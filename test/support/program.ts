@@ -17,7 +17,7 @@ export interface ProgramOptions {
 }
 
 /** Time limit of a program: less than the timeout of the slowest test, so that none keeps running. */
-const PATIENCE_MS = 270_000;
+const PATIENCE_MS = 570_000;
 
 /** Runs a program to its end, without input. */
 export async function run(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<ProgramResult> {
@@ -46,7 +46,7 @@ export interface HostProgram {
   stop(): Promise<void>;
 }
 
-const END_MS = 10_000;
+const END_MS = 30_000;
 
 /** @throws with its output if it exits before it listens */
 export async function startHost(program: string, args: string[], { cwd, env }: ProgramOptions): Promise<HostProgram> {

@@ -1,18 +1,13 @@
-/** Mocha's spec reporter. At the end it adds the slowest files and one plain line: `12 passed, 0 failed`. Sends scripts/test the totals and the
- *  files with failed tests. */
-import { relative } from 'node:path';
+/** Mocha's spec reporter. At the end it adds one plain line: `12 passed, 0 failed`. Sends scripts/test the totals, the files with failed tests, and
+ *  how long each file took. */
 import mocha from 'mocha';
-
-const SLOWEST_SHOWN = 10;
-/** With fewer files the slow ones are easy to see. */
-const FILES_MIN = 5;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
     super(runner, options);
     const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
     const startedAt = new Map<mocha.Suite, number>();
-    const seconds = new Map<string, number>();
+    const seconds: Record<string, number> = {};
     const failedFiles = new Set<string>();
     // A failed hook of all tests has no file.
     runner.on(EVENT_TEST_FAIL, ({ file }) => failedFiles.add(file ?? ''));
@@ -21,19 +16,13 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
       const { file, parent } = suite;
       if (!file || !parent?.root) return;
       const took = (performance.now() - (startedAt.get(suite) ?? 0)) / 1_000;
-      seconds.set(file, (seconds.get(file) ?? 0) + took);
+      seconds[file] = (seconds[file] ?? 0) + took;
     });
     // The spec reporter has added its listener earlier, so its summary comes first.
     runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
-      if (seconds.size >= FILES_MIN) console.log(slowest(seconds));
       console.log(`${passes} passed, ${failures} failed`);
-      process.send?.({ passes, failures, failedFiles: [...failedFiles] });
+      process.send?.({ passes, failures, failedFiles: [...failedFiles], seconds });
     });
   }
-}
-
-function slowest(seconds: ReadonlyMap<string, number>): string {
-  const sorted = [...seconds].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-  return ['Slowest files:', ...sorted.map(([file, took]) => `  ${took.toFixed(0)} s ${relative('', file)}`)].join('\n');
 }

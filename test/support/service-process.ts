@@ -14,6 +14,7 @@ export interface ServiceProcess {
   metricsPort: number | undefined;
   /** Its output so far. */
   output(): string;
+  /** Whether it, or its output, goes on. */
   running(): boolean;
   /** Sends SIGKILL. Resolves when the process has exited. */
   kill(): Promise<void>;
@@ -22,7 +23,7 @@ export interface ServiceProcess {
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const END_MS = 10_000;
+const END_MS = 30_000;
 
 /** Resolves when the process is ready. @throws with its output if it exits first */
 export async function startProcess(
@@ -40,11 +41,16 @@ export async function startProcess(
   });
   const output = collectOutput(child);
   const exited = once(child, 'exit');
-  const running = () => child.exitCode === null && child.signalCode === null;
+  // Only then is its output complete.
+  let isClosed = false;
+  const closed = once(child, 'close').then(() => {
+    isClosed = true;
+  });
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const ending = () => child.signalCode ?? `exit code ${child.exitCode}`;
   const failure = (what: string) => new Error(`${role} ${child.pid} ${what}. Its output:\n${output() || '(none)'}`);
 
-  const first = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);
+  const first = await Promise.race([once(child, 'message'), closed.then(() => undefined)]);
   if (!first) throw failure(`ended before it was ready (${ending()})`);
   let killed = false;
   return {
@@ -53,7 +59,7 @@ export async function startProcess(
     port: (first[0] as { port?: number }).port,
     metricsPort: (first[0] as { metricsPort?: number }).metricsPort,
     output,
-    running,
+    running: () => !isClosed,
     async kill() {
       killed = true;
       child.kill('SIGKILL');
@@ -61,10 +67,10 @@ export async function startProcess(
     },
     async stop() {
       if (killed) return;
-      if (!running()) throw failure(`had already exited (${ending()})`);
+      if (hasExited()) throw failure(`had already exited (${ending()})`);
       const straggler = setTimeout(() => child.kill('SIGKILL'), END_MS);
       child.kill('SIGTERM');
-      await exited;
+      await closed;
       clearTimeout(straggler);
       if (child.exitCode !== 0) throw failure(`did not end in order within ${END_MS} ms of SIGTERM (${ending()})`);
     },

@@ -168,6 +168,13 @@ export class Service {
     return until(check, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   }
 
+  /** Waits until the output of its processes has all the texts: a line of a log may arrive after the response to the request it is about. */
+  async logs(...texts: string[]): Promise<void> {
+    await until(() => texts.every((text) => this.output().includes(text)), {
+      describe: () => `the output has ${texts.join(' and ')}`,
+    });
+  }
+
   startWeb(): Promise<ServiceProcess> {
     return this.#start('web', this.webs);
   }

@@ -10,12 +10,15 @@ export interface UntilOptions {
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
 const PAUSE_MS = 5;
+/** A wait ends when the thing happens, so a long limit costs time only in a test that fails. On a busy machine it tells slow from never. Below
+ *  mocha's (.mocharc.json), whose message does not say what did not happen. */
+const PATIENCE_MS = 30_000;
 
 /** Polls until the check returns a truthy value, and returns it. An error of the check counts as "not yet"; the last one becomes the
  *  cause of the timeout error. */
 export async function until<T>(
   check: () => T | Promise<T>,
-  { describe, timeoutMs = 10_000 }: UntilOptions,
+  { describe, timeoutMs = PATIENCE_MS }: UntilOptions,
 ): Promise<Truthy<T>> {
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;

@@ -28,8 +28,7 @@ const attacks = readdirSync(FOLDER)
     return { file, code: text.slice(end + 3), ...(JSON.parse(text.slice(2, end)) as Attack) };
   });
 
-describe('A transform that', function () {
-  this.timeout(30_000);
+describe('A transform that', () => {
   const transforms = shared({ ...QUICK, totalTimeoutMs: 20_000 });
   const harmless = webhook(
     'let n = 0; const transform = (evt) => ({ name: "fine", n: ++n, seen: typeof leak, ...evt })',

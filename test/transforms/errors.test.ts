@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { errorOf, fieldsOf, REQUEST, returning, shared, webhook } from './support.ts';
 
-describe('Errors of a transform', function () {
-  this.timeout(10_000);
+describe('Errors of a transform', () => {
   const transforms = shared();
 
   const transformError = (code: string, body: unknown = {}) =>
@@ -113,8 +112,7 @@ describe('Errors of a transform', function () {
   });
 });
 
-describe('The check of a transform', function () {
-  this.timeout(10_000);
+describe('The check of a transform', () => {
   const transforms = shared({ timeoutMs: 300 });
 
   it('accepts code that defines the function, without calling it', async () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { errorOf, fieldsOf, REQUEST, returning, shared, webhook } from './support.ts';
 
-describe('The isolate of a transform', function () {
-  this.timeout(10_000);
+describe('The isolate of a transform', () => {
   const transforms = shared();
 
   const resultOf = async (expression: string) =>

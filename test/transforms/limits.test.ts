@@ -7,8 +7,7 @@ const harmless = webhook('const transform = (evt) => ({ name: "fine", data: evt 
 /** No timeout inside the isolate can stop this code: the parent has to kill the child process. */
 const STUCK = 'return { found: new Array(2 ** 32 - 2).indexOf(1) }';
 
-describe('A transform that does not end', function () {
-  this.timeout(20_000);
+describe('A transform that does not end', () => {
   const transforms = shared(QUICK);
 
   for (const [what, body] of [
@@ -59,9 +58,7 @@ describe('A transform that does not end', function () {
   });
 });
 
-describe('A transform that uses too much memory', function () {
-  this.timeout(30_000);
-
+describe('A transform that uses too much memory', () => {
   const BOMBS = [
     'return { n: Array(1e9).fill(0).length }',
     'return { n: "x".repeat(5e8).split("").length }',
@@ -106,8 +103,7 @@ describe('A transform that uses too much memory', function () {
   });
 });
 
-describe('Quarantine of a transform', function () {
-  this.timeout(20_000);
+describe('Quarantine of a transform', () => {
   const transforms = shared(QUICK);
   const loop = () => returning('if (evt.fine) return {}; while (true);');
 
@@ -169,9 +165,7 @@ describe('Quarantine of a transform', function () {
   });
 });
 
-describe('A full queue of transforms', function () {
-  this.timeout(20_000);
-
+describe('A full queue of transforms', () => {
   it('rejects requests at once, first those of the webhook with the most queued requests', async () => {
     await withTransforms({ ...QUICK, queueLimit: 10 }, async (transforms) => {
       const flood = Array.from({ length: 30 }, () =>

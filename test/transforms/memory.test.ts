@@ -25,8 +25,7 @@ function memoryOfChildren(): number {
   );
 }
 
-describe('Memory of a transform process', function () {
-  this.timeout(120_000);
+describe('Memory of a transform process', () => {
   if (process.platform !== 'linux') return;
 
   it('stays within its bound when 60 webhooks use nearly the limit of one', async () => {

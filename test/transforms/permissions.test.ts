@@ -19,8 +19,7 @@ function inChild(expression: string): unknown {
   return JSON.parse(stdout);
 }
 
-describe('A transform process', function () {
-  this.timeout(20_000);
+describe('A transform process', () => {
   const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
 
   for (const [what, expression] of [

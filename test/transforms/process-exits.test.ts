@@ -8,9 +8,7 @@ const long = () =>
   returning('const end = Date.now() + (evt.ms ?? 20); while (Date.now() < end); return { name: "long" }');
 const STRIKE_LINES = /transform stopped|transform quarantined/;
 
-describe('A transform process that is killed from outside', function () {
-  this.timeout(60_000);
-
+describe('A transform process that is killed from outside', () => {
   it('blames no transform, however often: requests succeed or get 503 with Retry-After', async () => {
     await withTransforms({ timeoutMs: 5_000, totalTimeoutMs: 20_000 }, async (transforms, lines) => {
       const webhooks = [fine(), fine(), long(), fine()];
@@ -60,9 +58,7 @@ describe('A transform process that is killed from outside', function () {
   });
 });
 
-describe('A transform process that crashes', function () {
-  this.timeout(60_000);
-
+describe('A transform process that crashes', () => {
   it('gives no strike to a request that was inside alone, once', async () => {
     await withTransforms({ timeoutMs: 10_000, totalTimeoutMs: 20_000 }, async (transforms, lines) => {
       await transforms.run(fine(), REQUEST);
@@ -94,9 +90,7 @@ describe('A transform process that crashes', function () {
   });
 });
 
-describe('A transform process that does not start', function () {
-  this.timeout(20_000);
-
+describe('A transform process that does not start', () => {
   it('restarts with exponential backoff, while requests get 503 at once', async () => {
     const { transforms, lines } = start({ startTimeoutMs: 0, timeoutMs: 100, totalTimeoutMs: 60_000 });
     try {

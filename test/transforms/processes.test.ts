@@ -18,9 +18,7 @@ import {
 const fine = () => webhook('const transform = () => ({ name: "fine" })');
 const slow = () => returning('const end = Date.now() + 20; while (Date.now() < end); return { name: "slow" }');
 
-describe('Transform processes', function () {
-  this.timeout(20_000);
-
+describe('Transform processes', () => {
   it('exit when the service closes', async () => {
     const { transforms } = start(QUICK);
     const loop = returning('while (true);');

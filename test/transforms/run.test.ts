@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { edited, errorOf, fieldsOf, REQUEST, returning, shared, webhook, withTransforms } from './support.ts';
 
-describe('Transforms', function () {
-  this.timeout(10_000);
+describe('Transforms', () => {
   const transforms = shared();
 
   it('get the body, the headers, the query and the raw body', async () => {
@@ -81,8 +80,7 @@ describe('Transforms', function () {
   });
 });
 
-describe('Logs of a transform', function () {
-  this.timeout(10_000);
+describe('Logs of a transform', () => {
   const transforms = shared();
 
   it('come with the outcome, with their levels', async () => {

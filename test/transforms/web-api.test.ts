@@ -6,8 +6,7 @@ import { fieldsOf, REQUEST, returning, shared } from './support.ts';
 const TEXTS = ['', 'abc', 'é€😀', '\ud800 alone', 'x'.repeat(131_071) + '😀'.repeat(3), 'é'.repeat(300_000)];
 const BYTES = [0, 1, 127, 128, 255, 254, 61];
 
-describe('The web API of a transform', function () {
-  this.timeout(20_000);
+describe('The web API of a transform', () => {
   const transforms = shared();
 
   async function resultOf(expression: string, body: unknown = {}): Promise<unknown> {

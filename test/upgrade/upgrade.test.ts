@@ -19,7 +19,7 @@ interface ListedRun {
 
 for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
   describe(`After an upgrade, with the store of ${name.replace('.json.gz', '')}`, function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     let own: OwnRedis;
     let host: AppHost;
     let service: Service;

@@ -31,8 +31,7 @@ describe('GitHub webhooks', () => {
     await host.close();
   });
 
-  it('each recorded GitHub webhook becomes one stored event and one run with its payload intact', async function () {
-    this.timeout(60_000);
+  it('each recorded GitHub webhook becomes one stored event and one run with its payload intact', async () => {
     const deliveries = examples.flatMap(({ name, examples }) => examples.map((payload) => ({ name, payload })));
     expect(deliveries.length).to.be.greaterThan(200);
     const { body } = await service.post('/v1/webhooks', { name: 'GitHub', transform: TRANSFORM });

@@ -151,6 +151,29 @@ describe('holding page', () => {
     expect((await service.get(`/v1/holding/${id}`)).status).to.equal(200);
   });
 
+  it('POST /v1/holding/assign and /discard take IDs, and affect those events alone; each is audited once, with their number', async () => {
+    const { id: webhook, path } = await make();
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++) ids.push(await hold({ name: 'ids/x' }, '', path));
+    const [first, second, third, stay] = ids as [string, string, string, string];
+    const gone = '01M7Z7A7B6FJ7DZJVGC757486T';
+    const given = await call('POST', '/v1/holding/assign', { environment: 'feature', ids: [first, second, gone] });
+    expect(given.body.data.assigned.map((one: { event_id: string }) => one.event_id)).to.have.members([first, second]);
+    for (const id of [first, second]) await until(() => event(id), { describe: `event ${id} is ingested` });
+    const mixed = await call('POST', '/v1/holding/assign', { environment: 'feature', ids: [stay], name: 'ids/x' });
+    expect([mixed.status, mixed.body.field]).to.deep.equal([400, 'ids']);
+    const dropped = await call('POST', '/v1/holding/discard', { ids: [third, first, gone] });
+    expect(dropped.body.data).to.deep.equal({ deleted: 1 });
+    expect(idsOf((await list(`webhook=${webhook}`)).data)).to.deep.equal([stay]);
+    const { body } = await call('GET', '/v1/audit?limit=100');
+    const entries = body.data.filter(({ summary }: { summary: string }) => summary.includes('ids '));
+    expect(entries.map(({ action }: { action: string }) => action)).to.deep.equal([
+      'POST /v1/holding/discard',
+      'POST /v1/holding/assign',
+    ]);
+    expect(entries[1].summary).to.include('environment feature');
+  });
+
   it('POST /v1/holding/assign and DELETE /v1/holding affect exactly the events that match the filter', async () => {
     const { id: webhook, path } = await make();
     const give = [await hold({ name: 'bulk/give' }, '', path), await hold({ name: 'bulk/give' }, '', path)];

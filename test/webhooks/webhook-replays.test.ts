@@ -259,7 +259,6 @@ describe('a replay of webhook requests', () => {
     const get = async (at: string) => (await request('GET', alive + at)).body.data;
     await until(async () => (await get(path)).state === 'done', {
       describe: 'the replay is done',
-      timeoutMs: 30_000,
     });
     expect(await get(path)).to.include({ done: 60, failed: 0, skipped: 0 });
     const made = await get(`${path}/results?status=done`);

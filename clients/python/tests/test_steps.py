@@ -500,6 +500,6 @@ def test_what_is_no_json_or_too_large_is_left_out_of_an_error() -> None:
         body = call(fn)[1]
         causes = 0
         while body:
-            assert set(body) <= {"name", "message", "stack", "cause"}
+            assert set(body) <= {"name", "message", "stack", "cause", "source"}
             body, causes = body.get("cause"), causes + 1
         assert causes == 6

@@ -16,6 +16,8 @@ export interface Call {
   /** Hashed IDs of finished steps, in order of completion. */
   order: readonly string[];
   disableImmediateExecution: boolean;
+  /** Whether the service takes what the function logs. */
+  takesLogs: boolean;
 }
 
 /** The fields of the body that this client reads. */
@@ -30,6 +32,7 @@ interface CallBody {
     max_attempts?: number;
     use_api?: boolean;
     disable_immediate_execution?: boolean;
+    logs?: boolean;
     stack?: { stack?: string[] | null };
   };
 }
@@ -51,6 +54,7 @@ export async function readCall(text: string, settings: Settings): Promise<Call> 
     memos: whole.steps ?? {},
     order: ctx.stack?.stack ?? [],
     disableImmediateExecution: ctx.disable_immediate_execution ?? false,
+    takesLogs: ctx.logs === true,
   };
 }
 

@@ -12,6 +12,7 @@ export type { ServeOptions };
 export interface PagesContext {
   readonly request: Request;
   readonly env: object;
+  waitUntil?(work: Promise<unknown>): void;
 }
 
 export interface CloudflareHandler {
@@ -22,9 +23,12 @@ export interface CloudflareHandler {
 /** With the option `path`, other paths get a 404. */
 export function serve(options: ServeOptions): CloudflareHandler {
   const handle = createFetchHandler(options, 'cloudflare');
-  return async (given: Request | PagesContext, env: object = {}): Promise<Response> => {
-    const { request, bindings } =
-      'env' in given ? { request: given.request, bindings: given.env } : { request: given, bindings: env };
-    return (await withBindings(bindings, () => handle(request))) ?? new Response(null, { status: 404 });
+  return async (given: Request | PagesContext, env: object = {}, context: unknown = {}): Promise<Response> => {
+    const { request, bindings, platform } =
+      'env' in given
+        ? { request: given.request, bindings: given.env, platform: given }
+        : { request: given, bindings: env, platform: context as Pick<PagesContext, 'waitUntil'> };
+    const waitUntil = platform.waitUntil && ((work: Promise<unknown>) => platform.waitUntil?.(work));
+    return (await withBindings(bindings, () => handle(request, waitUntil))) ?? new Response(null, { status: 404 });
   };
 }

@@ -1,5 +1,6 @@
 /** Functions behind any Fetch API runtime (Bun, Deno, Cloudflare with `nodejs_compat`):
  *  `export default { fetch: serve({ client, functions }) }`. */
+import type { AppRequest } from './app-request.ts';
 import { readFetchBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
 
@@ -14,7 +15,7 @@ export function serve(options: ServeOptions): (request: Request) => Promise<Resp
 /** Returns undefined for other paths. */
 export function createFetchHandler(options: ServeOptions, framework: string) {
   const handle = createHandler(options, framework);
-  return async (request: Request): Promise<Response | undefined> => {
+  return async (request: Request, waitUntil?: AppRequest['waitUntil']): Promise<Response | undefined> => {
     const { protocol, host, pathname, search } = new URL(request.url);
     const answer = await handle({
       method: request.method,
@@ -22,6 +23,7 @@ export function createFetchHandler(options: ServeOptions, framework: string) {
       secure: protocol === 'https:',
       header: (name) => request.headers.get(name) ?? (name === 'host' ? host : undefined),
       body: () => readFetchBody(request),
+      waitUntil,
     });
     return answer && new Response(answer.body, { status: answer.status, headers: answer.headers });
   };

@@ -9,12 +9,14 @@ import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS, REQ_VERSION, SDK } from './headers.ts';
 import { HINT_IF_UNSIGNED } from './hints.ts';
+import { LogCollector } from './log-collector.ts';
 import { refuseUnknown } from './options.ts';
 import { type MessageToPublish, publish } from './publish.ts';
 import { compositeId, register } from './registration.ts';
 import { type Outcome, outcomeOf, runCall } from './run-call.ts';
 import { seedOfStep } from './seed.ts';
 import type { SendOptions, SendResult } from './send.ts';
+import { sendLogs } from './send-logs.ts';
 import type { Settings } from './settings.ts';
 import { sendSignal } from './signals.ts';
 import { findFlaw, findUrlFlaw, targetOf } from './signature.ts';
@@ -71,13 +73,17 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       case 'POST': {
         const call = await authenticCall(request, settings);
         const { fn, step } = requestedOf(request, byId);
+        const logs = takesLogs(call, fn, settings) ? new LogCollector() : undefined;
         const deps = {
           logger: settings.logger,
+          logs,
           sendEvents: sendFrom(client, fn),
           publish: (message: MessageToPublish, runId: string) => publish(message, runId, settings),
           sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
         };
-        return outcomeOf(await runCall(fn, call, step, deps));
+        const outcome = outcomeOf(await runCall(fn, call, step, deps), settings);
+        if (logs) await sendLogs(call, logs, settings, request);
+        return outcome;
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });
@@ -121,6 +127,11 @@ function indexById(client: AppClient, functions: readonly TidegateFunction[]): R
   const byId = new Map(functions.map((fn) => [compositeId(fn), fn]));
   if (byId.size < functions.length) throw new TypeError('Two functions of the app have the same id');
   return byId;
+}
+
+/** Unless the app says otherwise, what it logs stays with it where a middleware changes what the service stores: the values may be secret. */
+function takesLogs(call: Call, { middleware }: TidegateFunction, { logs }: Settings): boolean {
+  return call.takesLogs && (logs ?? !middleware.some(({ encode }) => encode));
 }
 
 /** Function and optional step in the URL of the call. */

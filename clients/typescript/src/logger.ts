@@ -7,12 +7,23 @@ export interface Logger {
   error(...args: unknown[]): void;
 }
 
+export interface HandlerLogger {
+  /** The app's. */
+  logger: Logger;
+  /** Whether the code repeats what it did in earlier calls. */
+  replaying(): boolean;
+  /** Gets each line too; undefined: nobody else does. */
+  collect?: ((level: keyof Logger, args: readonly unknown[]) => void) | undefined;
+}
+
 /** Suppresses lines while the code replays earlier calls. */
-export function quietWhile(replaying: () => boolean, logger: Logger): Logger {
+export function handlerLogger({ logger, replaying, collect }: HandlerLogger): Logger {
   const at =
     (level: keyof Logger) =>
     (...args: unknown[]) => {
-      if (!replaying()) logger[level](...args);
+      if (replaying()) return;
+      collect?.(level, args);
+      logger[level](...args);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -5,12 +5,14 @@ import { NonRetriableError, RetryAfterError, StepError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { HEADERS } from './headers.ts';
-import { type Logger, quietWhile } from './logger.ts';
+import type { LogCollector } from './log-collector.ts';
+import { handlerLogger, type Logger } from './logger.ts';
 import { createCallMiddleware } from './middleware/call.ts';
 import type { MessageToPublish } from './publish.ts';
 import { type Progress, replay } from './steps/replay.ts';
+import { runningStep } from './steps/run.ts';
 import { createStepTools } from './steps/tools.ts';
-import { describeError } from './wire-error.ts';
+import { describeError, type ErrorOnTheWire, withSource } from './wire-error.ts';
 
 export interface Outcome {
   status: number;
@@ -21,6 +23,8 @@ export interface Outcome {
 
 export interface CallDeps {
   logger: Logger;
+  /** Gets what the function logs. */
+  logs?: LogCollector | undefined;
   /** For `step.publish`. */
   publish(message: MessageToPublish, runId: string): Promise<void>;
   /** For `step.sendSignal`. */
@@ -35,7 +39,7 @@ export async function runCall(
   fn: TidegateFunction,
   given: Call,
   requestedStep: string | undefined,
-  { logger, sendEvents, sendSignal, publish }: CallDeps,
+  { logger, logs, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
   const middleware = createCallMiddleware(fn, given);
   const decoded = await middleware.decode(given);
@@ -51,20 +55,38 @@ export async function runCall(
       publish: (message) => publish(message, runId),
       sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
     });
-    const context = { step, runId, attempt, maxAttempts, logger: quietWhile(replaying, logger) };
+    // A call of one planned step repeats all that is outside of it.
+    const repeats = () => replaying() || (requestedStep !== undefined && runningStep() === undefined);
+    const collect = logs && ((level: keyof Logger, args: readonly unknown[]) => logs.add(level, args, runningStep()));
+    const context = {
+      step,
+      runId,
+      attempt,
+      maxAttempts,
+      logger: handlerLogger({ logger, replaying: repeats, collect }),
+    };
     return middleware.run(call, (events, added) => fn.handler({ ...added, ...events, ...context }));
   });
   return middleware.encode(progress);
 }
 
+export interface OutcomeOptions {
+  /** Whether errors have the lines of code where they were thrown. */
+  errorSource: boolean;
+}
+
 /** An output that JSON cannot represent fails the attempt. */
-export function outcomeOf(progress: Progress): Outcome {
-  if (progress.kind === 'ops') return underWay(progress);
-  if (progress.kind === 'failed') return failed(progress.error);
+export function outcomeOf(progress: Progress, { errorSource }: OutcomeOptions): Outcome {
+  const located = (error: ErrorOnTheWire) => (errorSource ? withSource(error) : error);
+  if (progress.kind === 'failed') return failed(progress.error, located);
+  if (progress.kind === 'ops') {
+    const ops = progress.ops.map((op) => (op.error ? { ...op, error: located(op.error) } : op));
+    return underWay({ ...progress, ops });
+  }
   try {
     return { status: 200, headers: {}, body: JSON.stringify(progress.output) ?? 'null' };
   } catch (error) {
-    return failed(error);
+    return failed(error, located);
   }
 }
 
@@ -81,8 +103,8 @@ export function isFinal(thrown: unknown): boolean {
   return thrown instanceof NonRetriableError || thrown instanceof StepError;
 }
 
-function failed(thrown: unknown): Outcome {
+function failed(thrown: unknown, located: (error: ErrorOnTheWire) => ErrorOnTheWire): Outcome {
   const headers: Record<string, string> = { [HEADERS.noRetry]: String(isFinal(thrown)) };
   if (thrown instanceof RetryAfterError) headers[HEADERS.retryAfter] = String(thrown.retryAfterSeconds);
-  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(describeError(thrown)) };
+  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(located(describeError(thrown))) };
 }

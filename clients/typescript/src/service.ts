@@ -15,11 +15,17 @@ export interface ServiceAnswer {
 
 /** Retries with the fallback key: during a key rotation, the service may know only one of the two keys.
  *  @throws ServeError if it could not be reached; ConfigError */
-export async function askService(path: string, init: RequestInit, settings: Settings): Promise<ServiceAnswer> {
-  const answer = await ask(path, init, settings, settings.mode === 'cloud' ? settings.signingKey : undefined);
+export async function askService(
+  path: string,
+  init: RequestInit,
+  settings: Settings,
+  timeoutMs = TIMEOUT_MS,
+): Promise<ServiceAnswer> {
+  const timed = { ...init, signal: AbortSignal.timeout(timeoutMs) };
+  const answer = await ask(path, timed, settings, settings.mode === 'cloud' ? settings.signingKey : undefined);
   const refused = answer.status === 401 || answer.status === 403;
   if (!refused || settings.mode === 'dev' || !settings.signingKeyFallback) return answer;
-  return ask(path, init, settings, settings.signingKeyFallback);
+  return ask(path, { ...init, signal: AbortSignal.timeout(timeoutMs) }, settings, settings.signingKeyFallback);
 }
 
 async function ask(path: string, init: RequestInit, { mode, baseUrl, env, fetch }: Settings, key: string | undefined) {
@@ -27,9 +33,8 @@ async function ask(path: string, init: RequestInit, { mode, baseUrl, env, fetch 
   headers.set(HEADERS.sdk, SDK);
   if (env) headers.set(HEADERS.env, env);
   if (key) headers.set('authorization', `Bearer ${hashedKey(key)}`);
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const response = await fetch(`${baseUrl}${path}`, { ...init, headers, signal });
+    const response = await fetch(`${baseUrl}${path}`, { ...init, headers });
     return { ok: response.ok, status: response.status, text: await response.text() };
   } catch (cause) {
     throw new ServeError(500, unreachable(cause, baseUrl, mode), { cause });

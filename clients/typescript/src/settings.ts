@@ -30,6 +30,10 @@ export interface ClientOptions {
   maxBytes?: number | undefined;
   /** For `logger` in handlers. Default: the console. */
   logger?: Logger | undefined;
+  /** Whether what handlers log with `logger` is sent to the service. Default: SERVICE_LOGS, or true unless a middleware encodes values. */
+  logs?: boolean | undefined;
+  /** Whether errors are sent with the lines of code around the place where they were thrown. Default: SERVICE_ERROR_SOURCE, or true. */
+  errorSource?: boolean | undefined;
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
   /** For all functions and sends. The first is the outermost. */
@@ -46,6 +50,8 @@ export const CLIENT_OPTIONS = Object.keys({
   signingKeyFallback: true,
   maxBytes: true,
   logger: true,
+  logs: true,
+  errorSource: true,
   fetch: true,
   middleware: true,
 } satisfies Record<keyof ClientOptions, true>);
@@ -58,6 +64,9 @@ export interface Settings {
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly logger: Logger;
+  /** undefined: unless a middleware encodes values. */
+  readonly logs: boolean | undefined;
+  readonly errorSource: boolean;
   /** URL under which the service reaches the app, without a trailing slash. */
   readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
@@ -77,6 +86,8 @@ export function readSettings(options: ClientOptions, env: Env = currentEnv()): S
     fetch: options.fetch ?? globalThis.fetch,
     maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     logger: options.logger ?? console,
+    logs: options.logs ?? (env.SERVICE_LOGS ? isOn(env.SERVICE_LOGS) : undefined),
+    errorSource: options.errorSource ?? isOn(env.SERVICE_ERROR_SOURCE),
     get serveOrigin() {
       return env.SERVICE_SERVE_ORIGIN ? toOrigin(env.SERVICE_SERVE_ORIGIN) : undefined;
     },
@@ -108,6 +119,10 @@ function readServiceDev({ SERVICE_DEV: value = '' }: Env): { dev: boolean; url?:
   if (['1', 'true'].includes(value)) return { dev: true };
   if (isHttpUrl(value)) return { dev: true, url: value };
   throw new ConfigError(`SERVICE_DEV: got ${JSON.stringify(value)}; it takes 1, true, 0, false or an http(s) address`);
+}
+
+function isOn(value = ''): boolean {
+  return value !== '0' && value !== 'false';
 }
 
 /** Does not reveal the key. */

@@ -35,6 +35,7 @@ export class RunInMemory {
       memos: { ...this.#memos },
       order: [...this.#order],
       disableImmediateExecution: true,
+      takesLogs: false,
     };
   }
 

@@ -1,5 +1,6 @@
-/** Serialized errors: `{ name, message, stack?, cause?, data?, code? }`. */
+/** Serialized errors: `{ name, message, stack?, cause?, data?, code?, source? }`. */
 import { inspect } from 'node:util';
+import { type ErrorSource, sourceOf } from './error-source.ts';
 
 export interface ErrorOnTheWire {
   name: string;
@@ -9,12 +10,20 @@ export interface ErrorOnTheWire {
   cause?: unknown;
   data?: unknown;
   code?: string | number | undefined;
+  /** The code that threw it. Only of the error itself, not of its causes. */
+  source?: ErrorSource;
 }
 
 /** The service keeps so many causes of an error. */
 const MAX_CAUSES = 5;
 /** The service keeps so much of `data`. */
 const MAX_DATA_LENGTH = 16 * 1_024;
+
+/** With the lines of code around the place where it was thrown, if they can be read. */
+export function withSource(error: ErrorOnTheWire): ErrorOnTheWire {
+  const source = sourceOf(error.stack);
+  return source ? { ...error, source } : error;
+}
 
 /** Serializes any thrown value. */
 export function describeError(thrown: unknown, causes = MAX_CAUSES): ErrorOnTheWire {

@@ -15,8 +15,7 @@ describe('The example shop', () => {
   let shop: ChildProcess | undefined;
   afterEach(() => shop?.kill('SIGKILL'));
 
-  it('waits for the service, registers, runs its functions and stops on SIGTERM', async function () {
-    this.timeout(10_000);
+  it('waits for the service, registers, runs its functions and stops on SIGTERM', async () => {
     const service = await startService({ status: 503 }, { body: { ok: true, modified: true } });
     const { child, line } = start({ SERVICE_DEV: service.url, PORT: '0' });
     shop = child;

@@ -35,6 +35,8 @@ export interface Metadata extends StopMetadata {
   fetched_at: string;
   /** Cursor of the next page; absent on the last. */
   cursor?: string;
+  /** Of the log of a run: lines that were left out. */
+  dropped?: number;
 }
 
 export interface ApiResponse<T> {

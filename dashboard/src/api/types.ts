@@ -17,9 +17,11 @@ import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
+import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
+import type { matchSchema } from '../../../src/api/routes/send-events.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { statusSchema } from '../../../src/api/routes/status.ts';
@@ -27,6 +29,7 @@ import type { storageSchema } from '../../../src/api/routes/storage.ts';
 import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
+import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
@@ -39,6 +42,7 @@ import type {
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
+import type { logLineSchema } from '../../../src/api/views/run-log.ts';
 import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
@@ -75,6 +79,8 @@ export type HistogramBucket = z.output<typeof bucketSchema>;
 export type EventName = z.output<typeof eventNameSchema>;
 /** `GET /v1/events/:id/arrival` */
 export type EventProvenance = z.output<typeof provenanceSchema>;
+/** `POST /v1/events/match` */
+export type EventMatch = z.output<typeof matchSchema>;
 /** `GET /v1/events/:id/decisions` */
 export type EventDecision = z.output<typeof eventDecisionSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
@@ -85,11 +91,19 @@ export type Run = z.output<typeof runSchema>;
 /** `GET /v1/runs`, and the runs of an event */
 export type ListedRun = z.output<typeof listedRunSchema>;
 export type RunWithHistory = z.output<typeof detailedRunSchema>;
+/** `GET /v1/runs/count` */
+export type RunCount = z.output<typeof runCountSchema>;
+export type BulkAction = z.output<typeof bulkActionSchema>;
+/** `POST /v1/runs/bulk` with `dry_run` */
+export type BulkDryRun = z.output<typeof bulkDryRunSchema>;
+export type BulkResult = z.output<typeof bulkResultSchema>;
 /** `GET /v1/runs/:id/steps/:step_id` */
 export type Step = z.output<typeof stepSchema>;
 /** `POST /v1/functions/:id/invoke` */
 export type InvokeResult = z.output<typeof invokedSchema>;
 export type RunMetadata = z.output<typeof metadataSchema>;
+/** `GET /v1/runs/:id/logs` */
+export type LogLine = z.output<typeof logLineSchema>;
 export type HistoryEntry = z.output<typeof historySchema>;
 export type SigningKeys = z.output<typeof signingKeySchema>;
 export type TransformResult = z.output<typeof transformResultSchema>;

@@ -77,14 +77,14 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
-  validateSearch: searchSchema({ entry: integer }),
+  validateSearch: searchSchema({ entry: text, calls: flag }),
   component: lazyRouteComponent(() => import('../pages/runs/run-page.tsx')),
 });
 
 const replays = createRoute({
   getParentRoute: () => root,
   path: '/replays',
-  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: time, to: time }),
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: time, to: time, ids: text }),
   component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
 });
 

@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useNotifications } from '../features/notifications/use-notifications.ts';
+import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
 import { useCurrentStatus } from '../features/status/use-status.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -14,6 +15,7 @@ import { StatusStrip } from './status-strip.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
+const BulkPanel = lazy(() => import('../features/runs/bulk/bulk-panel.tsx'));
 
 const GROUPS: [NavItem['group'], string][] = [
   ['monitor', 'Monitor'],
@@ -86,6 +88,11 @@ export function Shell() {
       {palette && (
         <Suspense>
           <CommandPalette onClose={() => setPalette(false)} onShortcuts={() => setShortcuts(true)} />
+        </Suspense>
+      )}
+      {useTrackedBulks().length > 0 && (
+        <Suspense>
+          <BulkPanel />
         </Suspense>
       )}
       <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />

@@ -6,7 +6,8 @@ const KEYS: [keys: string, action: string][] = [
   [modShortcut('K'), 'Jump to anything, or act'],
   ['/', 'Search this page'],
   ['j  k', 'Next and previous row'],
-  ['Enter', 'Open the selected row'],
+  ['Enter', 'Open the current row'],
+  ['x', 'Select the current row for an action on several'],
   ['?', 'Show keyboard shortcuts'],
 ];
 

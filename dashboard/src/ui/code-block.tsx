@@ -1,18 +1,18 @@
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
 
-/** Preformatted text with a copy button. */
+/** Preformatted text with a copy button beside it, so that it covers nothing. */
 export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
   return (
-    <div className="relative rounded-md border border-line bg-sunken">
+    <div className="flex items-start rounded-md border border-line bg-sunken">
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
-        className={`max-h-96 overflow-auto p-3 pr-12 font-mono text-xs leading-relaxed ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}
+        className={`max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-relaxed ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}
       >
         {text}
       </pre>
-      <div className="absolute top-1 right-1">
+      <div className="shrink-0 p-1">
         <CopyButton text={text} label={label} />
       </div>
     </div>

@@ -14,11 +14,14 @@ import {
 } from 'react';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { Loading } from './loading.tsx';
+import { type SelectableRows, useSelectionColumn } from './row-selection/selection-column.tsx';
 
 /** One column of a table. */
 export interface Column<Row> {
   id: string;
   header: string;
+  /** Shown in place of the header's text. */
+  headerCell?: ReactNode;
   cell(row: Row): ReactNode;
   /** A CSS grid track: `8rem`, `minmax(10rem, 1fr)`. */
   width: string;
@@ -44,6 +47,8 @@ interface DataTableProps<Row extends RowData> {
   rowHeight?: number;
   /** One line per row, close together. */
   compact?: boolean;
+  /** Rows have a checkbox; undefined: they have none. */
+  selectable?: SelectableRows<Row> | undefined;
 }
 
 const features = tableFeatures({});
@@ -53,17 +58,9 @@ const HEADER_PX = 40;
 
 /** A virtualized table: only visible rows are rendered and in the table's model. The page scrolls, not the table. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const {
-    label,
-    columns,
-    rows,
-    rowKey,
-    onOpen,
-    onEndReached,
-    loadingMore = false,
-    rowHeight = 44,
-    compact = false,
-  } = props;
+  const { label, rows, rowKey, onOpen, onEndReached, loadingMore = false, rowHeight = 44, compact = false } = props;
+  const { selectable } = props;
+  const columns: readonly Column<Row>[] = useSelectionColumn({ columns: props.columns, rows, rowKey, selectable });
   const body = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<string>();
   const wide = useIsWideScreen();
@@ -96,6 +93,9 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   useShortcuts({
     j: () => moveSelection(1),
     k: () => moveSelection(-1),
+    x: () => {
+      if (selected !== undefined) selectable?.selection.toggle(selected, rows.map(rowKey));
+    },
     Enter: () => {
       const row = rows.find((each) => rowKey(each) === selected);
       if (row && onOpen && !isInteractive(document.activeElement)) onOpen(row);
@@ -112,9 +112,9 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             className={`grid gap-x-4 px-4 text-xs font-medium text-muted ${compact ? 'py-1' : 'py-2'}`}
             style={{ gridTemplateColumns: tracks }}
           >
-            {visibleColumns.map(({ id, header, align }) => (
+            {visibleColumns.map(({ id, header, headerCell, align }) => (
               <div key={id} role="columnheader" className={align === 'right' ? 'text-right' : ''}>
-                {header || <span className="sr-only">{id}</span>}
+                {headerCell ?? (header || <span className="sr-only">{id}</span>)}
               </div>
             ))}
           </div>
@@ -200,7 +200,7 @@ function isInteractive(element: Element | null): boolean {
 /** Not on a link or button of the row, not a text selection, not for a new tab. */
 function isPlainClick(event: React.MouseEvent): boolean {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey) return false;
-  if ((event.target as Element).closest('a, button, input, select, label, summary')) return false;
+  if ((event.target as Element).closest('a, button, input, select, label, summary, dialog')) return false;
   return !getSelection()?.toString();
 }
 

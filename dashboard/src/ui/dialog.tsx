@@ -30,7 +30,7 @@ export function Dialog({ open, title, onClose, children, footer, wide = false }:
       onClose={({ target, currentTarget }) => {
         if (target === currentTarget) onClose();
       }}
-      className={`m-auto max-h-[85vh] w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-text shadow-2xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
+      className={`m-auto max-h-[85vh] w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-left text-base font-normal whitespace-normal text-text shadow-2xl ${wide ? 'max-w-4xl' : 'max-w-lg'}`}
     >
       {open && (
         <div className="flex max-h-[85vh] flex-col">

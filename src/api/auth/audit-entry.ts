@@ -7,19 +7,26 @@ import { principalOf } from './principals.ts';
 
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. */
+/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. Of held events: which are assigned or discarded. */
 const LOGGED_SELECTION = [
   'action',
   'all',
   'filter',
+  'from',
   'received_after',
   'received_before',
   'functions',
   'statuses',
   'rate',
   'cancel_runs',
+  'ids',
+  'webhook',
+  'selection',
+  'reason',
 ];
-const SELECTING = /^\/v1\/(?:replays|runs\/bulk)(?:\/|$)/;
+const SELECTING = /^\/v1\/(?:replays|runs\/bulk|holding)(?:\/|$)/;
+/** Of a list; a longer one is counted. */
+const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
 const SELECTION_MAX_LENGTH = 500;
 
@@ -34,7 +41,7 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx.request.body)].join(', '),
+    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx), ...matchedBy(data)].join(', '),
   };
 }
 
@@ -46,12 +53,30 @@ function loggedFields(body: unknown): string[] {
   });
 }
 
-function loggedSelection(path: string, body: unknown): string[] {
-  if (!SELECTING.test(path) || typeof body !== 'object' || body === null) return [];
+function loggedSelection(path: string, { query, request: { body } }: RouteContext): string[] {
+  if (!SELECTING.test(path)) return [];
+  const given: Record<string, unknown> = { ...query, ...(typeof body === 'object' && body) };
   return LOGGED_SELECTION.flatMap((name) => {
-    const value = (body as Record<string, unknown>)[name];
-    return value === undefined ? [] : [`${name} ${JSON.stringify(value).slice(0, SELECTION_MAX_LENGTH)}`];
+    const value = given[name];
+    return value === undefined ? [] : [`${name} ${textOf(value).slice(0, SELECTION_MAX_LENGTH)}`];
   });
+}
+
+/** For people: a filter as its fields, and IDs as their number. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.length > NAMED_MAX ? `${value.length}` : value.map(textOf).join(' or ');
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== null);
+    return `(${fields.map(([name, field]) => `${name} ${textOf(field)}`).join('; ')})`;
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** How many runs a bulk action found before it began. */
+function matchedBy(data: unknown): string[] {
+  const { matched } = (data ?? {}) as { matched?: { count?: unknown; is_exact?: unknown } };
+  if (typeof matched?.count !== 'number') return [];
+  return [`${matched.is_exact === true ? '' : 'at least '}${matched.count} runs`];
 }
 
 function idOf(data: unknown): string | undefined {

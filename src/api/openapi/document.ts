@@ -41,6 +41,7 @@ const metadataSchema = z.object({
     .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
   cursor: z.string().optional(),
   stopped_early: stoppedEarlySchema.optional(),
+  dropped: z.int().optional().meta({ description: 'Of the log of a run: lines that were left out' }),
   stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),
 });
 

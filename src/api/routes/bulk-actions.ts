@@ -1,72 +1,55 @@
-/** `/v1/runs/bulk`: cancels or retries the runs that a filter selects. */
+/** `/v1/runs/bulk`: cancels, re-runs or retries the runs that a filter selects, or that are named. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { withoutRunIds } from '../../jobs/bulk/bulk-portion.ts';
 import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
-import {
-  BULK_ACTIONS,
-  type BulkActionKind,
-  DEFAULT_STATUSES,
-  type RunSelection,
-  STATUSES_OF_ACTION,
-} from '../../model/runs/bulk-action.ts';
-import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
-import { LENGTH_MAX } from '../../model/search/parse.ts';
+import { BULK_ACTIONS, BULK_STATUSES, type BulkAction, RERUN_FROM } from '../../model/runs/bulk-action.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { BulkActions } from '../../store/runs/bulk-actions.ts';
-import { listQuery, namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
+import type { BulkResults } from '../../store/runs/bulk-results.ts';
+import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { idPrefixSchema, searchOf } from '../rest/search-query.ts';
-import { bulkActionSchema, bulkDryRunSchema, presentBulkAction, presentBulkDryRun } from '../views/bulk-action.ts';
-
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-
-/** As `GET /v1/runs` takes them. */
-const filterSchema = z.strictObject({
-  status: listQuery(RUN_STATUSES).meta({
-    description:
-      'Of `cancel`: Queued, Running, or both, the default. Of `retry`: Failed and Cancelled, the default, or Completed too',
-  }),
-  function_id: z
-    .string()
-    .min(1)
-    .max(512)
-    .optional()
-    .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
-  app: z.string().min(1).max(128).optional(),
-  event_id: z.string().min(1).max(64).optional().meta({ description: 'Internal ID of an event' }),
-  id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
-  error: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: 'A text in the name or the message of the error' }),
-  search: z.string().min(1).max(LENGTH_MAX).optional().meta({ description: 'A condition, as in `GET /v1/runs`' }),
-  queued_after: timestamp.optional().meta({ description: 'Inclusive' }),
-  queued_before: timestamp.optional().meta({ description: 'Exclusive; default now' }),
-});
+import { invalid, runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
+import {
+  bulkActionSchema,
+  bulkDryRunSchema,
+  bulkResultSchema,
+  presentBulkAction,
+  presentBulkDryRun,
+  presentBulkResult,
+} from '../views/bulk-action.ts';
 
 const bodySchema = z.object({
   action: z.enum(BULK_ACTIONS),
-  filter: filterSchema.default({}),
+  filter: runSelectionSchema.default({}),
+  from: z.enum(RERUN_FROM).default('start').meta({
+    description:
+      'Of `retry`. failed_step: a new run keeps the results of the steps that finished before the one that failed; a run without a failed step is skipped',
+  }),
   all: z.boolean().default(false).meta({ description: 'true: the filter may be empty' }),
-  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Re-runs per second' }),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Re-runs or retries per second' }),
   dry_run: z.boolean().default(false).meta({ description: 'true: changes nothing, and counts the runs' }),
 });
 
 export interface BulkActionRouteDeps {
   bulkActions: BulkActions;
+  bulkResults: BulkResults;
   selectedRuns: SelectedRuns;
   environments: Environments;
 }
 
 const params = z.object({ id: z.string().max(64) });
 
-export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: BulkActionRouteDeps): Route[] {
+export function bulkActionRoutes({
+  bulkActions,
+  bulkResults,
+  selectedRuns,
+  environments,
+}: BulkActionRouteDeps): Route[] {
   const common = { tag: 'Runs', scope: 'environment' } as const;
 
   async function existing(env: string, id: string) {
@@ -82,30 +65,32 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Bu
       path: '/v1/runs/bulk',
       access: 'write',
       operationId: 'createBulkAction',
-      summary: 'Cancel or retry runs by filter',
+      summary: 'Cancel, re-run or retry many runs',
       description:
-        'Cancels the active runs that the filter selects, or re-runs the ended ones as `POST /v1/runs/:id/retry` does, in the background, from the newest to the ' +
-        'oldest. Runs that are queued after the request are left alone. They are counted first, for 5 s at most. With `dry_run`, the response has status ' +
+        'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, or starts the delayed attempts as ' +
+        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are left alone. They are counted first, for 5 s at most. With `dry_run`, the response has status ' +
         '200 and the count, and nothing changes.',
       body: bodySchema,
       status: 201,
       dryRunStatus: 200,
       data: z.union([bulkActionSchema, bulkDryRunSchema]),
-      errors: ['environment_archived', 'quota_exceeded', 'searches_full', 'archive_unavailable'],
-      async handle({ env, body: { action, filter, all, rate, dry_run } }) {
+      errors: ['not_found', 'environment_archived', 'quota_exceeded', 'searches_full', 'archive_unavailable'],
+      async handle({ env, body: { action, filter, from, all, rate, dry_run } }) {
         const now = Date.now();
         if (Object.keys(filter).length === 0 && !all)
           throw invalid('filter', 'empty; to select all runs, set "all" to true');
         const selection = selectionOf(env, action, filter, now);
+        if (selection.startedBy !== undefined) rejectActive(await existing(env, selection.startedBy));
         if (!dry_run && (await environments.read(env))?.archivedAt !== undefined) {
           throw new ServiceError('environment_archived');
         }
         const counts = await selectedRuns.count(selection);
         if (dry_run) return { status: 200, audited: false, data: presentBulkDryRun(action, selection, counts) };
-        const { count, stoppedAt } = counts;
-        const matched = { count, isExact: stoppedAt === undefined };
+        const { count, isExact } = counts;
+        const matched = { count, isExact };
         const progress = { status: 'running', done: 0, skipped: {} } as const;
-        const bulk = { id: newId(now), action, selection, rate, matched, createdAt: now, ...progress };
+        const ofRerun = action === 'retry' && from !== 'start' && { from };
+        const bulk = { id: newId(now), action, selection, ...ofRerun, rate, matched, createdAt: now, ...progress };
         await bulkActions.add(bulk);
         return { data: presentBulkAction(bulk) };
       },
@@ -118,11 +103,16 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Bu
       operationId: 'listBulkActions',
       summary: 'List bulk actions on runs',
       description: 'Newest first. They are kept for `RETENTION_DAYS`, and 200 of them at most.',
-      query: z.object(pageQuery(namePosition)),
+      query: z.object({
+        status: listQuery(BULK_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        ...pageQuery(namePosition),
+      }),
       data: z.array(bulkActionSchema),
       errors: [],
-      async handle({ env, query }) {
-        const { page, next } = pageOfNewest(await bulkActions.all(env), ({ id }) => id, query);
+      async handle({ env, query: { status: statuses, ...query } }) {
+        const all = await bulkActions.all(env);
+        const found = statuses ? all.filter(({ status }) => statuses.includes(status)) : all;
+        const { page, next } = pageOfNewest(found, ({ id }) => id, query);
         return listReply(page, { present: presentBulkAction, positionOf: ({ id }) => id, next });
       },
     }),
@@ -142,58 +132,72 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Bu
     }),
     route({
       ...common,
+      method: 'get',
+      path: '/v1/runs/bulk/:id/results',
+      access: 'read',
+      operationId: 'listBulkActionResults',
+      summary: 'List what a bulk action did with each run',
+      description: 'In the order in which it came to them. The first 100,000 are kept, for 7 days.',
+      params,
+      query: z.object(pageQuery(countPosition)),
+      data: z.array(bulkResultSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { id }, query: { limit, cursor = 0 } }) {
+        await existing(env, id);
+        const found = await bulkResults.read(env, id, cursor, limit + 1);
+        const data = found.slice(0, limit).map(presentBulkResult);
+        return { data, metadata: nextPage(found.length > limit ? cursor + limit : undefined) };
+      },
+    }),
+    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.', (bulk) =>
+      bulk.status === 'running' ? { ...bulk, status: 'paused' } : undefined,
+    ),
+    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.', (bulk) =>
+      bulk.status === 'paused' ? { ...bulk, status: 'running' } : undefined,
+    ),
+    change(
+      'cancel',
+      'Cancel a bulk action on runs',
+      'It changes no more runs. What it has done stays. One that is done stays so.',
+      (bulk) => (isOver(bulk) ? undefined : withoutRunIds({ ...bulk, status: 'cancelled', doneAt: Date.now() })),
+    ),
+  ];
+
+  /** @param changed returns undefined when there is nothing to change */
+  function change(
+    verb: 'pause' | 'resume' | 'cancel',
+    summary: string,
+    description: string,
+    changed: (bulk: BulkAction) => BulkAction | undefined,
+  ): Route {
+    return route({
+      ...common,
       method: 'post',
-      path: '/v1/runs/bulk/:id/cancel',
+      path: `/v1/runs/bulk/:id/${verb}`,
       access: 'write',
-      operationId: 'cancelBulkAction',
-      summary: 'Cancel a bulk action on runs',
-      description: 'It changes no more runs. What it has done stays. One that is done stays so.',
+      operationId: `${verb}BulkAction`,
+      summary,
+      description,
       params,
       status: 200,
       data: bulkActionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        const changed = await bulkActions.change(env, id, (bulk) =>
-          bulk.status === 'running' ? { ...bulk, status: 'cancelled', doneAt: Date.now() } : undefined,
-        );
-        const data = presentBulkAction(changed ?? (await existing(env, id)));
-        return { data, ...(!changed && { audited: false as const }) };
+        const bulk = await bulkActions.change(env, id, changed);
+        if (bulk && verb === 'resume') await bulkActions.setDue(env, id, Date.now());
+        const data = presentBulkAction(bulk ?? (await existing(env, id)));
+        return { data, ...(!bulk && { audited: false as const }) };
       },
-    }),
-  ];
-}
-
-/** @throws ServiceError input_invalid */
-function selectionOf(
-  env: string,
-  action: BulkActionKind,
-  filter: z.output<typeof filterSchema>,
-  nowMs: number,
-): RunSelection {
-  const { status = DEFAULT_STATUSES[action], function_id, app, event_id, id_prefix, error, search } = filter;
-  const possible: readonly RunStatus[] = STATUSES_OF_ACTION[action];
-  const impossible = status.find((one) => !possible.includes(one));
-  if (impossible !== undefined) {
-    throw invalid('filter.status', `got "${impossible}"; "${action}" is for runs that are ${possible.join(', ')}`);
+    });
   }
-  const after = filter.queued_after;
-  const before = Math.min(filter.queued_before ?? nowMs, nowMs);
-  if (after !== undefined && after >= before) throw invalid('filter.queued_after', 'not before queued_before and now');
-  if (search !== undefined) searchOf(search, 'runs', 'field "filter.search"');
-  return {
-    env,
-    statuses: status,
-    ...(function_id !== undefined && { functionId: function_id }),
-    ...(app !== undefined && { app }),
-    ...(event_id !== undefined && { eventId: event_id }),
-    ...(id_prefix !== undefined && { idPrefix: id_prefix }),
-    ...(error !== undefined && { error }),
-    ...(search !== undefined && { search }),
-    ...(after !== undefined && { after }),
-    before,
-  };
 }
 
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+function isOver({ status }: BulkAction): boolean {
+  return status === 'done' || status === 'cancelled';
+}
+
+/** While it starts runs, nothing knows all of them.
+ *  @throws ServiceError input_invalid */
+function rejectActive(bulk: BulkAction): void {
+  if (!isOver(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
 }

@@ -6,6 +6,7 @@ import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -47,6 +48,9 @@ const assignedSchema = z
 
 const moreSchema = z.boolean().meta({ description: 'More events may match: repeat the request with metadata.cursor' });
 const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
+const ids = z.array(z.string().regex(ID_PATTERN)).min(1).max(MAX_BATCH).meta({
+  description: 'Internal IDs. Those that are not held, or not any more, are left out',
+});
 const cursorField = { cursor: pageQuery(timePosition).cursor };
 const allField = {
   all: z.literal('true').optional().meta({ description: 'Instead of a filter: every held event' }),
@@ -71,6 +75,11 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     const held = await heldEvents.read(id);
     if (!held) throw notFound(id);
     return held;
+  }
+
+  async function heldAmong(given: readonly string[]): Promise<HeldEvent[]> {
+    const found = await Promise.all([...new Set(given)].map((id) => heldEvents.read(id)));
+    return found.filter((held) => held !== undefined);
   }
 
   async function checkTarget(name: string): Promise<void> {
@@ -150,21 +159,41 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       access: 'write',
       scope,
       operationId: 'assignHeldEvents',
-      summary: 'Assign held events to an environment by filter',
-      description: `Newest first, at most ${MAX_BATCH} per request.`,
-      body: z.object({ ...target, ...heldEventFilter, ...cursorField }),
+      summary: 'Assign held events to an environment by filter or ID',
+      description: `Newest first, at most ${MAX_BATCH} per request. With \`ids\`, these events alone.`,
+      body: z.object({ ...target, ...heldEventFilter, ...cursorField, ids: ids.optional() }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
       errors: ['environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
-      async handle({ body: { environment, cursor, ...filter } }) {
+      async handle({ body: { environment, cursor, ids, ...filter } }) {
+        if (ids) rejectFilter({ ...filter, cursor });
         backpressure.admit();
         await checkTarget(environment);
-        const { page, next } = await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
+        const { page, next } = ids
+          ? { page: await heldAmong(ids), next: undefined }
+          : await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
         // Another request may have assigned some of them meanwhile.
         const assigned = await Promise.all(page.map((held) => assign(held, environment).catch(ignoreNotFound)));
         return {
           data: { assigned: assigned.filter((one) => one !== undefined), more: next !== undefined },
           metadata: nextPage(next),
         };
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/discard`,
+      tag,
+      access: 'write',
+      scope,
+      operationId: 'discardHeldEvents',
+      summary: 'Delete held events by ID',
+      body: z.strictObject({ ids }),
+      status: 200,
+      data: z.object({ deleted: z.int() }),
+      errors: [],
+      async handle({ body: { ids } }) {
+        const deleted = await Promise.all([...new Set(ids)].map((id) => heldEvents.remove(id)));
+        return { data: { deleted: deleted.filter(Boolean).length } };
       },
     }),
     route({
@@ -222,6 +251,15 @@ function requireFilter(filter: object, all: 'true' | undefined): void {
       ? 'query parameter "all": cannot be combined with a filter; remove one of them'
       : 'the filter is missing; add one, or send all=true to delete every held event',
     facts: { field: 'all' },
+  });
+}
+
+/** @throws ServiceError input_invalid */
+function rejectFilter(filter: object): void {
+  if (Object.values(filter).every((value) => value === undefined)) return;
+  throw new ServiceError('input_invalid', {
+    detail: 'field "ids": it selects by itself; remove the filter',
+    facts: { field: 'ids' },
   });
 }
 

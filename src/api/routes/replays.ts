@@ -7,8 +7,9 @@ import { dryRun } from '../../jobs/replays/dry-run.ts';
 import { FIRST_WINDOW_MS } from '../../jobs/replays/event-windows.ts';
 import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
 import { EVENT_NAME_MAX } from '../../model/events/event.ts';
-import { newId } from '../../model/ids.ts';
+import { ID_PATTERN, newId } from '../../model/ids.ts';
 import {
+  EVENT_IDS_MAX,
   FORMER_STATUSES,
   RATE_DEFAULT,
   RATE_MAX,
@@ -69,6 +70,12 @@ const filterSchema = z.strictObject({
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
     .nullish()
     .meta({ description: 'How internal IDs begin' }),
+  ids: z
+    .array(z.string().regex(ID_PATTERN))
+    .min(1)
+    .max(EVENT_IDS_MAX)
+    .nullish()
+    .meta({ description: 'Internal IDs: these events alone. Without the rest of the filter' }),
 });
 
 const bodySchema = z.object({
@@ -112,7 +119,9 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
 
   async function selectionOf(env: string, body: z.output<typeof bodySchema>, nowMs: number): Promise<ReplaySelection> {
     const { filter, received_after, received_before, functions, statuses } = body;
-    const { name, source, search, id_prefix } = filter;
+    const { name, source, search, id_prefix, ids } = filter;
+    if (ids && (name || source || search || id_prefix))
+      throw invalid('filter.ids', 'it selects by itself; remove the rest');
     if (received_after >= received_before) throw invalid('received_after', 'not before received_before');
     const days = (await environments.read(env))?.retentionDays;
     const oldest = nowMs - (days === undefined ? retentionMs : days * DAY_MS);
@@ -132,6 +141,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
         ...(source && { source }),
         ...(search && { search }),
         ...(id_prefix && { idPrefix: id_prefix }),
+        ...(ids && { ids: [...new Set(ids)] }),
       },
       after,
       before,

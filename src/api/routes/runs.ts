@@ -27,6 +27,7 @@ import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
+import { presentTrace, traceSchema } from '../views/trace.ts';
 
 export const detailedRunSchema = runSchema
   .extend({
@@ -44,6 +45,7 @@ export const detailedRunSchema = runSchema
     metadata: z
       .array(metadataSchema)
       .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
+    ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });
 
@@ -77,6 +79,7 @@ export interface RunRouteDeps {
   transitions: RunTransitions;
   retries: RunRetries;
   limitStatuses: LimitStatuses;
+  traceUrlTemplate: string | undefined;
   runStates: RunStates;
 }
 
@@ -101,6 +104,7 @@ export function runRoutes({
   transitions,
   retries,
   limitStatuses,
+  traceUrlTemplate,
   runStates,
 }: RunRouteDeps): Route[] {
   const tag = 'Runs';
@@ -207,6 +211,7 @@ export function runRoutes({
             history: presentHistory(run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
             metadata: metadata.map(presentMetadata),
+            ...presentTrace(run, traceUrlTemplate),
           },
         };
       },

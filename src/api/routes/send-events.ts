@@ -1,8 +1,11 @@
-/** `POST /v1/events`, `/v1/events/:id/send-again`: sends events by hand. */
+/** `POST /v1/events`, `/v1/events/:id/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { ExpressionEvaluator } from '../../jobs/ingestion/expression-evaluator.ts';
+import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/ingestion/listening-functions.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
@@ -19,10 +22,28 @@ export interface SendEventRouteDeps {
   acceptor: Acceptor;
   backpressure: Backpressure;
   eventLimits: EventLimits;
+  functionTables: FunctionTables;
+  evaluator: ExpressionEvaluator;
 }
 
+const FUNCTIONS_MAX = 100;
+
+export const matchSchema = z
+  .object({
+    functions: z
+      .array(z.object({ function_id: z.string(), outcome: z.enum(MATCH_OUTCOMES) }))
+      .max(FUNCTIONS_MAX)
+      .meta({
+        description:
+          'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
+      }),
+    total: z.int(),
+  })
+  .meta({ id: 'EventMatch' });
+
 export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
-  const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimits } = deps;
+  const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimits, functionTables, evaluator } =
+    deps;
   const shared = { method: 'post', tag: 'Events', access: 'write', scope: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
@@ -54,6 +75,28 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
         rejectDeep(body);
         rejectFarFuture([body], Date.now(), eventMaxFutureMs);
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
+      },
+    }),
+    route({
+      ...shared,
+      status: 200,
+      path: '/v1/events/match',
+      operationId: 'matchEvent',
+      summary: 'List the functions that an event would trigger',
+      description:
+        'Takes an event as `POST /v1/events` does, and sends nothing. Functions whose expression is false are left out. Limits of flow control, such as a rate ' +
+        'limit, are not looked at.',
+      audited: false,
+      body: sentEventSchema,
+      eventLimit: (env) => eventLimits.of(env),
+      data: matchSchema,
+      errors: ['event_invalid', 'body_too_large'],
+      async handle({ env, body }) {
+        rejectDeep(body);
+        const found = await listeningFunctions(body, env, { functionTables, evaluator });
+        const shown = found.slice(0, FUNCTIONS_MAX);
+        const functions = shown.map(({ functionId, outcome }) => ({ function_id: functionId, outcome }));
+        return { data: { functions, total: found.length } };
       },
     }),
     route({

@@ -209,7 +209,7 @@ export function webhookIssueRoutes(deps: WebhookIssueRouteDeps): Route[] {
           await webhookIssues.noteReplay(id, started.replay.id);
           telemetry.publishWebhookIssue(issue);
         }
-        return { data: presentStarted(started) };
+        return { data: presentStarted(started), ...(dry_run && { audited: false as const }) };
       },
     }),
   ];

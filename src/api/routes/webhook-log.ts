@@ -182,6 +182,7 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
         const events = 'events' in decided ? [...decided.events] : [];
         const response = ('response' in decided && decided.response) || null;
         return {
+          ...(dryRun && { audited: false as const }),
           data: {
             dry_run: dryRun,
             outcome,

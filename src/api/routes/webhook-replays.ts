@@ -88,7 +88,8 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
       data: startedReplaySchema,
       errors: ['not_found', 'transform_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
       async handle({ params: { id }, body }) {
-        return { data: presentStarted(await startReplay(id, body, deps)) };
+        const data = presentStarted(await startReplay(id, body, deps));
+        return { data, ...(body.dry_run && { audited: false as const }) };
       },
     }),
     route({

@@ -8,6 +8,8 @@ import {
   BULK_WAITING_REASONS,
   type BulkAction,
   type BulkActionKind,
+  type BulkResult,
+  RERUN_FROM,
   type RunSelection,
 } from '../../model/runs/bulk-action.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
@@ -25,6 +27,8 @@ const selectionShape = {
     search: z.string().nullable(),
     queued_after: z.iso.datetime().nullable(),
     queued_before: z.iso.datetime().meta({ description: 'No later than the request' }),
+    run_count: z.int().nullable().meta({ description: 'How many runs were named by ID; null: none were' }),
+    started_by: z.string().nullable().meta({ description: 'The bulk action whose runs are selected' }),
   }),
 };
 
@@ -32,19 +36,23 @@ export const bulkActionSchema = z
   .object({
     id: z.string(),
     ...selectionShape,
-    rate: z.int().meta({ description: 'Re-runs per second' }),
+    from: z.enum(RERUN_FROM).nullable().meta({ description: 'Where re-runs begin; null: it re-runs nothing' }),
+    rate: z.int().meta({ description: 'Re-runs or retries per second' }),
     status: z.enum(BULK_STATUSES).meta({ description: 'done: it has looked at all runs' }),
     matched: z
       .object({ count: z.int(), is_exact: z.boolean() })
       .meta({ description: 'Runs that the filter selected before it began; not exact: at least so many' }),
     progress: z.object({
-      done: z.int().meta({ description: 'Runs that were cancelled or re-run' }),
+      done: z.int().meta({ description: 'Runs that were cancelled, re-run or retried' }),
       skipped: z.partialRecord(z.enum(BULK_SKIP_REASONS), z.int()).meta({
         description:
-          'Number by reason. run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
+          'Number by reason. run_not_waiting: no attempt of it was delayed; no_failed_step: none of its steps failed; run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
           'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
       }),
-      position: z.iso.datetime().nullable().meta({ description: 'Runs queued later are done; null: it has not begun' }),
+      position: z.iso
+        .datetime()
+        .nullable()
+        .meta({ description: 'Runs queued later are done; null: it has not begun, or does not go by time' }),
     }),
     waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
     created_at: z.iso.datetime(),
@@ -57,6 +65,7 @@ export const bulkDryRunSchema = z
     dry_run: z.literal(true),
     ...selectionShape,
     count: z.int().meta({ description: 'Runs that the filter selects now' }),
+    is_exact: z.boolean().meta({ description: 'false: it counted for 5 s, and all numbers are at least' }),
     by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
     by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
     sample: z.array(
@@ -68,14 +77,13 @@ export const bulkDryRunSchema = z
       }),
     ),
     stopped_at: z.iso.datetime().nullable().meta({
-      description:
-        'It counted for 5 s, and only runs queued from then on: all numbers are at least. null: it counted all',
+      description: 'Only runs queued from then on were counted. null: all were, or it does not go by time',
     }),
   })
   .meta({ id: 'BulkActionDryRun' });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
-  const { statuses, functionId, app, eventId, idPrefix, error, search, after, before } = selection;
+  const { statuses, functionId, app, eventId, idPrefix, error, search, after, before, runCount, startedBy } = selection;
   return {
     action,
     filter: {
@@ -88,19 +96,24 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
       search: search ?? null,
       queued_after: time(after),
       queued_before: time(before) as string,
+      run_count: runCount ?? null,
+      started_by: startedBy ?? null,
     },
   };
 }
 
 export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionSchema> {
-  const { id, action, selection, rate, status, matched, done, skipped, position, waiting, createdAt, doneAt } = bulk;
+  const { id, action, selection, from, rate, status, matched, done, skipped, position, waiting, createdAt, doneAt } =
+    bulk;
+  const byTime = selection.runCount === undefined && selection.startedBy === undefined;
   return {
     id,
     ...presentSelection(action, selection),
+    from: action === 'retry' ? (from ?? 'start') : null,
     rate,
     status,
     matched: { count: matched.count, is_exact: matched.isExact },
-    progress: { done, skipped, position: time(position?.at) },
+    progress: { done, skipped, position: byTime ? time(position?.at) : null },
     waiting_because: status === 'running' ? (waiting ?? null) : null,
     created_at: time(createdAt) as string,
     done_at: time(doneAt),
@@ -110,13 +123,14 @@ export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionS
 export function presentBulkDryRun(
   action: BulkActionKind,
   selection: RunSelection,
-  { count, byStatus, byFunction, sample, stoppedAt }: RunCounts,
+  { count, byStatus, byFunction, sample, isExact, stoppedAt }: RunCounts,
 ): z.output<typeof bulkDryRunSchema> {
   const functions = [...byFunction].sort(([, a], [, b]) => b - a);
   return {
     dry_run: true,
     ...presentSelection(action, selection),
     count,
+    is_exact: isExact,
     by_status: Object.fromEntries(byStatus),
     by_function: functions.map(([function_id, ofFunction]) => ({ function_id, count: ofFunction })),
     sample: sample.map(({ id, functionId, status, queuedAt }) => ({
@@ -127,4 +141,16 @@ export function presentBulkDryRun(
     })),
     stopped_at: time(stoppedAt),
   };
+}
+
+export const bulkResultSchema = z
+  .object({
+    run_id: z.string(),
+    rerun_id: z.string().nullable().meta({ description: 'The run that a re-run started' }),
+    skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
+  })
+  .meta({ id: 'BulkActionResult' });
+
+export function presentBulkResult({ runId, rerunId, skip }: BulkResult): z.output<typeof bulkResultSchema> {
+  return { run_id: runId, rerun_id: rerunId ?? null, skipped_because: skip ?? null };
 }

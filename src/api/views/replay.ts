@@ -31,6 +31,7 @@ const selectionShape = {
     source: z.string().nullable(),
     search: z.string().nullable(),
     id_prefix: z.string().nullable(),
+    id_count: z.int().nullable().meta({ description: 'How many events were named by ID; null: none were' }),
   }),
   received_after: z.iso.datetime().meta({ description: 'No earlier than the retention' }),
   received_before: z.iso.datetime().meta({ description: 'No later than the request' }),
@@ -122,9 +123,15 @@ export const replayResultSchema = z
   .meta({ id: 'ReplayResult' });
 
 function presentSelection({ filter, after, before, functionIds, statuses }: ReplaySelection) {
-  const { name, source, search, idPrefix } = filter;
+  const { name, source, search, idPrefix, ids } = filter;
   return {
-    filter: { name: name ?? null, source: source ?? null, search: search ?? null, id_prefix: idPrefix ?? null },
+    filter: {
+      name: name ?? null,
+      source: source ?? null,
+      search: search ?? null,
+      id_prefix: idPrefix ?? null,
+      id_count: ids?.length ?? null,
+    },
     received_after: time(after) as string,
     received_before: time(before) as string,
     functions: functionIds ? [...functionIds] : null,

@@ -1,7 +1,15 @@
 /** The API's representation of a run's history. */
 import { z } from 'zod';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
+import {
+  type HistoryEntry,
+  hasEnded,
+  invokedRunId,
+  MAX_SENT_IDS,
+  type Run,
+  type StepLinks,
+} from '../../model/runs/run.ts';
+import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -36,6 +44,28 @@ export const historySchema = z
       .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
     error: runErrorSchema.nullable(),
     timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
+    group: z.int().nullable().meta({
+      description: 'Steps of a run with the same number were planned together, to run in parallel; null: planned alone',
+    }),
+    run_id: z.string().nullable().meta({
+      description: 'The run that the step started (an invocation), or that went on with the signal it sent',
+    }),
+    event_id: z.string().nullable().meta({ description: 'Internal ID of the event that ended the wait' }),
+    event_ids: z
+      .array(z.string())
+      .max(MAX_SENT_IDS)
+      .meta({
+        description: `Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`,
+      }),
+    events_sent: z.int().nullable().meta({ description: 'How many events the step sent; null: it sends none' }),
+    request: z
+      .object({
+        method: z.string(),
+        origin: z.string().meta({ description: 'Scheme, host and port; the path may hold secrets' }),
+        status: z.int().nullable().meta({ description: 'Of the response; null: there is none' }),
+      })
+      .nullable()
+      .meta({ description: 'The request that the service made for the step' }),
   })
   .meta({ id: 'HistoryEntry' });
 
@@ -82,6 +112,8 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     expression = null,
     timedOut = false,
   } = entry;
+  // It was invoking when its run ended.
+  const isCancelledInvocation = op === 'InvokeFunction' && status === 'Cancelled' && stepId !== undefined;
   return {
     kind,
     step_id: stepId ?? null,
@@ -98,11 +130,24 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     invoked: invokedBy(run, entry),
     error: error ?? null,
     timed_out: timedOut,
+    group: entry.group ?? null,
+    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(run.id, stepId) } : entry),
+  };
+}
+
+function presentLinks({ runId, eventId, sent, request }: StepLinks) {
+  return {
+    run_id: runId ?? null,
+    event_id: eventId ?? null,
+    event_ids: sent?.ids ?? [],
+    events_sent: sent?.count ?? null,
+    request: request ? { ...request, status: request.status ?? null } : null,
   };
 }
 
 function presentPending(run: Run, stepId: string, step: Pending) {
-  const { op, name, since, until, expression = null } = step;
+  const { op, name, since, until, group, expression = null } = step;
+  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(run.id, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,
@@ -119,6 +164,8 @@ function presentPending(run: Run, stepId: string, step: Pending) {
     invoked: invokedBy(run, { ...step, stepId }),
     error: null,
     timed_out: false,
+    group: group ?? null,
+    ...presentLinks(links),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Dialect } from '../../model/apps/app.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { CANCEL_CAUSES, type CancelReason } from '../../model/runs/cancel-reason.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
+import { withoutSource } from '../../model/runs/run-error.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import { time } from './time.ts';
@@ -15,6 +16,14 @@ export const runErrorSchema = z.object({
   cause: z.unknown().optional().meta({ description: 'Another error, or any other value' }),
   data: z.unknown().optional().meta({ description: 'What a failed step returned beside its error' }),
   code: z.union([z.string(), z.number()]).optional(),
+  source: z
+    .object({
+      file: z.string(),
+      line: z.int(),
+      lines: z.array(z.object({ line: z.int(), text: z.string() })),
+    })
+    .optional()
+    .meta({ description: 'The line of code that threw it, with its neighbors, where the app sent them' }),
 });
 
 const cancelReasonSchema = z
@@ -114,7 +123,12 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     run_started_at: time(startedAt) ?? (dialect === 'inngest' ? queued : null),
     ended_at: time(endedAt),
     // A failed run has an output of its own where the error does not say exactly what the app answered.
-    output: status === 'Failed' && output === undefined ? shownError : 'output' in read ? read.output : null,
+    output:
+      status === 'Failed' && output === undefined
+        ? shownError && withoutSource(shownError)
+        : 'output' in read
+          ? read.output
+          : null,
     error: shownError,
     request_id: requestId,
     cancel_reason: run.cancelReason ? presentCancelReason(run.cancelReason) : null,

@@ -1,11 +1,20 @@
 /** One portion of a bulk action: selects the next runs, registers them, acts on them, and saves how far it is. When a worker dies at any point, the
- *  portion is repeated: cancelling twice changes nothing, and a re-run has the ID that was registered. */
+ *  portion is repeated: cancelling twice changes nothing, a retry that has begun is not waiting any more, and a re-run has the ID that was
+ *  registered. */
 
 import { ServiceError } from '../../errors.ts';
-import type { BulkAction, BulkPortion, BulkSkipReason } from '../../model/runs/bulk-action.ts';
+import type {
+  BulkAction,
+  BulkPortion,
+  BulkPosition,
+  BulkResult,
+  BulkSkipReason,
+} from '../../model/runs/bulk-action.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { BulkActions } from '../../store/runs/bulk-actions.ts';
+import type { BulkResults } from '../../store/runs/bulk-results.ts';
+import { failedStepOf } from '../runs/failed-step.ts';
 import type { RunRetries } from '../runs/run-retries.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { SelectedRuns } from './selected-runs.ts';
@@ -16,12 +25,19 @@ const PORTIONS_PER_SECOND = 4;
 const SELECT_MS = 2_000;
 /** Runs that are cancelled at the same time. */
 const AT_ONCE = 10;
+const REASONS_OF_ERRORS = [
+  'function_archived',
+  'event_gone',
+  'run_active',
+  'run_not_waiting',
+] as const satisfies readonly BulkSkipReason[];
 
 export interface BulkPortionDeps {
   bulkActions: BulkActions;
+  bulkResults: BulkResults;
   selectedRuns: SelectedRuns;
   transitions: Pick<RunTransitions, 'cancel'>;
-  retries: Pick<RunRetries, 'nextRerun' | 'startRerun'>;
+  retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'retryNow' | 'historyOf'>;
 }
 
 /** @returns how long the next portion waits, in milliseconds */
@@ -31,9 +47,10 @@ export async function carryOnBulkAction(action: BulkAction, deps: BulkPortionDep
   const portion = action.portion ?? (await registerPortion(action, deps));
   if (!portion) return 0;
   const results = await actOn(action, portion, deps);
+  await deps.bulkResults.store(env, action.id, handledBy(action), results);
   await deps.bulkActions.change(env, action.id, (current) => saved(current, portion, results));
   if (action.action === 'cancel') return 0;
-  const done = results.filter((skip) => skip === undefined).length;
+  const done = results.filter(({ skip }) => skip === undefined).length;
   return Math.max(0, (1_000 * done) / action.rate - (performance.now() - begunAt));
 }
 
@@ -47,7 +64,8 @@ async function registerPortion(action: BulkAction, deps: BulkPortionDeps): Promi
   const isAway = page.stoppedEarly === 'archive_unavailable';
   if (isAway && page.found.length === 0) throw new ServiceError('archive_unavailable');
   const runs = [];
-  for (const run of page.found) runs.push(action.action === 'cancel' ? { id: run.id } : await plannedRerun(run, deps));
+  for (const run of page.found)
+    runs.push(action.action === 'retry' ? await plannedRerun(action, run, deps) : { id: run.id });
   const portion: BulkPortion = { runs, ...(page.next && { next: page.next }) };
   const registered = await deps.bulkActions.change(selection.env, id, (current) => {
     if (current.status !== 'running' || current.portion || !isSame(current.position, position)) return undefined;
@@ -57,26 +75,41 @@ async function registerPortion(action: BulkAction, deps: BulkPortionDeps): Promi
   return registered && portion;
 }
 
-async function plannedRerun(run: Run, { retries }: BulkPortionDeps): Promise<BulkPortion['runs'][number]> {
-  if (!hasEnded(run)) return { id: run.id, skip: 'run_active' };
-  const { id, active } = await retries.nextRerun(run);
-  return active ? { id: run.id, skip: 'run_active' } : { id: run.id, rerunId: id };
+async function plannedRerun(
+  { from }: BulkAction,
+  run: Run,
+  { retries }: BulkPortionDeps,
+): Promise<BulkPortion['runs'][number]> {
+  const { id } = run;
+  if (!hasEnded(run)) return { id, skip: 'run_active' };
+  const fromStepId = from === 'failed_step' ? failedStepOf(await retries.historyOf(run)) : undefined;
+  if (from === 'failed_step' && fromStepId === undefined) return { id, skip: 'no_failed_step' };
+  const rerun = await retries.nextRerun(run, fromStepId === undefined ? undefined : { id: fromStepId });
+  if (rerun.active) return { id, skip: 'run_active' };
+  return { id, rerunId: rerun.id, ...(fromStepId !== undefined && { fromStepId }) };
 }
 
-/** @returns for each run why nothing was done with it; undefined: it was cancelled or re-run */
-async function actOn(
-  action: BulkAction,
-  { runs }: BulkPortion,
-  deps: BulkPortionDeps,
-): Promise<(BulkSkipReason | undefined)[]> {
-  const results: (BulkSkipReason | undefined)[] = [];
+async function actOn(action: BulkAction, { runs }: BulkPortion, deps: BulkPortionDeps): Promise<BulkResult[]> {
+  const results: BulkResult[] = [];
   for (let at = 0; at < runs.length; at += AT_ONCE) {
     const some = runs.slice(at, at + AT_ONCE);
-    results.push(...(await Promise.all(some.map((run) => run.skip ?? actOnOne(action, run, deps)))));
+    results.push(...(await Promise.all(some.map((run) => resultOf(action, run, deps)))));
   }
   return results;
 }
 
+async function resultOf(
+  action: BulkAction,
+  run: BulkPortion['runs'][number],
+  deps: BulkPortionDeps,
+): Promise<BulkResult> {
+  const { id: runId, rerunId } = run;
+  const skip = run.skip ?? (await actOnOne(action, run, deps));
+  if (skip) return { runId, skip };
+  return { runId, ...(rerunId !== undefined && { rerunId }) };
+}
+
+/** @returns why nothing was done with the run; undefined: it was cancelled, re-run or retried */
 async function actOnOne(
   { id, action, selection: { env } }: BulkAction,
   run: BulkPortion['runs'][number],
@@ -89,35 +122,46 @@ async function actOnOne(
     return cancelled.status === 'Cancelled' && cancelled.cancelReason?.id === id ? undefined : 'run_ended';
   }
   try {
-    const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now());
+    if (action === 'retry_now') return (await retries.retryNow(env, run.id)) ? undefined : 'run_gone';
+    const fromStep = run.fromStepId === undefined ? undefined : { id: run.fromStepId };
+    const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now(), fromStep);
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code === 'function_archived' || code === 'event_gone' || code === 'run_active') return code;
+    const reason = REASONS_OF_ERRORS.find((one) => one === code);
+    if (reason) return reason;
     throw error;
   }
 }
 
-function saved(
-  current: BulkAction,
-  portion: BulkPortion,
-  results: readonly (BulkSkipReason | undefined)[],
-): BulkAction | undefined {
+function saved(current: BulkAction, portion: BulkPortion, results: readonly BulkResult[]): BulkAction | undefined {
   // Another worker has saved it.
   if (!current.portion || !isSamePortion(current.portion, portion)) return undefined;
   const { portion: _, ...rest } = current;
   const skipped = { ...current.skipped };
-  for (const reason of results) if (reason) skipped[reason] = (skipped[reason] ?? 0) + 1;
-  const done = current.done + results.filter((reason) => reason === undefined).length;
+  for (const { skip } of results) if (skip) skipped[skip] = (skipped[skip] ?? 0) + 1;
+  const done = current.done + results.filter(({ skip }) => skip === undefined).length;
   if (portion.next) return { ...rest, skipped, done, position: portion.next };
-  const isDone = current.status === 'running';
-  return { ...rest, skipped, done, ...(isDone && { status: 'done' as const, doneAt: Date.now() }) };
+  // One that was paused meanwhile has nothing to go on with.
+  const isDone = current.status !== 'cancelled';
+  return withoutRunIds({ ...rest, skipped, done, ...(isDone && { status: 'done' as const, doneAt: Date.now() }) });
+}
+
+/** One that is over does not need the IDs: a thousand take 30 KB. */
+export function withoutRunIds({ selection, ...rest }: BulkAction): BulkAction {
+  const { runIds: _, ...kept } = selection;
+  return { ...rest, selection: kept };
+}
+
+/** How many runs it has acted on or skipped. */
+export function handledBy({ done, skipped }: Pick<BulkAction, 'done' | 'skipped'>): number {
+  return Object.values(skipped).reduce((sum, count) => sum + count, done);
 }
 
 function isSamePortion(one: BulkPortion, other: BulkPortion): boolean {
   return one.runs[0]?.id === other.runs[0]?.id && isSame(one.next, other.next);
 }
 
-function isSame(one: BulkPortion['next'], other: BulkPortion['next']): boolean {
+function isSame(one: BulkPosition | undefined, other: BulkPosition | undefined): boolean {
   return one?.id === other?.id && one?.at === other?.at;
 }

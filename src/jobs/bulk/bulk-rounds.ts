@@ -16,6 +16,10 @@ const DUE_MAX = 200;
 /** After a worker died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
 const LOCK_MS = 10_000;
 const WAIT_MS = 2_000;
+/** One that is paused is looked at so often: it keeps its entry among those that are due, so that a resumed one cannot be lost. */
+const PAUSED_MS = 10_000;
+/** A worker that acts on the last portion of a cancelled action is done, or dead, after so long. */
+const ENDING_MS = 15_000;
 const AFTER_FAILURE_MS = 5_000;
 const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 1_000;
@@ -79,9 +83,11 @@ export class BulkRounds {
     const { bulkActions, environments } = this.#deps;
     const [action, environment] = await Promise.all([bulkActions.read(env, id), environments.read(env)]);
     const isGone = !action || !environment || environment.deletingAt !== undefined;
+    if (!isGone && action.status === 'paused') return bulkActions.setDue(env, id, Date.now() + PAUSED_MS);
     if (isGone || action.status !== 'running') return bulkActions.setDue(env, id, undefined);
     const reason = environment.archivedAt === undefined ? await this.#reasonToWait(action) : 'environment_archived';
     if (reason) return this.#wait(env, id, reason);
+    if (await this.#isSourceEnding(action)) return bulkActions.setDue(env, id, Date.now() + WAIT_MS);
     const waitMs = await carryOnBulkAction(action, this.#deps);
     await bulkActions.setDue(env, id, Date.now() + waitMs);
   }
@@ -90,6 +96,13 @@ export class BulkRounds {
     if (action === 'cancel') return undefined;
     const reason = await this.#deps.load.reasonToWait(Date.now());
     return reason === 'active_runs' ? 'backlog' : reason;
+  }
+
+  /** Another action whose runs are selected may just be starting some more. */
+  async #isSourceEnding({ selection: { env, startedBy } }: BulkAction): Promise<boolean> {
+    if (startedBy === undefined) return false;
+    const source = await this.#deps.bulkActions.read(env, startedBy);
+    return source?.portion !== undefined && Date.now() - (source.doneAt ?? 0) < ENDING_MS;
   }
 
   async #wait(env: string, id: string, waiting: BulkWaitingReason): Promise<void> {

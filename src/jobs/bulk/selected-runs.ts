@@ -1,5 +1,6 @@
-/** The runs that a bulk action selects, newest first, and how many they are. */
+/** The runs that a bulk action selects, and how many they are: by filter, newest first; by ID, or those that another action started, in that order. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
 import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
@@ -8,11 +9,15 @@ import type { Run, RunStatus } from '../../model/runs/run.ts';
 import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { conditionOfRuns } from '../../model/search/run-filters.ts';
+import type { BulkActions } from '../../store/runs/bulk-actions.ts';
+import type { BulkResults } from '../../store/runs/bulk-results.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
 const COUNTED_AT_ONCE = 500;
+/** They are read whole. */
+const READ_AT_ONCE = 100;
 const COUNT_MS = 5_000;
 const SAMPLE_MAX = 20;
 
@@ -21,12 +26,17 @@ export interface RunCounts {
   byStatus: Map<RunStatus, number>;
   byFunction: Map<string, number>;
   sample: Run[];
-  /** Runs created before it were not counted; undefined: all were. */
+  /** false: at least so many. */
+  isExact: boolean;
+  /** Runs created before it were not counted. */
   stoppedAt: number | undefined;
 }
 
 export interface SelectedRunsDeps {
   searches: Pick<Searches, 'runs' | 'runsOfEvent'>;
+  runs: Pick<History['runs'], 'readMany'>;
+  bulkActions: Pick<BulkActions, 'read'>;
+  bulkResults: Pick<BulkResults, 'read'>;
   functionTables: FunctionTables;
 }
 
@@ -43,6 +53,7 @@ export class SelectedRuns {
     cursor: Position | undefined,
     { limit, timeoutMs }: { limit: number; timeoutMs: number },
   ): Promise<SearchPage<Run>> {
+    if (isListed(selection)) return this.#listed(selection, cursor?.at ?? 0, Math.min(limit, READ_AT_ONCE));
     const { searches, functionTables } = this.#deps;
     const { env, statuses, functionId, app, eventId, idPrefix, error, after, before } = selection;
     const search = selection.search === undefined ? undefined : parseSearch(selection.search, 'runs');
@@ -55,6 +66,26 @@ export class SelectedRuns {
     return searches.runs({ ...query, timeoutMs }, Date.now());
   }
 
+  /** @param from how many were looked at before */
+  async #listed(selection: RunSelection, from: number, limit: number): Promise<SearchPage<Run>> {
+    const { env, statuses } = selection;
+    const { ids, isLast } = await this.#idsFrom(selection, from, limit);
+    const runs = await this.#deps.runs.readMany(env, ids);
+    const next = isLast ? undefined : { at: from + limit, id: '' };
+    return { found: runs.filter(({ status }) => statuses.includes(status)), next };
+  }
+
+  async #idsFrom({ env, runIds, startedBy = '' }: RunSelection, from: number, limit: number) {
+    if (runIds) return { ids: runIds.slice(from, from + limit), isLast: from + limit >= runIds.length };
+    const { bulkActions, bulkResults } = this.#deps;
+    const results = await bulkResults.read(env, startedBy, from, limit);
+    const ids = results.flatMap(({ rerunId }) => rerunId ?? []);
+    if (results.length === limit) return { ids, isLast: false };
+    // A worker that died may have started some that it did not record.
+    const left = (await bulkActions.read(env, startedBy))?.portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
+    return { ids: [...new Set([...ids, ...left])], isLast: true };
+  }
+
   /** Bounded in time. */
   async count(selection: RunSelection, timeoutMs: number = COUNT_MS): Promise<RunCounts> {
     const deadline = performance.now() + timeoutMs;
@@ -63,6 +94,7 @@ export class SelectedRuns {
       byStatus: new Map(),
       byFunction: new Map(),
       sample: [],
+      isExact: true,
       stoppedAt: undefined,
     };
     let cursor: Position | undefined;
@@ -71,11 +103,18 @@ export class SelectedRuns {
       const page = await this.page(selection, cursor, { limit: COUNTED_AT_ONCE, timeoutMs: timeLeftMs });
       for (const run of page.found) add(counts, run);
       if (!page.next) return counts;
-      if (page.stoppedEarly || performance.now() >= deadline) return { ...counts, stoppedAt: page.next.at };
+      if (page.stoppedEarly || performance.now() >= deadline) {
+        return { ...counts, isExact: false, stoppedAt: isListed(selection) ? undefined : page.next.at };
+      }
       cursor = page.next;
       await nextTurn();
     }
   }
+}
+
+/** Its runs are named, rather than found by a filter. */
+function isListed({ runIds, startedBy }: RunSelection): boolean {
+  return runIds !== undefined || startedBy !== undefined;
 }
 
 function add(counts: RunCounts, run: Run): void {

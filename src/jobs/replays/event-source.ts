@@ -8,13 +8,14 @@ import { allOf, beginsWith, isLike, isWildcard } from '../../model/search/filter
 import { parseSearch } from '../../model/search/parse.ts';
 import type { SearchNode } from '../../model/search/syntax.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
-import type { Position, TimeRange } from '../../store/redis/pagination.ts';
+import { isOlder, type Position, type TimeRange } from '../../store/redis/pagination.ts';
 
 /** Of one search: it goes on where it stopped. */
 const SEARCH_MS = 2_000;
 
 export interface EventSourceDeps {
   eventLists: History['eventLists'];
+  events: Pick<History['events'], 'readMany'>;
   search: Pick<EventSearch, 'search'>;
 }
 
@@ -27,8 +28,10 @@ export interface SourcePage {
 export type EventSource = (timeRange: TimeRange, limit: number) => Promise<SourcePage>;
 
 /** Its pages throw ServiceError archive_unavailable rather than leaving out what is archived. */
-export function eventSourceOf(env: string, filter: EventFilter, { eventLists, search }: EventSourceDeps): EventSource {
-  const { name, source } = filter;
+export function eventSourceOf(env: string, filter: EventFilter, deps: EventSourceDeps): EventSource {
+  const { eventLists, search } = deps;
+  const { name, source, ids } = filter;
+  if (ids) return sourceOfNamed(env, ids, deps);
   const conditions = conditionsOf(filter);
   if (conditions.length === 0) {
     return async (timeRange, limit) => {
@@ -44,6 +47,24 @@ export function eventSourceOf(env: string, filter: EventFilter, { eventLists, se
     if (stoppedEarly === 'archive_unavailable') throw new ServiceError('archive_unavailable');
     return { events: found, next };
   };
+}
+
+function sourceOfNamed(env: string, ids: readonly string[], { events }: EventSourceDeps): EventSource {
+  return async ({ after = 0, before = Number.POSITIVE_INFINITY, cursor }, limit) => {
+    const found = (await events.readMany(env, ids))
+      .filter(
+        ({ received_at: at, internal_id: id }) =>
+          at >= after && at < before && (!cursor || isOlder({ at, id }, cursor)),
+      )
+      .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { events: page, next: last && positionOf(last) };
+  };
+}
+
+function positionOf({ received_at: at, internal_id: id }: FoundEvent): Position {
+  return { at, id };
 }
 
 /** What no list filters by; with a name that is a wildcard, the name too. */

@@ -9,6 +9,7 @@ import type { StepRequest } from '../../model/requests/step-request.ts';
 import { type Memo, requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, type RunError } from '../../model/runs/run.ts';
 import { boundedError } from '../../model/runs/run-error.ts';
+import { linksOfRequest } from '../../model/runs/step-links.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -29,6 +30,9 @@ export interface RequestDeps {
   telemetry: Telemetry;
 }
 
+/** `status`: of the response, if there was one. */
+type Result = ({ memo: Memo } | Failure) & { status?: number };
+
 /** @throws AttemptFailed when another attempt follows, or Redis's error when it refuses commands before the request is made */
 export async function makeRequest(
   job: RequestJob,
@@ -48,16 +52,18 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
   if (!run || hasEnded(run) || !step || !requestsOutside(step)) return;
   const result = await resultFor(job, deps);
   if (!('kind' in result)) {
-    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, result.memo));
+    const links = linksOfRequest(step, result.status);
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, result.memo, { links }));
     return;
   }
   const error = boundedError(result.error);
   const times = { queuedAt, startedAt, endedAt: Date.now() };
-  const entry = requestHistory(stepId, step, { attempt: attempts.made, error, ...times });
+  const entry = requestHistory(stepId, step, { attempt: attempts.made, error, ...times }, result.status);
   await retryStoreWrites(() => runs.appendHistory(env, runId, [entry]));
   telemetry.recordHistory(run, [entry]);
   if (!result.retriable || attempts.made + 1 >= attempts.max) {
-    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }));
+    const links = linksOfRequest(step, result.status);
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }, { links }));
     return;
   }
   await retryStoreWrites(() => runs.recordError(env, runId, error));
@@ -68,7 +74,7 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
 async function resultFor(
   { env, runId, stepId }: RequestJob,
   { requests, requestClient, kindOf }: RequestDeps,
-): Promise<{ memo: Memo } | Failure> {
+): Promise<Result> {
   let request: StepRequest | undefined;
   try {
     request = await requests.read(env, runId, stepId);
@@ -79,8 +85,9 @@ async function resultFor(
   if (!request) return unreadable('it is no longer stored');
   const secrets = secretsOf(request);
   const response = await requestClient.send(request, await kindOf(env));
+  const answered = 'kind' in response ? undefined : { status: response.status };
   const result = 'kind' in response ? response : resultOf(request, response, secrets, Date.now());
-  return 'kind' in result ? { ...result, error: redacted(result.error, secrets) } : result;
+  return { ...('kind' in result ? { ...result, error: redacted(result.error, secrets) } : result), ...answered };
 }
 
 function unreadable(why: string): Failure {

@@ -2,7 +2,8 @@
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
 import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
-import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
+import type { HistoryEntry, RunError, StepLinks } from '../../model/runs/run.ts';
+import { linksOfRequest, linksOfResult } from '../../model/runs/step-links.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 
@@ -31,14 +32,16 @@ export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, att
 /** @param problemOf why an operation is not applied; undefined: it is */
 export function attemptHistory(
   outcome: Outcome | Failure,
-  { job, attempts, queuedAt, startedAt }: CallAttempt,
+  { job, attempts, loaded, queuedAt, startedAt }: CallAttempt,
   problemOf: (op: Op) => RunError | undefined,
 ): HistoryEntry[] {
   const endedAt = Date.now();
   const times = { queuedAt, startedAt, endedAt };
+  const planned = plannedAs(loaded.step);
   const attempt: HistoryEntry = {
     kind: 'attempt',
     ...(job.stepId && { stepId: job.stepId }),
+    ...planned,
     attempt: attempts.made,
     ...times,
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
@@ -50,6 +53,7 @@ export function attemptHistory(
   const ownTimes = finished.length > 1 || outcome.kind !== 'steps';
   const steps = finished.map(({ op, error }) => ({
     ...stepHistory(op, attempts.made, times),
+    ...(op.id === job.stepId && groupOf(loaded.step)),
     ...(!ownTimes && times),
     ...resultOf(error),
   }));
@@ -75,6 +79,7 @@ export function stepHistory(
     attempt,
     startedAt: timing ? within(timing.a / 1e6) : otherwise,
     endedAt: timing ? within((timing.a + timing.b) / 1e6) : during.endedAt,
+    ...linksOfResult(op),
     ...resultOf(STEP_FAILURES.has(op.op) ? errorOf(op) : undefined),
   };
 }
@@ -82,10 +87,12 @@ export function stepHistory(
 /** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(
   stepId: string,
-  { op, name, waitsFor, expression, invokes, since }: Pending,
+  step: Pending,
   memo: Memo,
   endedAt: number,
+  links: StepLinks = {},
 ): HistoryEntry {
+  const { op, name, waitsFor, expression, invokes, since } = step;
   const ended = op === 'InvokeFunction' || requestsOutside({ op });
   const error = ended ? (memo as { error?: RunError }).error : undefined;
   const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
@@ -97,20 +104,36 @@ export function waitHistory(
     ...(expression !== undefined && { expression }),
     ...(invokes !== undefined && { invokes }),
     op,
+    ...groupOf(step),
     startedAt: since,
     endedAt,
+    ...linksOfRequest(step),
+    ...links,
     ...resultOf(error),
   };
   return timedOut ? { ...entry, timedOut } : entry;
 }
 
-/** The entry of a request that failed. */
+/** The entry of a request that failed.
+ *  @param status of its response, if there was one */
 export function requestHistory(
   stepId: string,
-  { op, name }: Pending,
+  step: Pending,
   failed: Required<Pick<HistoryEntry, 'attempt' | 'error' | 'queuedAt' | 'startedAt' | 'endedAt'>>,
+  status?: number,
 ): HistoryEntry {
-  return { kind: 'attempt', stepId, name, op, ...failed, status: 'Failed' };
+  const { op, name } = step;
+  const links = linksOfRequest(step, status);
+  return { kind: 'attempt', stepId, name, op, ...groupOf(step), ...links, ...failed, status: 'Failed' };
+}
+
+/** What the entry of a call of one planned step has from its plan: the call may fail before the app names the step. */
+function plannedAs(step: Pending | undefined): Pick<HistoryEntry, 'name' | 'group'> {
+  return step ? { name: step.name, ...groupOf(step) } : {};
+}
+
+function groupOf(step: Pending | undefined): Pick<HistoryEntry, 'group'> {
+  return step?.group === undefined ? {} : { group: step.group };
 }
 
 function resultOf(error: RunError | undefined): Pick<HistoryEntry, 'status' | 'error'> {

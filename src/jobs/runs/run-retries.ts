@@ -5,7 +5,7 @@ import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { derivedId } from '../../model/ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
-import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -55,15 +55,26 @@ export class RunRetries {
   /** Re-runs a run under an ID that `nextRerun` gave: a repetition changes nothing.
    *  @returns the new run; undefined when there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
-  async startRerun(env: string, runId: string, id: string, nowMs: number): Promise<Run | undefined> {
+  async startRerun(
+    env: string,
+    runId: string,
+    id: string,
+    nowMs: number,
+    fromStep?: FromStep,
+  ): Promise<Run | undefined> {
     const { runs } = this.#deps.history;
     const started = await runs.read(env, id);
     if (started) return started;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
-    await this.#start(run, id, nowMs, undefined);
+    await this.#start(run, id, nowMs, fromStep);
     return runs.read(env, id);
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  historyOf({ env, id }: Run): Promise<HistoryEntry[]> {
+    return this.#deps.history.runs.history(env, id);
   }
 
   /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a

@@ -5,8 +5,8 @@ import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
-import type { RunError } from '../../model/runs/run-error.ts';
+import { type Ending, hasEnded, type Run, type StepLinks } from '../../model/runs/run.ts';
+import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
@@ -64,7 +64,7 @@ export class RunTransitions {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo);
+        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context?.links);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         return true;
       case 'there':
@@ -81,10 +81,16 @@ export class RunTransitions {
   }
 
   /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
-  async #recordWaitEnd(run: Run, stepId: string, step: Pending, memo: Memo): Promise<void> {
+  async #recordWaitEnd(
+    run: Run,
+    stepId: string,
+    step: Pending,
+    memo: Memo,
+    links: StepLinks | undefined,
+  ): Promise<void> {
     const { env, id } = run;
     if (step.op === 'StepPlanned') return;
-    const entry = waitHistory(stepId, step, memo, Date.now());
+    const entry = waitHistory(stepId, step, memo, Date.now(), links);
     await this.#deps.runs.appendHistory(env, id, [entry]);
     this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
@@ -115,7 +121,7 @@ export class RunTransitions {
     const error = await this.#sendFailureEvent(run, failure, event);
     const fn = await this.#deps.functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
-    const isKnown = output === JSON.stringify(failure.error);
+    const isKnown = output === JSON.stringify(withoutSource(failure.error));
     await this.#end(run, { status: 'Failed', error, ...(!isKnown && { output }) });
   }
 
@@ -139,7 +145,8 @@ export class RunTransitions {
   /** Finishes the step that invoked the run with the run's result. */
   async notifyInvoker(run: Run): Promise<void> {
     if (!run.invoker) return;
-    await this.finishStep(run.env, run.invoker.runId, run.invoker.stepId, invocationResult(run));
+    const { runId, stepId } = run.invoker;
+    await this.finishStep(run.env, runId, stepId, invocationResult(run), { links: { runId: run.id } });
   }
 
   /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
@@ -222,7 +229,8 @@ function errorAfter({ error = null }: { error?: RunError | null }, ending: Endin
 
 function invocationResult({ id, status, output = 'null', error }: Run): Memo {
   if (status === 'Completed') return outputOf(id, output);
-  return { error: error ?? { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
+  if (error) return { error: withoutSource(error) };
+  return { error: { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
 }
 
 /** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its

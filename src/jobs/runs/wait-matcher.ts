@@ -131,7 +131,7 @@ export class WaitMatcher {
   async #apply(env: string, { wait: { key, storedIn, wait }, event }: Match): Promise<void> {
     const { transitions, waits } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
-    else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload());
+    else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
     // Last: if this process dies before it, the event matches again, and the first memo wins.
     await waits.remove(env, key, storedIn);
   }

@@ -1,5 +1,6 @@
 /** The wake job: ends a sleep, or times out a wait or an invocation. */
 import type { Memo, Pending } from '../../model/runs/memo.ts';
+import { invokedRunId } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -25,7 +26,9 @@ export async function wake(job: WakeJob, attempts: JobAttempts, deps: WakeDeps):
 
 async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
-  await deps.transitions.finishStep(env, runId, stepId, memoOf(pending.get(stepId)));
+  const step = pending.get(stepId);
+  const links = step?.op === 'InvokeFunction' ? { runId: invokedRunId(runId, stepId) } : {};
+  await deps.transitions.finishStep(env, runId, stepId, memoOf(step), { links });
   if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));
 }
 

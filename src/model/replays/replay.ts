@@ -47,7 +47,12 @@ export interface EventFilter {
   search?: string | undefined;
   /** How internal IDs begin. */
   idPrefix?: string | undefined;
+  /** Internal IDs: these events alone, if they meet the rest. */
+  ids?: readonly string[] | undefined;
 }
+
+/** Events that one replay may name: each part of it reads them all. */
+export const EVENT_IDS_MAX = 100;
 
 /** What a replay is asked to do. Times are Unix milliseconds. */
 export interface ReplaySelection {

@@ -1,26 +1,45 @@
-/** Bulk actions: cancel or retry the runs that a filter selects (docs/functions.md). */
+/** Bulk actions: cancel, re-run or retry now the runs that a filter selects, or that are named (docs/functions.md). */
 import type { RunStatus } from './run-status.ts';
 
-export const BULK_ACTIONS = ['cancel', 'retry'] as const;
+export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now'] as const;
 export type BulkActionKind = (typeof BULK_ACTIONS)[number];
 
 /** The runs that an action can be for. */
 export const STATUSES_OF_ACTION = {
   cancel: ['Queued', 'Running'],
   retry: ['Completed', 'Failed', 'Cancelled'],
+  retry_now: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** Without a status in the filter. */
 export const DEFAULT_STATUSES = {
   cancel: ['Queued', 'Running'],
   retry: ['Failed', 'Cancelled'],
+  retry_now: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
-export const BULK_STATUSES = ['running', 'cancelled', 'done'] as const;
+/** Where re-runs begin. */
+export const RERUN_FROM = ['start', 'failed_step'] as const;
+export type RerunFrom = (typeof RERUN_FROM)[number];
+
+/** Runs that one request may name. */
+export const RUN_IDS_MAX = 1_000;
+/** Of one action; the counts are exact beyond it. */
+export const RESULTS_MAX = 100_000;
+
+export const BULK_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
 export type BulkStatus = (typeof BULK_STATUSES)[number];
 
 /** Why nothing was done with a run that the filter selected. */
-export const BULK_SKIP_REASONS = ['run_active', 'run_ended', 'run_gone', 'function_archived', 'event_gone'] as const;
+export const BULK_SKIP_REASONS = [
+  'run_active',
+  'run_ended',
+  'run_gone',
+  'run_not_waiting',
+  'no_failed_step',
+  'function_archived',
+  'event_gone',
+] as const;
 export type BulkSkipReason = (typeof BULK_SKIP_REASONS)[number];
 
 /** Why a bulk action does not go on for now. */
@@ -44,30 +63,50 @@ export interface RunSelection {
   after?: number;
   /** Exclusive; no later than the request. */
   before: number;
+  /** These runs alone, by ID; an action that is over keeps only their number. */
+  runIds?: readonly string[];
+  runCount?: number;
+  /** The runs that this bulk action started. */
+  startedBy?: string;
 }
 
 /** The runs that are being acted on: what a worker that died in between left is done again, with the same IDs. */
 export interface BulkPortion {
-  runs: readonly { id: string; rerunId?: string; skip?: BulkSkipReason }[];
+  runs: readonly { id: string; rerunId?: string; fromStepId?: string; skip?: BulkSkipReason }[];
   /** Where the selection goes on; absent: nothing follows. */
-  next?: { at: number; id: string };
+  next?: BulkPosition;
+}
+
+/** Of runs that are found by a filter: time and ID of the last one. Of those that are named, or were started by an action: how many were looked at. */
+export interface BulkPosition {
+  at: number;
+  id: string;
+}
+
+/** What happened with one run. */
+export interface BulkResult {
+  runId: string;
+  rerunId?: string;
+  skip?: BulkSkipReason;
 }
 
 export interface BulkAction {
   id: string;
   action: BulkActionKind;
   selection: RunSelection;
+  /** Of re-runs; absent: from the start. */
+  from?: RerunFrom;
   /** Re-runs per second. */
   rate: number;
   /** Counted before it began; not exact: at least. */
   matched: { count: number; isExact: boolean };
   createdAt: number;
   status: BulkStatus;
-  /** Runs that were cancelled or re-run. */
+  /** Runs that were cancelled, re-run or retried. */
   done: number;
   skipped: Partial<Record<BulkSkipReason, number>>;
   /** Runs before this position are done: from the newest to the oldest. */
-  position?: { at: number; id: string };
+  position?: BulkPosition;
   portion?: BulkPortion;
   waiting?: BulkWaitingReason;
   /** When it had looked at all runs, or was cancelled. */

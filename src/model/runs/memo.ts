@@ -31,6 +31,10 @@ export interface Pending {
   race?: true;
   /** Origin of the URL that the step requests. */
   origin?: string;
+  /** Method of that request. */
+  method?: string;
+  /** Steps that one response planned together have the same: the number of steps that were finished by then. */
+  group?: number;
 }
 
 /** Name of the event or signal that the step waits for; undefined: it waits for neither. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
 import { isJsonObject } from '../values/json.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
-import { type RunError, toRunError } from './run-error.ts';
+import { type RunError, toRunError, withoutSource } from './run-error.ts';
 
 /** A run cannot have more steps, so a response cannot need more operations. */
 export const MAX_OPS = MAX_STEPS;
@@ -192,7 +192,7 @@ export function stepName(op: Op): string {
  *  the step's return value: it is as large as an output may be. */
 export function failureMemo(op: Op): Memo {
   const data = op.error?.data;
-  return { error: { ...errorOf(op), ...(data !== undefined && { data }) } };
+  return { error: { ...withoutSource(errorOf(op)), ...(data !== undefined && { data }) } };
 }
 
 /** Why a step failed. */

@@ -1,4 +1,6 @@
 /** Errors of runs and steps: what the service keeps of an app's error, within bounds. */
+import { type ErrorSource, readErrorSource } from './error-source.ts';
+
 export interface RunError {
   name: string;
   message: string;
@@ -8,6 +10,7 @@ export interface RunError {
   /** What a failed step returned beside its error. */
   data?: unknown;
   code?: string | number;
+  source?: ErrorSource;
 }
 
 const MAX_LENGTH = { name: 256, message: 16_384, stack: 65_536, code: 256 } as const;
@@ -27,7 +30,13 @@ export function toRunError(sent: Record<string, unknown>, defaultMessage: string
     name: textOr('Error', sent.name, MAX_LENGTH.name),
     message: textOr(defaultMessage, sent.message, MAX_LENGTH.message),
     ...optionalFields(sent, MAX_CAUSES),
+    ...readErrorSource(sent.source),
   };
+}
+
+/** The error for an app, which has the code itself: its handlers, outputs and memos never contain it. */
+export function withoutSource<E extends { source?: unknown }>({ source: _, ...error }: E): Omit<E, 'source'> {
+  return error;
 }
 
 /** The error, small enough to store with every attempt. */
@@ -37,7 +46,7 @@ export function boundedError(error: RunError): RunError {
 
 /** The error of a JSON object exactly as sent, apart from the bounds: without fields that it does not have. */
 export function sentError(sent: Record<string, unknown>): Record<string, unknown> {
-  const { name, message, ...rest } = toRunError(sent, '');
+  const { name, message, ...rest } = withoutSource(toRunError(sent, ''));
   return {
     ...(typeof sent.name === 'string' && { name }),
     ...(typeof sent.message === 'string' && { message }),

@@ -1,7 +1,7 @@
 /** How a run has failed, and how apps see it: in failure events, and as the run's output. */
 import type { Dialect } from '../apps/app.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from './memo.ts';
-import type { RunError } from './run-error.ts';
+import { type RunError, withoutSource } from './run-error.ts';
 
 /** Names and messages by which apps of the official SDKs know the service's own errors. */
 const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: string; detailed?: true }> = {
@@ -35,7 +35,9 @@ export interface RunFailure {
 }
 
 /** An error as failure handlers receive it: beside the fields of the error, `error` has a summary. */
-export function eventError({ error, summary }: RunFailure, dialect: Dialect | undefined): Record<string, unknown> {
+export function eventError(failure: RunFailure, dialect: Dialect | undefined): Record<string, unknown> {
+  const { summary } = failure;
+  const error = withoutSource(failure.error);
   if (summary !== undefined) {
     const { code, ...rest } = error;
     // The official Python SDK sends this code for any error, and expects it not to come back.
@@ -55,6 +57,6 @@ export function eventError({ error, summary }: RunFailure, dialect: Dialect | un
 /** The output of a failed run as JSON text: the app's error as it was sent, or the service's own error. */
 export function failedOutput(failure: RunFailure, dialect: Dialect | undefined): string {
   if (failure.output !== undefined) return failure.output;
-  if (failure.summary !== undefined) return JSON.stringify(failure.error);
+  if (failure.summary !== undefined) return JSON.stringify(withoutSource(failure.error));
   return JSON.stringify({ error: eventError(failure, dialect) });
 }

@@ -66,8 +66,23 @@ export type Ending =
   | { status: 'Failed'; error: RunError; output?: string }
   | { status: 'Cancelled'; reason: CancelReason };
 
+/** What a step has to do with beside its own run. IDs, never payloads: a page shows a thousand of them. */
+export interface StepLinks {
+  /** The run that it started, or that went on with its signal. */
+  runId?: string;
+  /** The event that ended its wait. */
+  eventId?: string;
+  /** The first events that it sent, MAX_SENT_IDS at most, and how many it sent. */
+  sent?: { ids: string[]; count: number };
+  /** The request that the service made for it. `status`: of the response. */
+  request?: { method: string; origin: string; status?: number };
+}
+
+/** Event IDs that an entry of the history keeps of a step that sent events. */
+export const MAX_SENT_IDS = 20;
+
 /** An entry of a run's history: an attempt of a call, or a finished step. Times are Unix milliseconds. */
-export interface HistoryEntry {
+export interface HistoryEntry extends StepLinks {
   kind: 'attempt' | 'step';
   /** Hashed ID of the step that the attempt ran, or that finished. */
   stepId?: string;
@@ -91,6 +106,8 @@ export interface HistoryEntry {
   until?: number;
   /** A wait for an event reached its timeout. */
   timedOut?: true;
+  /** As in Pending. */
+  group?: number;
 }
 
 export function hasEnded({ status }: Pick<Run, 'status'>): boolean {

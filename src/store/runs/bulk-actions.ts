@@ -41,14 +41,14 @@ export class BulkActions {
   async add(action: BulkAction): Promise<void> {
     const { env } = action.selection;
     const all = await this.all(env);
-    const active = all.filter(({ status }) => status === 'running');
+    const active = all.filter(isInProgress);
     if (active.length >= ACTIVE_MAX) {
       throw new ServiceError('quota_exceeded', {
         detail: `${ACTIVE_MAX} bulk actions of the environment are in progress; cancel one, or wait until one is done`,
         facts: { allowed: ACTIVE_MAX, there: active.length },
       });
     }
-    const surplus = all.filter(({ status }) => status !== 'running').slice(KEPT_MAX - ACTIVE_MAX - 1);
+    const surplus = all.filter((one) => !isInProgress(one)).slice(KEPT_MAX - ACTIVE_MAX - 1);
     const key = this.#keys.bulkActions(env);
     const writing = this.#redis.multi().hset(key, action.id, JSON.stringify(action));
     if (surplus.length > 0) writing.hdel(key, ...surplus.map(({ id }) => id));
@@ -95,4 +95,8 @@ export class BulkActions {
     if (dueAt === undefined) await this.#redis.zrem(this.#keys.dueBulkActions, member);
     else await this.#redis.zadd(this.#keys.dueBulkActions, 'XX', dueAt, member);
   }
+}
+
+function isInProgress({ status }: BulkAction): boolean {
+  return status === 'running' || status === 'paused';
 }

@@ -12,6 +12,7 @@ export const RUN_SUFFIXES = {
   history: ':history',
   waits: ':waits',
   metadata: ':metadata',
+  logs: ':logs',
 } as const;
 
 /** Lengths of the segments of ended runs: a run is in the first one of its time that has room (ended-run-index.ts). */
@@ -27,6 +28,7 @@ export const runKeys = (prefix: string) => ({
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
   waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
   metadata: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.metadata}`,
+  logs: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.logs}`,
   restoredRun: (env: string, runId: string) => `${prefix}:restored-run:${env}:${runId}`,
   activeRuns: `${prefix}:active-runs`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
@@ -49,6 +51,7 @@ export const cancellationKeys = (prefix: string) => ({
   dueCancellations: `${prefix}:due-cancellations`,
   bulkActions: (env: string) => `${prefix}:bulk-actions:${env}`,
   dueBulkActions: `${prefix}:due-bulk-actions`,
+  bulkResults: (env: string, id: string) => `${prefix}:bulk-results:${env}:${id}`,
 });
 
 export const RUN_KEY_DECLARATIONS = {
@@ -84,6 +87,15 @@ export const RUN_KEY_DECLARATIONS = {
     size: '500 fields, 64 KiB; only of runs with metadata',
     description:
       'Metadata of the run and its steps: target and kind → time of the last change; these and a name → value, as JSON.',
+  },
+  logs: {
+    pattern: 'run:<env>:<run ID>:logs',
+    type: 'hash',
+    owner: 'runs/run-logs.ts',
+    ttl: 'as the run',
+    size: '1,000 lines, 256 KiB, and 1,000 IDs of batches; only of runs that have logged',
+    description:
+      'What the function wrote with its logger: number → line, as JSON; counts, and the IDs of the batches that are stored.',
   },
   pending: {
     pattern: 'run:<env>:<run ID>:pending',
@@ -245,7 +257,7 @@ export const RUN_KEY_DECLARATIONS = {
     type: 'hash',
     owner: 'runs/bulk-actions.ts',
     ttl: 'retention, renewed',
-    size: '200 fields, 20 KB each at most while in progress',
+    size: '200 fields, 1 KB each; while in progress, of which there are 10, 50 KB each at most',
     description:
       'Bulk actions on runs: ID → what it is asked to do, how far it is, and the runs that it is acting on, as JSON.',
   },
@@ -256,5 +268,14 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '10 entries per environment, while in progress',
     description: '`<env>/<ID>` of bulk actions in progress, by the time they go on (ms).',
+  },
+  bulkResults: {
+    pattern: 'bulk-results:<env>:<id>',
+    type: 'zset',
+    owner: 'runs/bulk-results.ts',
+    ttl: 'retention, at most 7 days, renewed',
+    size: '100,000 entries of 60 bytes',
+    description:
+      'What a bulk action did with each run, by number: the ID of the run, then the new run or the reason why it was skipped.',
   },
 } as const satisfies Record<keyof (ReturnType<typeof runKeys> & ReturnType<typeof cancellationKeys>), KeyDeclaration>;

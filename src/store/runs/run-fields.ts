@@ -3,6 +3,7 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
+import { linksOfRequest } from '../../model/runs/step-links.ts';
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
 export const RUN_FIELDS = {
@@ -140,7 +141,8 @@ interface LeftOverStep {
 function leftOverHistory({
   stepId,
   endedAt,
-  pending: { since, race: _, origin: __, ...step },
+  pending: { since, race: _, origin, method, ...step },
 }: LeftOverStep): HistoryEntry {
-  return { kind: 'step', stepId, ...step, status: 'Cancelled', startedAt: since, endedAt };
+  const links = linksOfRequest({ origin, method });
+  return { kind: 'step', stepId, ...step, ...links, status: 'Cancelled', startedAt: since, endedAt };
 }

@@ -53,6 +53,8 @@ export interface Loaded {
   memos: Record<string, Memo>;
   /** Steps that have begun and are not finished. */
   pending: number;
+  /** The one planned step that the call is for. */
+  step?: Pending;
   /** New steps are only planned, not run in this call: other steps are pending, or another call may plan the same ones. */
   planOnly: boolean;
 }
@@ -179,8 +181,9 @@ export class Runs {
       memos: string[],
       pending: number,
       planOnly: number,
+      step: string | null,
     ];
-    const [outcome, run, event, stack, memos, pending, planOnly] = reply;
+    const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
     if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
     if (outcome !== 'call') return undefined;
@@ -191,6 +194,7 @@ export class Runs {
       memos: parseMemos(fromFlat(memos)),
       pending,
       planOnly: planOnly === 1,
+      ...(step && { step: JSON.parse(step) as Pending }),
     };
   }
 

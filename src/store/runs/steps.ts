@@ -1,6 +1,6 @@
 /** Steps of a run: a finished step has a memo; a step that has begun and not finished is pending. */
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
-import type { Run } from '../../model/runs/run.ts';
+import type { Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -19,6 +19,8 @@ export type MemoOutcome =
 export interface ResultContext {
   /** Its operation asks for race mode. A pending step knows for itself. */
   race?: boolean;
+  /** For the step's entry in the history. */
+  links?: StepLinks;
 }
 
 /** A step that begins. */

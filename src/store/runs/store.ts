@@ -4,12 +4,14 @@ import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { ArchivableRuns } from './archivable-runs.ts';
 import { BulkActions } from './bulk-actions.ts';
+import { BulkResults } from './bulk-results.ts';
 import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
+import { RunLogs } from './run-logs.ts';
 import { RunMetadata } from './run-metadata.ts';
 import { RunStatuses } from './run-statuses.ts';
 import { Runs } from './runs.ts';
@@ -21,6 +23,7 @@ import { Waits } from './waits.ts';
 export interface RunStore {
   runs: Runs;
   runMetadata: RunMetadata;
+  runLogs: RunLogs;
   runStatuses: RunStatuses;
   runLists: RunLists;
   activeRuns: ActiveRuns;
@@ -31,6 +34,7 @@ export interface RunStore {
   waits: Waits;
   cancellations: Cancellations;
   bulkActions: BulkActions;
+  bulkResults: BulkResults;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -42,6 +46,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
   return {
     runs: new Runs({ redis, keys, waits, retentionMs }),
     runMetadata: new RunMetadata(redis, keys),
+    runLogs: new RunLogs(redis, keys),
     runStatuses: new RunStatuses(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
@@ -52,6 +57,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     waits,
     cancellations: new Cancellations(redis, keys, retentionMs),
     bulkActions: new BulkActions(redis, keys, retentionMs),
+    bulkResults: new BulkResults(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

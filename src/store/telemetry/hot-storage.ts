@@ -132,6 +132,7 @@ export class HotStorage {
           keys.stack(env, id),
           keys.history(env, id),
           keys.metadata(env, id),
+          keys.logs(env, id),
         ];
       }),
     );

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,24 +73,31 @@ func (a app) hostEnds() {
 	a.hostRace()
 }
 
+// longest is how long the long step waits for the last of the short ones.
+const longest = 10 * time.Second
+
 func (a app) hostRace() {
 	orders := &notes{byRun: map[string][]string{}}
 	on(a, "race-mode", inngestgo.IntPtr(0), func(ctx context.Context, in inngestgo.Input[object]) (any, error) {
-		put := func(ctx context.Context, id string, hold time.Duration) (any, error) {
+		put := func(ctx context.Context, id string, until ...string) (any, error) {
 			return step.Run(ctx, id, func(context.Context) (any, error) {
-				time.Sleep(hold)
+				for end := time.Now().Add(longest); len(until) > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+					if slices.Contains(orders.add(in.InputCtx.RunID), until[0]) {
+						break
+					}
+				}
 				orders.add(in.InputCtx.RunID, id)
 				return id, nil
 			})
 		}
 		results := group.ParallelWithOpts(ctx, group.ParallelOpts{ParallelMode: enums.ParallelModeRace},
 			func(ctx context.Context) (any, error) {
-				if _, err := put(ctx, "one", 0); err != nil {
+				if _, err := put(ctx, "one"); err != nil {
 					return nil, err
 				}
-				return put(ctx, "two", 0)
+				return put(ctx, "two")
 			},
-			func(ctx context.Context) (any, error) { return put(ctx, "long", 1500*time.Millisecond) },
+			func(ctx context.Context) (any, error) { return put(ctx, "long", "two") },
 		)
 		return object{"order": orders.add(in.InputCtx.RunID)}, results.AnyError()
 	})

@@ -4,8 +4,6 @@ import { until } from '../../support/until.ts';
 import { SCENARIOS, type Scenario, type Tools } from './scenarios.ts';
 import { type App, type Loose, SDK_ADAPTERS, type SdkAdapter, startApp } from './sdk-adapters.ts';
 
-const PATIENCE_MS = 20_000;
-
 for (const sdk of SDK_ADAPTERS) {
   describe(`steps, with ${sdk.name}`, () => {
     let service: Service;
@@ -77,8 +75,7 @@ async function runScenario(scenario: Scenario, id: string, sdk: SdkAdapter, serv
   const runId = runs.data[0].run_id as string;
   await scenario.during?.({
     send,
-    noted: async (effect) =>
-      void (await until(() => effects.includes(effect), { describe: `"${effect}" is noted`, timeoutMs: PATIENCE_MS })),
+    noted: async (effect) => void (await until(() => effects.includes(effect), { describe: `"${effect}" is noted` })),
     waiting: async (op) => {
       await service.waitFor(`/v1/runs/${runId}`, ({ body }) =>
         body.data?.history.some((entry: Loose) => entry.op === op && entry.status === 'Waiting'),
@@ -94,7 +91,7 @@ async function check(
   result: ScenarioResult,
   service: Service,
 ): Promise<void> {
-  const { body } = await service.waitFor(`/v1/runs/${result.runId}`, ({ body }) => body.data?.ended_at, PATIENCE_MS);
+  const { body } = await service.waitFor(`/v1/runs/${result.runId}`, ({ body }) => body.data?.ended_at);
   const run = body.data;
   expect(run.status, JSON.stringify(run.error)).to.equal(status);
   if (output !== undefined) expect(run.output).to.deep.equal(output);

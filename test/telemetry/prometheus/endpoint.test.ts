@@ -132,9 +132,9 @@ describe('Metrics while Redis is down', () => {
         expect(away.value('process_resident_memory_bytes')).to.be.greaterThan(1_000_000);
       }
       expect((await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status).to.equal(503);
-      const scraped = await scrape(at(service.webs[0]));
+      const refused = (found: Scrape) => found.value('tidegate_http_errors_total', { code: 'unavailable' }) === 1;
+      const scraped = await eventually(service.webs[0] as ServiceProcess, 'it has counted the request', refused);
       expect(scraped.value('tidegate_commit_failures_total')).to.equal(1);
-      expect(scraped.value('tidegate_http_errors_total', { code: 'unavailable' })).to.equal(1);
       await redis.start();
       const sent = async () => (await service.post('/e/known-event-key-0123', { name: 'x', data: {} })).status === 200;
       await until(sent, { describe: 'events are accepted again' });

@@ -9,6 +9,7 @@ import { until } from '../../support/until.ts';
 const SERVER = 'server POST /e/:key';
 const INGESTED = `${SERVER} > producer send ingest > consumer process ingest`;
 const CALLED = `${INGESTED} > consumer process runs`;
+const TRACE_URL_TEMPLATE = 'https://traces.example.com/t/{trace_id}?run={run_id}&env={env}';
 const HEX = (bytes: number) => randomBytes(bytes).toString('hex');
 
 /** A trace that a sender has started. */
@@ -28,7 +29,7 @@ describe('A trace', () => {
   let host: AppHost;
   before(async () => {
     collector = await startCollector();
-    service = await startService({ env: { ...collector.env, RETRY_SCALE: '0.0005' } });
+    service = await startService({ env: { ...collector.env, RETRY_SCALE: '0.0005', TRACE_URL_TEMPLATE } });
     host = await startAppHost();
   });
   after(async () => {
@@ -89,6 +90,21 @@ describe('A trace', () => {
     expect(ingesting?.attributes).to.include({ ...event, 'tidegate.event.name': 'one/x' });
     expect(running?.attributes).to.include({ ...run, 'bullmq.queue.name': 'runs' });
     expect(client?.attributes).to.include({ ...run, 'url.full': host.url, 'http.response.status_code': 200 });
+  });
+
+  it('is named by the runs that are part of it, with a link to it', async () => {
+    await register('named', 'named/x', ['n']);
+    const { traceId, headers } = startedTrace();
+    await send('named/x', headers);
+    const { body } = await host.nextCall('n');
+    const { data } = (await service.get(`/v1/runs/${body.ctx.run_id}`)).body;
+    expect(data.trace_id).to.equal(traceId);
+    expect(data.trace_url).to.equal(`https://traces.example.com/t/${traceId}?run=${data.run_id}&env=production`);
+    const unrecorded = startedTrace('00');
+    await send('named/x', unrecorded.headers);
+    const second = await host.nextCall('n');
+    const { data: other } = (await service.get(`/v1/runs/${second.body.ctx.run_id}`)).body;
+    expect([other.trace_id, other.trace_url]).to.deep.equal([null, null]);
   });
 
   it('starts in the service when the sender has no span, and contains every function of the event', async () => {

@@ -27,6 +27,8 @@ class Call:
     order: Sequence[str]
     """Hashed IDs of finished steps, in order of completion."""
     disable_immediate_execution: bool
+    takes_logs: bool = False
+    """Whether the service takes what the function logs."""
 
 
 def read_call(text: bytes, settings: Settings) -> Effects[Call]:
@@ -54,6 +56,7 @@ def read_call(text: bytes, settings: Settings) -> Effects[Call]:
         memos=_dict(memos),
         order=_dict(ctx.get("stack")).get("stack") or [],
         disable_immediate_execution=bool(ctx.get("disable_immediate_execution")),
+        takes_logs=ctx.get("logs") is True,
     )
 
 

@@ -43,6 +43,8 @@ class Tidegate(FunctionCreator):
         signing_key: str | None = None,
         signing_key_fallback: str | None = None,
         max_bytes: int | None = None,
+        error_source: bool | None = None,
+        logs: bool | None = None,
         middleware: Sequence[Middleware] = (),
         logger: AnyLogger | None = None,
         transport: Transport | None = None,
@@ -58,6 +60,10 @@ class Tidegate(FunctionCreator):
         signing_key_fallback: while keys are rotated, the other one of the two: calls signed with it are served too.
             Default: SERVICE_SIGNING_KEY_FALLBACK.
         max_bytes: of a request with events: larger sends are split. Default: 524,288, as the service's.
+        error_source: whether errors are sent with the lines of code around the place where they were raised. Default:
+            SERVICE_ERROR_SOURCE, or True.
+        logs: whether what handlers log with `ctx.logger` is sent to the service. Default: SERVICE_LOGS, or True unless
+            a middleware encodes values.
         middleware: around all functions and sends; the first is the outermost.
         logger: for `ctx.logger` in handlers. Default: that of the name "tidegate".
         transport: instead of httpx, or of the standard library where that is not installed.
@@ -74,6 +80,8 @@ class Tidegate(FunctionCreator):
             signing_key=signing_key,
             signing_key_fallback=signing_key_fallback,
             max_bytes=max_bytes,
+            error_source=error_source,
+            logs=logs,
         )
         self._logger = logger
         self._transport = transport

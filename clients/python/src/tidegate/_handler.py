@@ -20,10 +20,13 @@ from ._clock import RealClock
 from ._effects import Effects, does, drive, drive_async
 from ._functions import Function
 from ._json import write
+from ._log_collector import LogCollector
+from ._middleware.stack import Stack
 from ._options import told_of_unknown
 from ._outside import AsyncServiceOutside, ServiceOutside
 from ._registration import App, register
 from ._run_call import AppAnswer, CallDeps, RunCall, outcome_of
+from ._send_logs import SENDER
 from ._settings import Settings
 from ._signature import find_flaw, find_url_flaw, target_of
 from ._steps.moves import Progress
@@ -126,8 +129,18 @@ class Handler:
     def _run(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
         call = yield from _authentic_call(request, settings)
         fn, step = self._requested_of(request)
-        run = RunCall(fn=fn, call=call, requested_step=step, deps=self._call_deps(settings), in_thread=self._in_thread)
-        return outcome_of((yield from does(run)))
+        run = RunCall(
+            fn=fn,
+            call=call,
+            requested_step=step,
+            deps=self._call_deps(settings),
+            in_thread=self._in_thread,
+            logs=LogCollector() if _takes_logs(call, fn, settings) else None,
+        )
+        answer = outcome_of((yield from does(run)), error_source=settings.error_source)
+        if run.logs:
+            SENDER.send(call, run.logs, settings)
+        return answer
 
     def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:
         """What the call's address names: a function, and perhaps the one step of it to run."""
@@ -159,6 +172,13 @@ def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
         if flaw:
             raise ServeError(401, hints.not_from_the_service(flaw, header))
     return (yield from read_call(raw, settings))
+
+
+def _takes_logs(call: Call, fn: Function[Any], settings: Settings) -> bool:
+    """Unless the app says otherwise, what it logs stays with it where a middleware changes what the service stores: the
+    values may be secret."""
+    told = settings.logs
+    return call.takes_logs and (not Stack(fn.middleware).encodes if told is None else told)
 
 
 def _index_by_id(client: Tidegate, functions: Sequence[Function[Any]]) -> dict[str, Function[Any]]:

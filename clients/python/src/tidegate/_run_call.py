@@ -15,19 +15,21 @@ from ._context import Context, SyncContext
 from ._events import received
 from ._functions import Function
 from ._json import write
+from ._log_collector import LogCollector
 from ._logging import AnyLogger, RunLogger
 from ._middleware.calls import FunctionCall
 from ._middleware.decode_event import decoded_event
 from ._middleware.stack import Stack
 from ._outside import AsyncOutside, Outside
+from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress, ReplayCall
-from ._steps.outcomes import Ops
+from ._steps.outcomes import Ops, running
 from ._steps.replay_async import AsyncReplay
 from ._steps.replay_sync import SyncReplay
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
 from ._steps.wrapping import AsyncWrapping, Wrapping
-from ._wire_error import describe_error, is_final, retry_after_seconds
+from ._wire_error import WireError, describe_error, is_final, retry_after_seconds, with_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,8 @@ class RunCall:
     deps: CallDeps
     in_thread: Callable[[Callable[[], Progress]], Awaitable[Progress]] = asyncio.to_thread
     """How async code calls a plain function that may block."""
+    logs: LogCollector | None = None
+    """Gets what the function logs."""
 
     def perform(self) -> Progress:
         """An async function gets an event loop of its own."""
@@ -153,9 +157,17 @@ class RunCall:
             "run_id": self.call.run_id,
             "attempt": call.attempt,
             "max_attempts": call.max_attempts,
-            "logger": RunLogger(self.deps.logger, replaying),
+            "logger": RunLogger(self.deps.logger, self._repeats(replaying), self._collect if self.logs else None),
             "deps": call.deps,
         }
+
+    def _repeats(self, replaying: Callable[[], bool]) -> Callable[[], bool]:
+        """A call of one planned step repeats all that is outside of it."""
+        return lambda: replaying() or (self.requested_step is not None and running.get() is None)
+
+    def _collect(self, level: int, message: str, fields: dict[str, Any]) -> None:
+        if self.logs:
+            self.logs.add(level, message, fields, running.get())
 
     def _encoded(self, progress: Progress) -> Progress:
         """An output as it is stored."""
@@ -167,16 +179,25 @@ class RunCall:
             return Failed(error)
 
 
-def outcome_of(progress: Progress) -> AppAnswer:
-    """An output that cannot be written as JSON fails the attempt."""
+def outcome_of(progress: Progress, *, error_source: bool) -> AppAnswer:
+    """An output that cannot be written as JSON fails the attempt.
+
+    error_source: whether errors have the lines of code where they were raised.
+    """
+    located = with_source if error_source else _as_it_is
     if isinstance(progress, Ops):
-        return _under_way(progress)
+        ops: list[Op] = [{**op, "error": located(op["error"])} if "error" in op else op for op in progress.ops]
+        return _under_way(Ops(ops, progress.retry_after_seconds))
     if isinstance(progress, Failed):
-        return _failed(progress.error)
+        return _failed(progress.error, located)
     try:
         return AppAnswer(status=200, headers={}, body=write(progress.output))
     except TypeError as error:
-        return _failed(error)
+        return _failed(error, located)
+
+
+def _as_it_is(error: WireError) -> WireError:
+    return error
 
 
 def _under_way(progress: Ops) -> AppAnswer:
@@ -189,13 +210,13 @@ def _under_way(progress: Ops) -> AppAnswer:
     return AppAnswer(status=206, headers=fields, body=write(progress.ops))
 
 
-def _failed(thrown: BaseException) -> AppAnswer:
+def _failed(thrown: BaseException, located: Callable[[WireError], WireError]) -> AppAnswer:
     final = is_final(thrown)
     fields = {headers.NO_RETRY: _flag(final)}
     seconds = retry_after_seconds(thrown)
     if seconds is not None:
         fields[headers.RETRY_AFTER] = str(seconds)
-    return AppAnswer(status=400 if final else 500, headers=fields, body=write(describe_error(thrown)))
+    return AppAnswer(status=400 if final else 500, headers=fields, body=write(located(describe_error(thrown))))
 
 
 def _flag(value: bool) -> str:

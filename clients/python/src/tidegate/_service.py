@@ -22,6 +22,7 @@ def ask_service(
     *,
     fields: Mapping[str, str] | None = None,
     body: bytes | None = None,
+    timeout: float = _TIMEOUT_SECONDS,
 ) -> Effects[HttpResponse]:
     """While the signing key is being rotated, the service may know only the other one of the two.
 
@@ -40,7 +41,7 @@ def ask_service(
             url=settings.base_url + path,
             headers={**(fields or {}), **proofs},
             body=body,
-            timeout=_TIMEOUT_SECONDS,
+            timeout=timeout,
         )
         try:
             response = yield from does(RoundTrip(request, settings.transport))

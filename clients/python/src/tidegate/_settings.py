@@ -39,6 +39,8 @@ class Options:
     signing_key: str | None = None
     signing_key_fallback: str | None = None
     max_bytes: int | None = None
+    error_source: bool | None = None
+    logs: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,17 @@ class Settings:
     @property
     def max_bytes(self) -> int:
         return DEFAULT_MAX_BYTES if self.options.max_bytes is None else self.options.max_bytes
+
+    @property
+    def error_source(self) -> bool:
+        return self._is_on("SERVICE_ERROR_SOURCE", self.options.error_source)
+
+    @property
+    def logs(self) -> bool | None:
+        """None when nobody told: unless a middleware encodes values."""
+        if self.options.logs is None and not self.variables.get("SERVICE_LOGS"):
+            return None
+        return self._is_on("SERVICE_LOGS", self.options.logs)
 
     @property
     def serve_origin(self) -> str | None:
@@ -109,6 +122,9 @@ class Settings:
         if not key:
             return None
         return _check_signing_key(key, "SERVICE_SIGNING_KEY_FALLBACK", "signing_key_fallback")
+
+    def _is_on(self, variable: str, option: bool | None) -> bool:
+        return self.variables.get(variable, "") not in ("0", "false") if option is None else option
 
     @property
     def _service_dev(self) -> tuple[bool, str | None]:

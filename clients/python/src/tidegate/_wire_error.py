@@ -1,4 +1,4 @@
-"""Errors as they travel: `{"name", "message", "stack"?, "cause"?, "data"?, "code"?}`."""
+"""Errors as they travel: `{"name", "message", "stack"?, "cause"?, "data"?, "code"?, "source"?}`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any, cast
 
+from ._error_source import source_of
 from ._json import parse, write
 from .errors import NonRetriableError, RemoteError, RetryAfterError, StepError
 
@@ -23,6 +24,12 @@ def describe_error(thrown: BaseException) -> WireError:
     errors = list(_leaves(thrown))
     error = errors[0] if len(errors) == 1 else thrown
     return _describe(error, "".join(traceback.format_exception(thrown)), _MAX_CAUSES)
+
+
+def with_source(error: WireError) -> WireError:
+    """With the lines of code around the place where it was raised, if they can be read."""
+    source = source_of(error.get("stack"))
+    return {**error, "source": source} if source else error
 
 
 def _describe(error: BaseException, stack: str, causes: int) -> WireError:

@@ -1,4 +1,4 @@
-"""Comparing with what a case expects: placeholders, errors with a stack, lists of words."""
+"""Comparing with what a case expects: placeholders, errors with a stack and source, lists of words."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Names:
 
     def _check_object(self, actual: Any, expected: dict[str, Any], at: str) -> None:
         assert isinstance(actual, dict), _differs(at, actual, expected)
-        free = {"stack"} if "message" in expected and isinstance(actual.get("stack", ""), str) else set()
+        free = {"stack", "source"} if "message" in expected and isinstance(actual.get("stack", ""), str) else set()
         keys = set(actual) - (free - set(expected))
         assert keys == set(expected), _differs(at, actual, expected)
         for key, value in expected.items():

@@ -10,6 +10,11 @@ import type { Op } from './op.ts';
 /** Name of the step that runs the current code. */
 const running = new AsyncLocalStorage<string | undefined>();
 
+/** Name of the step that the current code is part of. */
+export function runningStep(): string | undefined {
+  return running.getStore();
+}
+
 /** A function called inside another function's step, for example in a test, is not part of that step. */
 export function outsideOfSteps<T>(fn: () => T): T {
   return running.run(undefined, fn);

@@ -102,8 +102,7 @@ const atOnce = {
 } as unknown as StepTools;
 
 describe('A replayed function', () => {
-  it('has the same result and runs each step once, for any order of step completion', async function () {
-    this.timeout(20_000);
+  it('has the same result and runs each step once, for any order of step completion', async () => {
     await fc.assert(
       fc.asyncProperty(code, fc.infiniteStream(fc.nat({ max: 1_000 })), async (program, choices) => {
         const expected = await interpret(program, atOnce, '', () => {});

@@ -35,8 +35,8 @@ export function useActions({ onPause, onResume, onShortcuts }: ActionHandlers): 
       return action('branch', `Switch to environment ${name}`, () => navigate({ to: '.', search }));
     });
   const writes: Entry[] = [
-    action('webhook', 'New webhook', () => navigate({ to: '/webhooks', search: { new: 'choose' } as never })),
-    action('replay', 'New replay', () => navigate({ to: '/replays', search: { new: true } as never })),
+    action('webhook', 'Create webhook', () => navigate({ to: '/webhooks', search: { new: 'choose' } as never })),
+    action('replay', 'Create replay', () => navigate({ to: '/replays', search: { new: true } as never })),
     ...functions.map((fn): Entry => {
       const name = fn.name === fn.id ? fn.id : `${fn.name} (${fn.id})`;
       return fn.paused_at === null

@@ -90,7 +90,8 @@ export function useRuns(
   return { runs, stop, loadMore, goOn, result, ...live };
 }
 
-function queryOf({ q, error, status, function: functionId, app, from, to }: RunFilters): Query {
+/** The filters as parameters of the API. */
+export function queryOf({ q, error, status, function: functionId, app, from, to }: RunFilters): Query {
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;

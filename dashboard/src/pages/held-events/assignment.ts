@@ -6,4 +6,6 @@ export interface Assignment {
   label: string;
   /** The environment that the request named. */
   suggestedEnvironment?: string | undefined;
+  /** After it was assigned. */
+  onDone?(): void;
 }

@@ -1,6 +1,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
+import type { ListedHeldEvent } from '../../api/types.ts';
 import { useWebhooks } from '../../features/webhooks/queries.ts';
 import { isAllBranches } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,6 +10,8 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SelectionBar } from '../../ui/row-selection/selection-bar.tsx';
+import { useRowSelection } from '../../ui/row-selection/use-row-selection.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import type { Assignment } from './assignment.ts';
 import { columnsOf } from './columns.tsx';
@@ -38,7 +41,14 @@ export default function HeldEventsPage() {
       <Filters filter={filter} />
       <List filter={filter} onOpen={open} onAssign={setAssignment} />
       <HeldEventDialog id={id} onClose={() => open(undefined)} onAssign={setAssignment} />
-      <AssignDialog assignment={assignment} onClose={() => setAssignment(undefined)} onDone={() => open(undefined)} />
+      <AssignDialog
+        assignment={assignment}
+        onClose={() => setAssignment(undefined)}
+        onDone={() => {
+          open(undefined);
+          assignment?.onDone?.();
+        }}
+      />
     </Page>
   );
 }
@@ -57,6 +67,8 @@ function List({ filter, onOpen, onAssign }: ListProps) {
     () => columnsOf(new Map(webhooks?.map(({ id, name }) => [id, name])), canWrite, onOpen, onAssign),
     [webhooks, canWrite, onOpen, onAssign],
   );
+  const selection = useRowSelection(JSON.stringify(filter));
+  const selected = selection.all ? { filter } : { ids: [...selection.keys] };
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = held;
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -66,6 +78,9 @@ function List({ filter, onOpen, onAssign }: ListProps) {
   const rows = held.data.pages.flatMap(({ data }) => data);
   const filtered = Object.values(filter).some((value) => value !== undefined);
   if (rows.length === 0 && !hasNextPage) return <NoHeldEvents filtered={filtered} />;
+  const selectedLabel = selection.all
+    ? 'all events that match'
+    : `${selection.keys.size} selected ${selection.keys.size === 1 ? 'event' : 'events'}`;
   const all = filtered ? 'all matching events' : 'all held events';
   return (
     <>
@@ -97,9 +112,29 @@ function List({ filter, onOpen, onAssign }: ListProps) {
         onOpen={({ internal_id }) => onOpen(internal_id)}
         onEndReached={loadMore}
         loadingMore={isFetchingNextPage}
+        selectable={canWrite ? { selection, labelOf } : undefined}
       />
+      <SelectionBar
+        selection={selection}
+        nouns={['event', 'events']}
+        matching={{ count: rows.length, isExact: !hasNextPage }}
+      >
+        <Button
+          icon="arrow-right"
+          onClick={() => onAssign({ selection: selected, label: selectedLabel, onDone: selection.clear })}
+        >
+          Assign…
+        </Button>
+        <DiscardButton selection={selected} label={selectedLabel} disabled={!canWrite} onDone={selection.clear}>
+          Discard…
+        </DiscardButton>
+      </SelectionBar>
     </>
   );
+}
+
+function labelOf({ event, internal_id }: ListedHeldEvent): string {
+  return `${event.name}, ${internal_id}`;
 }
 
 function NoHeldEvents({ filtered }: { filtered: boolean }) {

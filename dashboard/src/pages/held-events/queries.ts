@@ -14,8 +14,11 @@ export interface Filter {
   reason?: string | undefined;
 }
 
-/** One event, or all that match a filter. */
-export type Selection = { id: string } | { filter: Filter };
+/** One event, some, or all that match a filter. */
+export type Selection = { id: string } | { ids: readonly string[] } | { filter: Filter };
+
+/** Of one request. */
+const IDS_MAX = 500;
 
 export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
   const filter = { webhook, name, selection, reason };
@@ -51,6 +54,13 @@ export function useAssign() {
       await callApi(`/v1/holding/${selection.id}/assign`, { method: 'POST', body: { environment } });
       return 1;
     }
+    if ('ids' in selection) {
+      return inParts(selection.ids, async (ids) => {
+        const body = { environment, ids };
+        const { data } = await callApi<{ assigned: unknown[] }>('/v1/holding/assign', { method: 'POST', body });
+        return data.assigned.length;
+      });
+    }
     return inBatches<{ assigned: unknown[]; more: boolean }>(
       (cursor) => callApi('/v1/holding/assign', { method: 'POST', body: { environment, ...selection.filter, cursor } }),
       ({ assigned }) => assigned.length,
@@ -64,6 +74,12 @@ export function useDiscard() {
     if ('id' in selection) {
       await callApi(`/v1/holding/${selection.id}`, { method: 'DELETE' });
       return 1;
+    }
+    if ('ids' in selection) {
+      return inParts(selection.ids, async (ids) => {
+        const { data } = await callApi<{ deleted: number }>('/v1/holding/discard', { method: 'POST', body: { ids } });
+        return data.deleted;
+      });
     }
     return inBatches<{ deleted: number; more: boolean }>(
       (cursor) => callApi('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(selection.filter), cursor } }),
@@ -80,6 +96,12 @@ function filterOrAll(filter: Filter): Query {
 function useHeldEventsMutation<Input>(mutationFn: (input: Input) => Promise<number>) {
   const queries = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => queries.invalidateQueries({ queryKey: ['held-events'] }) });
+}
+
+async function inParts(ids: readonly string[], request: (ids: readonly string[]) => Promise<number>): Promise<number> {
+  let done = 0;
+  for (let at = 0; at < ids.length; at += IDS_MAX) done += await request(ids.slice(at, at + IDS_MAX));
+  return done;
 }
 
 /** The API processes a limited number per request and returns a cursor. */

@@ -26,7 +26,7 @@ export default function ReplaysPage() {
   return (
     <Page
       title="Replays"
-      description="Functions run again on past events."
+      description="Functions re-run on past events."
       actions={
         <Button
           variant="primary"

@@ -16,47 +16,14 @@ interface NewReplayFormProps {
 }
 
 export function NewReplayForm({ form, error, onChange }: NewReplayFormProps) {
-  const { title, name, source, search, from, to, statuses, rate } = form;
+  const { title, statuses, rate } = form;
   return (
     <div className="space-y-4">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Event name"
-          placeholder="All, or order/*"
-          value={name}
-          autoComplete="off"
-          onChange={({ target }) => onChange({ name: target.value })}
-        />
-        <TextField
-          label="Source"
-          placeholder="All, or webhook"
-          value={source}
-          autoComplete="off"
-          onChange={({ target }) => onChange({ source: target.value })}
-        />
-        <TextField
-          label="Received from"
-          type="datetime-local"
-          // Uncontrolled: a controlled input would drop an incomplete date.
-          defaultValue={toLocalInput(from)}
-          onChange={({ target }) => onChange({ from: fromLocalInput(target.value) })}
-        />
-        <TextField
-          label="Received before"
-          type="datetime-local"
-          defaultValue={toLocalInput(to)}
-          onChange={({ target }) => onChange({ to: fromLocalInput(target.value) })}
-        />
-      </div>
-      <SearchBox
-        of="events"
-        label="Condition"
-        search={search}
-        eventName={name || undefined}
-        error={error}
-        atOnce
-        onSearch={(text) => onChange({ search: text })}
-      />
+      {form.ids ? (
+        <p>{form.ids.length === 1 ? 'The selected event' : `The ${form.ids.length} selected events`}</p>
+      ) : (
+        <EventFields form={form} error={error} onChange={onChange} />
+      )}
       <fieldset>
         <legend className="mb-1 text-sm font-medium">Former run</legend>
         <div className="flex flex-wrap gap-x-5 gap-y-2">
@@ -97,6 +64,52 @@ export function NewReplayForm({ form, error, onChange }: NewReplayFormProps) {
         />
       </div>
     </div>
+  );
+}
+
+/** Which events. */
+function EventFields({ form: { name, source, search, from, to }, error, onChange }: NewReplayFormProps) {
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Event name"
+          placeholder="All, or order/*"
+          value={name}
+          autoComplete="off"
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+        <TextField
+          label="Source"
+          placeholder="All, or webhook"
+          value={source}
+          autoComplete="off"
+          onChange={({ target }) => onChange({ source: target.value })}
+        />
+        <TextField
+          label="Received from"
+          type="datetime-local"
+          // Uncontrolled: a controlled input would drop an incomplete date.
+          defaultValue={toLocalInput(from)}
+          onChange={({ target }) => onChange({ from: fromLocalInput(target.value) })}
+        />
+        <TextField
+          label="Received before"
+          type="datetime-local"
+          defaultValue={toLocalInput(to)}
+          onChange={({ target }) => onChange({ to: fromLocalInput(target.value) })}
+        />
+      </div>
+      <SearchBox
+        of="events"
+        label="Condition"
+        search={search}
+        eventName={name || undefined}
+        error={error}
+        atOnce
+        onSearch={(text) => onChange({ search: text })}
+      />
+    </>
   );
 }
 

@@ -8,9 +8,13 @@ export interface Given {
   q?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
+  /** Internal IDs of the selected events, separated by commas. */
+  ids?: string | undefined;
 }
 
 export interface Form {
+  /** The events alone; undefined: those of the filter. */
+  ids: readonly string[] | undefined;
   title: string;
   name: string;
   source: string;
@@ -27,8 +31,9 @@ export const RATE_MAX = 1_000;
 const RATE_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
-export function formOf({ name = '', source = '', q, from, to }: Given, nowMs: number): Form {
+export function formOf({ name = '', source = '', q, from, to, ids }: Given, nowMs: number): Form {
   return {
+    ids: ids?.split(',').filter((id) => id !== ''),
     title: '',
     name,
     source,
@@ -50,8 +55,8 @@ export function missingIn({ from, to, functions, statuses, rate }: Form): string
   return undefined;
 }
 
-export function bodyOf({ title, name, source, search, from, to, functions, statuses, rate }: Form) {
-  const filter = { name: name.trim() || null, source: source || null, search: search ?? null };
+export function bodyOf({ ids, title, name, source, search, from, to, functions, statuses, rate }: Form) {
+  const filter = ids ? { ids } : { name: name.trim() || null, source: source || null, search: search ?? null };
   return {
     name: title.trim() || null,
     filter,

@@ -43,7 +43,10 @@ export function waitingText(reason: string): string {
 type Selected = Pick<Replay, 'filter' | 'functions' | 'statuses'>;
 
 /** The events that it looks at: `order/* where data.total > 100`. */
-export function filterText({ filter: { name, source, search, id_prefix } }: Pick<Selected, 'filter'>): string {
+export function filterText({
+  filter: { name, source, search, id_prefix, id_count },
+}: Pick<Selected, 'filter'>): string {
+  if (id_count !== null) return id_count === 1 ? 'One event' : `${id_count} selected events`;
   const parts = [
     name ?? 'All events',
     source && `from ${source}`,

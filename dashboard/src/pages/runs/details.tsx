@@ -6,6 +6,7 @@ import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CancelReason } from './cancel-reason.tsx';
+import { Trace } from './trace.tsx';
 import { useReruns } from './use-run.ts';
 
 const LINK = 'text-accent hover:underline';
@@ -73,6 +74,11 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
                 <Id id={run.from_step} maxChars={12} />
               </>
             )}
+          </DescriptionItem>
+        )}
+        {run.trace_id && (
+          <DescriptionItem term="Trace">
+            <Trace id={run.trace_id} url={run.trace_url} />
           </DescriptionItem>
         )}
         {reruns.length > 0 && (

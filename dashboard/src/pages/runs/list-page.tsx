@@ -5,6 +5,8 @@ import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
 import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
 import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
 import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
+import { BulkButtons } from '../../features/runs/bulk/bulk-buttons.tsx';
+import { useRunCount } from '../../features/runs/bulk/requests.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { type RunFilters, useRuns } from '../../features/runs/use-runs.ts';
 import { refusalOf } from '../../features/search/search-box.tsx';
@@ -16,6 +18,8 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SelectionBar } from '../../ui/row-selection/selection-bar.tsx';
+import { useRowSelection } from '../../ui/row-selection/use-row-selection.ts';
 import { useRunColumns } from './columns.tsx';
 import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
@@ -67,6 +71,11 @@ interface RunsProps {
 function Runs({ filters, list, view }: RunsProps) {
   const navigate = route.useNavigate();
   const { runs, stop, loadMore, goOn, result } = list;
+  const canWrite = useHasAccess('write');
+  const env = useEnv();
+  const selection = useRowSelection(JSON.stringify([env, filters]));
+  const isAny = selection.all || selection.keys.size > 0;
+  const { data: total } = useRunCount(env, filters, isAny);
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
   const notice = stop && <StoppedEarlyNotice stop={stop} what="runs" busy={result.isFetchingNextPage} onGoOn={goOn} />;
   if (result.isPending) return <Loading rows={8} />;
@@ -90,13 +99,29 @@ function Runs({ filters, list, view }: RunsProps) {
         loadingMore={result.isFetchingNextPage}
         rowHeight={ROW_PX[view.density]}
         compact={view.density === 'compact'}
+        selectable={canWrite ? { selection, labelOf } : undefined}
       />
+      <SelectionBar
+        selection={selection}
+        nouns={['run', 'runs']}
+        matching={total && { count: total.count, isExact: total.is_exact }}
+      >
+        <BulkButtons
+          selected={selection.all ? { filters } : { ids: [...selection.keys] }}
+          filters={selection.all ? filters : {}}
+          onStarted={selection.clear}
+        />
+      </SelectionBar>
       {notice}
     </>
   );
 }
 
 const keyOf = ({ run_id }: ListedRun) => run_id;
+
+function labelOf({ function_id, run_id }: ListedRun): string {
+  return `run of ${function_id}, ${run_id}`;
+}
 
 /** Without what only says how the list looks. */
 function filtersOf({ q, error, status, function: fn, app, from, to }: RunFilters): RunFilters {

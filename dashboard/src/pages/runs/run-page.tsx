@@ -12,6 +12,8 @@ import { Card, Page } from '../../ui/page.tsx';
 import { RunActions } from './actions.tsx';
 import { RunDetails } from './details.tsx';
 import { ErrorDetails } from './error-details.tsx';
+import { RunLogs } from './logs/run-logs.tsx';
+import { StepLogs } from './logs/step-logs.tsx';
 import { Metadata } from './metadata.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRun, useTriggerEvent } from './use-run.ts';
@@ -31,13 +33,15 @@ export default function RunPage() {
 }
 
 function Known({ run }: { run: RunWithHistory }) {
-  const { entry } = route.useSearch();
+  const { entry, calls } = route.useSearch();
   const navigate = route.useNavigate();
   const canWrite = useHasAccess('write');
   const fn = useFunction(run.function_id).data?.data;
   const trigger = useTriggerEvent(run.event_id);
   const event = trigger.data?.data;
   const maxAttempts = fn && fn.retries + 1;
+  const show = (changed: { entry?: string | undefined; calls?: true | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }) as never, replace: true, resetScroll: false });
   return (
     <Page
       title={fn?.name ?? run.function_id}
@@ -58,14 +62,12 @@ function Known({ run }: { run: RunWithHistory }) {
         <Timeline
           run={run}
           open={entry}
-          onOpen={(key) =>
-            void navigate({
-              search: (before) => ({ ...before, entry: key }) as never,
-              replace: true,
-              resetScroll: false,
-            })
-          }
+          onOpen={(key) => show({ entry: key })}
+          showCalls={calls === true}
+          onShowCalls={(shown) => show({ calls: shown || undefined })}
+          extrasOf={(stepId) => stepId !== null && <StepLogs run={run} stepId={stepId} />}
         />
+        <RunLogs run={run} />
         <Metadata run={run} />
         <div className={`grid grid-cols-1 items-start gap-6 ${run.status === 'Completed' ? 'lg:grid-cols-2' : ''}`}>
           {event && <Json title="Input" value={event.data} label="Event data" />}

@@ -1,7 +1,9 @@
+import { duration } from '../../ui/time.tsx';
+import { type Stretch, stretchesOf } from './timeline-attempts.ts';
 import type { RowKind, TimelineRowData } from './timeline-rows.ts';
 
-/** Columns of the timeline: name, bar, duration. */
-export const GRID_COLUMNS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_5.5rem] sm:gap-x-4';
+/** Columns of the timeline: name, bar, queue time, duration. */
+export const GRID_COLUMNS = 'sm:grid-cols-[minmax(0,20rem)_minmax(0,1fr)_4.5rem_5.5rem] sm:gap-x-4';
 
 /** Unix milliseconds. */
 export interface TimelineExtent {
@@ -18,61 +20,87 @@ const STYLES: Record<RowKind, string> = {
   invoked: 'inset-y-1 rounded-sm border-2 border-busy',
   requested: 'inset-y-1 rounded-sm border-2 border-double border-busy',
   deferred: 'inset-y-1 rounded-sm border-2 border-muted',
-  queued: 'top-1/2 border-t-2 border-dashed border-line-strong',
+  queued: 'inset-y-1.5 rounded-sm bg-line-strong',
 };
 
-const FILLS: Record<TimelineRowData['status'], string> = {
+const FILLS: Record<NonNullable<Stretch['status']>, string> = {
   Completed: 'bg-good',
   Failed: 'bg-bad',
-  Cancelled: 'bg-line-strong',
   Running: 'bg-busy animate-pulse',
-  Waiting: 'bg-busy',
-  Queued: 'bg-busy',
 };
 
 const LEGEND_LABELS: Record<RowKind, string> = {
-  called: 'called',
+  called: 'ran',
+  queued: 'waited for its turn',
   slept: 'slept',
   waited: 'waited for an event',
   signaled: 'waited for a signal',
   invoked: 'waited for an invoked function',
   requested: 'requested by the service',
   deferred: 'deferred a function',
-  queued: 'queued',
 };
 
-/** Queue time and the time after it, relative to the run. */
+/** Waiting and working, relative to the run. */
 export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: TimelineExtent }) {
-  const { queuedMs, startedMs, endedMs, kind, status } = row;
   return (
     <div aria-hidden="true" className="relative h-5">
-      {queuedMs !== null && queuedMs < startedMs && (
-        <Bar className={STYLES.queued} extent={extent} fromMs={queuedMs} toMs={startedMs} />
-      )}
-      <Bar
-        className={`${STYLES[kind]} ${kind === 'called' ? FILLS[status] : ''}`}
-        extent={extent}
-        fromMs={startedMs}
-        toMs={endedMs ?? extent.toMs}
-      />
+      {barsOf(row).map(({ fromMs, toMs, className, title }) => (
+        <Bar
+          key={fromMs}
+          className={className}
+          extent={extent}
+          fromMs={fromMs}
+          toMs={toMs ?? extent.toMs}
+          title={title}
+        />
+      ))}
     </div>
   );
 }
 
+interface BarData {
+  fromMs: number;
+  toMs: number | null;
+  className: string;
+  title: string;
+}
+
+function barsOf(row: TimelineRowData): BarData[] {
+  const { kind, attempts, queuedMs, startedMs, endedMs, status } = row;
+  const attempted = stretchesOf(attempts).map(toBar);
+  const lastMs = attempts.at(-1)?.endedMs;
+  if (kind !== 'called') {
+    const whole = { fromMs: startedMs, toMs: endedMs, className: STYLES[kind], title: '' };
+    return [...(kind === 'requested' ? attempted.filter(({ title }) => title.startsWith('Failed')) : []), whole];
+  }
+  if (endedMs !== null) return attempted;
+  // What follows the attempts so far, or precedes the first.
+  const fromMs = lastMs ?? (status === 'Queued' ? (queuedMs ?? startedMs) : startedMs);
+  return [...attempted, toBar({ fromMs, toMs: null, status: status === 'Running' ? 'Running' : null })];
+}
+
+function toBar({ fromMs, toMs, status }: Stretch): BarData {
+  const className = status === null ? STYLES.queued : `${STYLES.called} ${FILLS[status]}`;
+  const took = toMs === null ? '' : `: ${duration(toMs - fromMs)}`;
+  return { fromMs, toMs, className, title: `${status ?? 'Waited for its turn'}${took}` };
+}
+
 interface BarProps {
   className: string;
+  title: string;
   extent: TimelineExtent;
   fromMs: number;
   toMs: number;
 }
 
-function Bar({ className, extent, fromMs, toMs }: BarProps) {
+function Bar({ className, title, extent, fromMs, toMs }: BarProps) {
   const length = extent.toMs - extent.fromMs;
   const position = (ms: number) => Math.min(1, Math.max(0, (ms - extent.fromMs) / length)) * 100;
   const width = Math.max(0, position(toMs) - position(fromMs));
   // Even the shortest call stays visible, also at the end.
   return (
     <div
+      title={title || undefined}
       className={`absolute min-w-1 ${className}`}
       style={{ left: `min(${position(fromMs)}%, 100% - 4px)`, width: `${width}%` }}
     />

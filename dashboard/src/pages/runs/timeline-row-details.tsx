@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Step } from '../../api/types.ts';
@@ -10,16 +11,27 @@ import { Loading } from '../../ui/loading.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
 import { RerunFromStep } from './rerun-from-step.tsx';
+import { AttemptList } from './timeline-attempt-list.tsx';
+import { hasLinks, TimelineRowLinks } from './timeline-links.tsx';
 import type { TimelineRowData } from './timeline-rows.ts';
 
-/** Times, error and output of an attempt or step. */
-export function TimelineRowDetails({ runId, ended, row }: { runId: string; ended: boolean; row: TimelineRowData }) {
-  const { queuedMs, startedMs, endedMs, untilMs, stepId, attempt, error } = row;
+interface TimelineRowDetailsProps {
+  runId: string;
+  /** Whether the run has ended. */
+  ended: boolean;
+  row: TimelineRowData;
+  /** What else there is to show of the step, such as its logs. */
+  children?: ReactNode;
+}
+
+/** Times, attempts, error, links and output of a row. */
+export function TimelineRowDetails({ runId, ended, row, children }: TimelineRowDetailsProps) {
+  const { queuedMs, startedMs, endedMs, untilMs, stepId, attempts, error, condition, request } = row;
   const times: [name: string, ms: number | null][] = [
     ['Queued', queuedMs],
-    ['Started', startedMs],
+    ['Started', row.status === 'Queued' ? null : startedMs],
     ['Ended', endedMs],
-    [row.kind === 'slept' ? 'Wakes' : row.kind === 'queued' ? 'Starts' : 'Times out', untilMs],
+    [untilName(row), untilMs],
   ];
   return (
     <div className="space-y-3 border-t border-line bg-sunken px-4 py-3 sm:pl-14">
@@ -27,32 +39,61 @@ export function TimelineRowDetails({ runId, ended, row }: { runId: string; ended
         {times.map(
           ([name, ms]) =>
             ms !== null && (
-              <div key={name} className="flex items-baseline gap-1.5">
-                <dt className="text-muted">{name}</dt>
-                <dd>
-                  <Time at={ms} />
-                </dd>
-              </div>
+              <Item key={name} name={name}>
+                <Time at={ms} />
+              </Item>
             ),
         )}
-        {attempt !== null && (
-          <div className="flex items-baseline gap-1.5">
-            <dt className="text-muted">Attempt</dt>
-            <dd>{attempt + 1}</dd>
-          </div>
+        {request && (
+          <Item name="Request">
+            <span className="break-all">
+              {request.method} {request.origin}
+            </span>
+            {request.status !== null && ` responded with status ${request.status}`}
+          </Item>
+        )}
+        {condition !== null && (
+          <Item name="If">
+            <code className="font-mono text-xs break-all">{condition}</code>
+          </Item>
         )}
         {stepId !== null && (
-          <div className="flex min-w-0 items-baseline gap-1.5">
-            <dt className="text-muted">Step</dt>
-            <dd className="truncate font-mono text-xs" title={stepId}>
+          <Item name="Step">
+            <span className="truncate font-mono text-xs" title={stepId}>
               {stepId.slice(0, 12)}
-            </dd>
-          </div>
+            </span>
+          </Item>
         )}
       </dl>
-      {error && <ErrorDetails error={error} />}
-      {row.isStep && stepId !== null && <StepOutput runId={runId} stepId={stepId} />}
+      {hasLinks(row) && <TimelineRowLinks row={row} all />}
+      {attempts.length > 1 || hasRecovered(row) ? (
+        <AttemptList attempts={attempts} />
+      ) : (
+        error && <ErrorDetails error={error} />
+      )}
+      {row.hasOutput && stepId !== null && <StepOutput runId={runId} stepId={stepId} />}
+      {children}
       {ended && row.kind !== 'deferred' && <RerunFromStep runId={runId} row={row} />}
+    </div>
+  );
+}
+
+/** Its one attempt failed, and what came after it is not in the history. */
+function hasRecovered({ status, attempts }: TimelineRowData): boolean {
+  return status !== 'Failed' && attempts[0]?.status === 'Failed';
+}
+
+function untilName({ kind, status }: TimelineRowData): string {
+  if (kind === 'slept') return status === 'Cancelled' ? 'Would have woken' : 'Wakes';
+  if (kind === 'queued' || status === 'Retrying') return 'Starts';
+  return status === 'Cancelled' ? 'Would have timed out' : 'Times out';
+}
+
+function Item({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 items-baseline gap-1.5">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
     </div>
   );
 }

@@ -1,20 +1,63 @@
-/** Rows of a run's timeline: one per attempt or step of its history. */
+/** Rows of a run's timeline: one per step with its retries, and the calls of the function itself. */
 import type { HistoryEntry, RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
+import { callRows } from './timeline-calls.ts';
+import { stepRow } from './timeline-steps.ts';
 
 export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
 
-export interface TimelineRowData {
+/** Retrying: an attempt failed, and another one follows. Retried: it did, and what followed is another row. */
+export type RowStatus =
+  | 'Completed'
+  | 'Failed'
+  | 'Cancelled'
+  | 'Waiting'
+  | 'Running'
+  | 'Queued'
+  | 'Retrying'
+  | 'Retried';
+
+/** Unix milliseconds. */
+export interface TimelineAttempt {
+  /** 0 is the first. */
+  number: number;
+  status: 'Completed' | 'Failed';
+  queuedMs: number | null;
+  startedMs: number;
+  endedMs: number;
+  error: HistoryEntry['error'];
+  /** HTTP status of a request that failed. */
+  httpStatus: number | null;
+}
+
+/** What a row links to. */
+export interface TimelineLinks {
+  /** The run that the step started, or that went on with its signal. */
+  runId: string | null;
+  /** ID of the function that the step invoked, where it is known. */
+  functionId: string | null;
+  /** The event that ended the wait. */
+  eventId: string | null;
+  /** The first events that the step sent. */
+  eventIds: string[];
+  /** How many it sent; null: it sends none. */
+  eventsSent: number | null;
+  request: HistoryEntry['request'];
+}
+
+export interface TimelineRowData extends TimelineLinks {
   /** Stable while the run continues. */
-  key: number;
+  key: string;
   name: string;
   kind: RowKind;
-  status: 'Completed' | 'Failed' | 'Cancelled' | 'Waiting' | 'Running' | 'Queued';
-  /** 0 is the first; null: not an attempt but a wait. */
-  attempt: number | null;
+  status: RowStatus;
   stepId: string | null;
+  /** A call of the function that only went on from one step to the next. */
+  isCall: boolean;
   /** A completed step, whose output can be fetched. */
-  isStep: boolean;
+  hasOutput: boolean;
+  /** Oldest first; none: it was not called, but waited. */
+  attempts: TimelineAttempt[];
   /** Unix milliseconds. */
   queuedMs: number | null;
   startedMs: number;
@@ -23,40 +66,30 @@ export interface TimelineRowData {
   untilMs: number | null;
   /** Name of the event or signal that a wait is for, where it is not the step's. */
   waitsFor: string | null;
+  /** What the event of a wait must meet. */
+  condition: string | null;
   /** The event did not arrive in time. */
   timedOut: boolean;
   error: HistoryEntry['error'];
+  /** Number of the response that planned it together with others; null: it was planned alone. */
+  group: number | null;
 }
 
-const KINDS: Record<string, RowKind> = {
-  Sleep: 'slept',
-  WaitForEvent: 'waited',
-  WaitForSignal: 'signaled',
-  InvokeFunction: 'invoked',
-  Gateway: 'requested',
-  AIGateway: 'requested',
-  DeferAdd: 'deferred',
-  DeferAbort: 'deferred',
-  StepPlanned: 'queued',
-};
-/** Key of the row for the current state, which is not in the history. */
-const CURRENT = -1;
-
+/** In the order in which they began; steps that were planned together follow each other. */
 export function rowsOf(run: RunWithHistory): TimelineRowData[] {
-  const names = namesOf(run.history);
-  const rows: TimelineRowData[] = [];
+  const steps = new Map<string, HistoryEntry[]>();
+  const calls: [index: number, entry: HistoryEntry][] = [];
   for (const [index, entry] of run.history.entries()) {
-    const next = run.history[index + 1];
-    const before = run.history[index - 1];
-    // An attempt that ran exactly one step is shown as that step.
-    if (entry.kind === 'attempt' && next && isOf(next, entry) && !isOf(run.history[index + 2], entry)) continue;
-    const isSameAttempt = entry.kind === 'step' && before?.kind === 'attempt' && isOf(entry, before);
-    rows.push(rowOf(entry, isSameAttempt ? index - 1 : index, names));
+    if (entry.step_id !== null) steps.set(entry.step_id, [...(steps.get(entry.step_id) ?? []), entry]);
+    else if (!ranOneStep(run.history, index)) calls.push([index, entry]);
   }
-  rows.sort((a, b) => a.startedMs - b.startedMs || a.key - b.key);
-  setRetryQueueTimes(rows);
-  const present = currentRow(run, rows);
-  return present ? [...rows, present] : rows;
+  const rows = [
+    ...[...steps].map(([stepId, entries]) => stepRow(stepId, entries, run)),
+    ...callRows(calls, run, steps),
+  ];
+  const sorted = inOrder(withoutLoneGroups(rows));
+  const present = currentRow(run, sorted);
+  return present ? [...sorted, present] : sorted;
 }
 
 /** Time range of the timeline, Unix milliseconds. */
@@ -71,78 +104,79 @@ export function extentOf(
   return { fromMs, toMs: Math.max(toMs, fromMs + 1) };
 }
 
-/** Whether the entry is a step of that attempt. */
-function isOf(entry: HistoryEntry | undefined, attempt: HistoryEntry): boolean {
-  return entry?.kind === 'step' && entry.started_at === attempt.started_at && entry.ended_at === attempt.ended_at;
+export function isOpen({ status }: Pick<TimelineRowData, 'status'>): boolean {
+  return status === 'Waiting' || status === 'Running' || status === 'Queued' || status === 'Retrying';
 }
 
-function rowOf(entry: HistoryEntry, key: number, names: ReadonlyMap<string, string>): TimelineRowData {
-  const { kind: entryKind, step_id: stepId, status, attempt } = entry;
-  const kind = KINDS[entry.op ?? ''] ?? 'called';
-  const queuedMs = msOf(entry.queued_at);
-  return {
-    key,
-    name: stepId === null ? 'Function' : (names.get(stepId) ?? `Step ${stepId.slice(0, 8)}`),
-    kind,
-    status,
-    attempt,
-    stepId,
-    isStep: entryKind === 'step' && status === 'Completed' && kind !== 'deferred',
-    queuedMs,
-    startedMs: msOf(entry.started_at) ?? queuedMs ?? 0,
-    endedMs: msOf(entry.ended_at),
-    untilMs: msOf(entry.until),
-    waitsFor: entry.waits_for === entry.name ? null : entry.waits_for,
-    timedOut: entry.timed_out,
-    error: entry.error,
-  };
+/** What most rows have. */
+export const PLAIN = {
+  isCall: false,
+  hasOutput: false,
+  attempts: [],
+  untilMs: null,
+  waitsFor: null,
+  condition: null,
+  timedOut: false,
+  error: null,
+  group: null,
+  runId: null,
+  functionId: null,
+  eventId: null,
+  eventIds: [],
+  eventsSent: null,
+  request: null,
+} satisfies Partial<TimelineRowData>;
+
+export function msOf(time: string | null): number | null {
+  return time === null ? null : Date.parse(time);
 }
 
-/** Attempts have only the hashed ID of their step. */
-function namesOf(history: readonly HistoryEntry[]): Map<string, string> {
-  return new Map(history.flatMap(({ step_id, name }) => (step_id !== null && name ? [[step_id, name] as const] : [])));
+/** Whether the entry is a call that ran exactly one step, and is shown as that step. */
+function ranOneStep(history: readonly HistoryEntry[], index: number): boolean {
+  const [call, next, afterNext] = history.slice(index, index + 3);
+  if (call?.status !== 'Completed') return false;
+  const isOf = (entry: HistoryEntry | undefined) =>
+    entry?.kind === 'step' && entry.started_at === call.started_at && entry.ended_at === call.ended_at;
+  return isOf(next) && !isOf(afterNext);
 }
 
-/** A job is queued once for all its attempts: a retry waits from the end of the previous attempt. */
-function setRetryQueueTimes(rows: readonly TimelineRowData[]): void {
-  const lastEnds = new Map<string, number>();
-  for (const row of rows) {
-    if (row.attempt === null) continue;
-    const lastEnd = lastEnds.get(row.stepId ?? '');
-    if (row.attempt > 0 && lastEnd !== undefined) row.queuedMs = lastEnd;
-    if (row.endedMs !== null) lastEnds.set(row.stepId ?? '', row.endedMs);
+/** A bracket around one row says nothing. */
+function withoutLoneGroups(rows: readonly TimelineRowData[]): TimelineRowData[] {
+  const sizes = Map.groupBy(rows, ({ group }) => group);
+  return rows.map((row) => (row.group !== null && sizes.get(row.group)?.length === 1 ? { ...row, group: null } : row));
+}
+
+function inOrder(rows: readonly TimelineRowData[]): TimelineRowData[] {
+  const groupStarts = new Map<number, number>();
+  for (const { group, startedMs } of rows) {
+    if (group !== null) groupStarts.set(group, Math.min(startedMs, groupStarts.get(group) ?? startedMs));
   }
+  const startOf = ({ group, startedMs }: TimelineRowData) =>
+    group === null ? startedMs : (groupStarts.get(group) ?? 0);
+  return [...rows].sort(
+    (a, b) => startOf(a) - startOf(b) || (a.group ?? -1) - (b.group ?? -1) || a.startedMs - b.startedMs,
+  );
 }
 
 /** The current state, which is not in the history: queued, being called, or waiting for the next attempt. */
 function currentRow(run: RunWithHistory, rows: readonly TimelineRowData[]): TimelineRowData | undefined {
-  if (hasEnded(run)) return undefined;
+  if (hasEnded(run) || rows.some(isOpen)) return undefined;
   const nextAttemptMs = msOf(run.next_try_at);
-  const waits = rows.some(({ endedMs }) => endedMs === null);
-  if (waits && nextAttemptMs === null) return undefined;
-  const lastEnd = Math.max(
+  const startedMs = Math.max(
     ...rows.map(({ endedMs }) => endedMs ?? 0),
     msOf(run.run_started_at) ?? Date.parse(run.queued_at),
   );
-  const isCalled = nextAttemptMs === null && run.status === 'Running';
+  const isCalled = nextAttemptMs === null && run.waiting === null && run.status === 'Running';
   return {
-    key: CURRENT,
+    ...PLAIN,
+    key: 'now',
     name: nextAttemptMs === null ? 'Function' : 'Next attempt',
     kind: isCalled ? 'called' : 'queued',
     status: isCalled ? 'Running' : 'Queued',
-    attempt: null,
     stepId: null,
-    isStep: false,
     queuedMs: null,
-    startedMs: lastEnd,
+    startedMs,
     endedMs: null,
     untilMs: nextAttemptMs,
-    waitsFor: null,
-    timedOut: false,
-    error: null,
   };
-}
-
-function msOf(time: string | null): number | null {
-  return time === null ? null : Date.parse(time);
 }

@@ -1,11 +1,15 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { RunWithHistory } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
+import { Checkbox } from '../../ui/checkbox.tsx';
 import { Card } from '../../ui/page.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
 import { GRID_COLUMNS, Legend } from './timeline-bars.tsx';
+import { GroupBracket, GroupHeading } from './timeline-group.tsx';
+import { TimelineOutline } from './timeline-outline.tsx';
 import { TimelineRow } from './timeline-row.tsx';
+import { TimelineRowDetails } from './timeline-row-details.tsx';
 import { extentOf, rowsOf } from './timeline-rows.ts';
 
 const ROW_HEIGHT = 45;
@@ -13,15 +17,24 @@ const ROW_HEIGHT = 45;
 interface TimelineProps {
   run: RunWithHistory;
   /** Key of the expanded row. */
-  open: number | undefined;
-  onOpen(key: number | undefined): void;
+  open: string | undefined;
+  onOpen(key: string | undefined): void;
+  /** Whether the calls are shown that only led from one step to the next. */
+  showCalls: boolean;
+  onShowCalls(shown: boolean): void;
+  /** What else the details of a row show, such as the logs of its step.
+   *  @param stepId hashed; null: the row is a call of the function itself */
+  extrasOf?(stepId: string | null): ReactNode;
 }
 
-/** Attempts and steps of a run over time. Only visible rows are rendered. */
-export function Timeline({ run, open, onOpen }: TimelineProps) {
-  const rows = useMemo(() => rowsOf(run), [run]);
+/** Steps of a run over time. Only visible rows are rendered. */
+export function Timeline({ run, open, onOpen, showCalls, onShowCalls, extrasOf }: TimelineProps) {
+  const all = useMemo(() => rowsOf(run), [run]);
+  const rows = useMemo(() => all.filter(({ isCall }) => showCalls || !isCall), [all, showCalls]);
+  const calls = all.filter(({ isCall }) => isCall).length;
   const tick = useNow();
-  const nowMs = hasEnded(run) ? 0 : Math.max(tick, Date.parse(run.queued_at));
+  const ended = hasEnded(run);
+  const nowMs = ended ? 0 : Math.max(tick, Date.parse(run.queued_at));
   const extent = extentOf(run, rows, nowMs);
   const list = useRef<HTMLOListElement>(null);
   const [top, setTop] = useState(0);
@@ -35,13 +48,31 @@ export function Timeline({ run, open, onOpen }: TimelineProps) {
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.key ?? index,
   });
+  const reveal = (key: string) => {
+    onOpen(key);
+    virtual.scrollToIndex(rows.findIndex((row) => row.key === key));
+  };
   return (
-    <Card title="Timeline" actions={<Legend rows={rows} />}>
+    <Card
+      title="Timeline"
+      actions={
+        <>
+          <Legend rows={rows} />
+          {calls > 0 && (
+            <Checkbox checked={showCalls} onChange={onShowCalls}>
+              Show calls ({calls})
+            </Checkbox>
+          )}
+        </>
+      }
+    >
+      <TimelineOutline run={run} rows={rows} onOpen={reveal} />
       <Axis ms={extent.toMs - extent.fromMs} />
-      <ol ref={list} aria-label="Attempts and steps" className="relative" style={{ height: virtual.getTotalSize() }}>
+      <ol ref={list} aria-label="Steps and attempts" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const row = rows[item.index];
           if (!row) return null;
+          const isOpen = open === row.key;
           return (
             <li
               key={item.key}
@@ -52,15 +83,20 @@ export function Timeline({ run, open, onOpen }: TimelineProps) {
               className="absolute inset-x-0 border-b border-line last:border-b-0"
               style={{ transform: `translateY(${item.start - top}px)` }}
             >
-              <TimelineRow
-                runId={run.run_id}
-                ended={hasEnded(run)}
-                row={row}
-                extent={extent}
-                nowMs={nowMs}
-                open={open === row.key}
-                onToggle={() => onOpen(open === row.key ? undefined : row.key)}
-              />
+              <GroupHeading rows={rows} index={item.index} />
+              <GroupBracket rows={rows} index={item.index}>
+                <TimelineRow
+                  row={row}
+                  extent={extent}
+                  nowMs={nowMs}
+                  open={isOpen}
+                  onToggle={() => onOpen(isOpen ? undefined : row.key)}
+                >
+                  <TimelineRowDetails runId={run.run_id} ended={ended} row={row}>
+                    {extrasOf?.(row.stepId)}
+                  </TimelineRowDetails>
+                </TimelineRow>
+              </GroupBracket>
             </li>
           );
         })}
@@ -81,6 +117,7 @@ function Axis({ ms }: { ms: number }) {
         <span>{duration(ms / 2)}</span>
         <span>{duration(ms)}</span>
       </span>
+      <span className="text-right">Queued</span>
       <span className="text-right">Duration</span>
     </div>
   );

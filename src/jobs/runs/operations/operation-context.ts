@@ -40,6 +40,8 @@ export interface AnsweredCall {
   startedAt: number;
   /** The app asks for race mode in all steps of the response. */
   race: boolean;
+  /** What the steps of the response that begin together have in common (Pending). */
+  group?: number;
   /** Steps that have begun already, and what beginning them returned. */
   begun?: ReadonlyMap<string, Pending | 'steps' | undefined>;
 }

@@ -20,7 +20,8 @@ export function pendingRequest(op: Op): StartingStep {
 function toStep(op: Op, request: StepRequest | InvalidStepRequest): StartingStep {
   const origin = request instanceof InvalidStepRequest ? undefined : originOf(request);
   const kind = op.op === 'AIGateway' ? 'AIGateway' : 'Gateway';
-  return { op: kind, name: stepName(op), ...(origin && { origin }) };
+  const method = request instanceof InvalidStepRequest ? undefined : request.method;
+  return { op: kind, name: stepName(op), ...(origin && { origin }), ...(method && { method }) };
 }
 
 export async function startRequest(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {

@@ -44,9 +44,13 @@ export async function beginTogether(
   for (const op of ops) {
     const step = startingStep(op);
     if (step && 'kind' in step) break;
-    if (step) starting.push({ stepId: op.id, step: pendingStep(op, call, step) });
+    if (step) starting.push({ op, step });
   }
   if (starting.length === 0) return call;
-  const begun = await steps.beginAll(call.loaded.run, starting);
-  return { ...call, begun: new Map(starting.map(({ stepId }, i) => [stepId, begun[i]])) };
+  const together = starting.length > 1 ? { ...call, group: call.loaded.stack.length } : call;
+  const begun = await steps.beginAll(
+    call.loaded.run,
+    starting.map(({ op, step }) => ({ stepId: op.id, step: pendingStep(op, together, step) })),
+  );
+  return { ...together, begun: new Map(starting.map(({ op }, i) => [op.id, begun[i]])) };
 }

@@ -7,7 +7,7 @@ import type { CallToSchedule } from '../call-ref.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
 /** How an operation's step is pending, apart from what all steps have. */
-export type StartingStep = Omit<Pending, 'since' | 'race'>;
+export type StartingStep = Omit<Pending, 'since' | 'race' | 'group'>;
 
 /** `StepRun`, and `Step` of earlier versions: a finished step. */
 export async function runStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
@@ -70,8 +70,13 @@ export async function startStep(
   );
 }
 
-export function pendingStep(op: Op, { startedAt, race }: AnsweredCall, step: StartingStep): Pending {
-  return { ...step, since: startedAt, ...((race || asksForRace(op)) && { race: true }) };
+export function pendingStep(op: Op, { startedAt, race, group }: AnsweredCall, step: StartingStep): Pending {
+  return {
+    ...step,
+    since: startedAt,
+    ...((race || asksForRace(op)) && { race: true }),
+    ...(group !== undefined && { group }),
+  };
 }
 
 export function plannedStep(op: Op): StartingStep {

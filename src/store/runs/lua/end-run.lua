@@ -62,7 +62,7 @@ for i = 1, #pending_steps, 2 do
 end
 redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
 local elsewhere = remove_waits(run)
-for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA }) do
+for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS }) do
   redis.call('PEXPIRE', key, retention)
 end
 -- Runs are listed by their creation and expire by their end.

@@ -13,7 +13,7 @@ for i = 1, #ARGV, 2 do
   if present ~= digest and redis.call('EXISTS', run) == 1 then
     staying[#staying + 1] = id
   else
-    redis.call('DEL', run, run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_HISTORY, run .. SUFFIX_METADATA)
+    redis.call('DEL', run, run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_HISTORY, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS)
     redis.call('ZREM', index, id)
   end
 end

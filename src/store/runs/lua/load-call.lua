@@ -5,7 +5,8 @@
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
 --       Positional: this runs for every call.
--- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned}; {'ended', run}: the run has
+-- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
+-- to run or false}; {'ended', run}: the run has
 -- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'due', run, number of finished steps}: likewise, but
 -- the later call may not be enqueued, because a worker died before; {'gone'}.
 local run, bucket, overflow, active_runs = unpack(KEYS)
@@ -55,5 +56,6 @@ if stack_length ~= '' then
 end
 return {
   'call', fields, read_event(bucket, event_field, overflow), finished_steps,
-  #finished_steps == 0 and {} or redis.call('HGETALL', memos), pending, plan_only and 1 or 0
+  #finished_steps == 0 and {} or redis.call('HGETALL', memos), pending, plan_only and 1 or 0,
+  step ~= '' and redis.call('HGET', run .. SUFFIX_PENDING, step) or false
 }

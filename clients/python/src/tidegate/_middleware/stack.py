@@ -17,6 +17,11 @@ class Stack:
 
     middleware: tuple[Middleware, ...] = ()
 
+    @property
+    def encodes(self) -> bool:
+        """Whether any changes what the service stores."""
+        return any(type(one).encode is not Middleware.encode for one in self.middleware)
+
     def encode(self, value: Any, at: ValueAt) -> Any:
         for one in reversed(self.middleware):
             value = one.encode(value, at)

@@ -9,6 +9,7 @@ import { ForwardDialog } from '../send/forward-dialog.tsx';
 import { PendingEvent } from '../send/pending-event.tsx';
 import { SendDialog } from '../send/send-dialog.tsx';
 import { useSentEvent } from '../send/use-sent-event.ts';
+import { useAsksFirst, WhatWillRun } from '../send/what-will-run.tsx';
 import { toEventToSend } from './queries.ts';
 
 /** Resend the event, edit and send it, or forward it to a dev server. */
@@ -16,7 +17,8 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
   const canWrite = useHasAccess('write');
   const { openWhenStored, pending, lateId, reset } = useSentEvent(env);
   const [busy, setBusy] = useState(false);
-  const [dialog, setDialog] = useState<'edit' | 'forward'>();
+  const [dialog, setDialog] = useState<'edit' | 'forward' | 'resend'>();
+  const asksFirst = useAsksFirst(env);
   const disabledReason = canWrite ? undefined : 'Requires write access';
   const resend = async () => {
     setBusy(true);
@@ -28,6 +30,7 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
       toast.error(error as Error);
     } finally {
       setBusy(false);
+      setDialog((before) => (before === 'resend' ? undefined : before));
     }
   };
   return (
@@ -38,9 +41,30 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
       <Button icon="edit" disabled={!canWrite} title={disabledReason} onClick={() => setDialog('edit')}>
         Edit and send
       </Button>
-      <Button icon="retry" disabled={!canWrite} title={disabledReason} busy={busy} onClick={() => void resend()}>
+      <Button
+        icon="retry"
+        disabled={!canWrite}
+        title={disabledReason}
+        busy={busy}
+        onClick={() => (asksFirst ? setDialog('resend') : void resend())}
+      >
         {pending ? 'Sending…' : 'Resend'}
       </Button>
+      <Dialog
+        open={dialog === 'resend'}
+        title={`Resend ${event.name} in ${env}?`}
+        onClose={() => setDialog(undefined)}
+        footer={
+          <>
+            <Button onClick={() => setDialog(undefined)}>Cancel</Button>
+            <Button variant="primary" icon="retry" busy={busy} onClick={() => void resend()}>
+              Resend
+            </Button>
+          </>
+        }
+      >
+        <WhatWillRun env={env} event={toEventToSend(event, false)} formerId={event.id} />
+      </Dialog>
       <SendDialog
         title="Edit and send"
         open={dialog === 'edit'}

@@ -1,5 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
+import { useHasAccess } from '../../../api/current-user.ts';
+import { useEnv } from '../../../api/environment.ts';
 import { FirstEvent } from '../../../features/events/first-event.tsx';
 import { type ListView, ROW_PX } from '../../../features/lists/list-preferences.ts';
 import { refusalOf } from '../../../features/search/search-box.tsx';
@@ -10,8 +12,10 @@ import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
+import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { type Filters, hasFilters } from '../filters.ts';
 import type { EventRow } from './event-pages.ts';
+import { SelectedEvents } from './selected-events.tsx';
 import { MAX_ROWS, type useEventRows } from './use-event-rows.ts';
 
 interface EventListProps {
@@ -23,6 +27,8 @@ interface EventListProps {
 export function EventList({ filters, view, events }: EventListProps) {
   const { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn } = events;
   const navigate = useNavigate({ from: '/events' });
+  const canWrite = useHasAccess('write');
+  const selection = useRowSelection(JSON.stringify([useEnv(), filters]));
   const open = useCallback(
     ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
     [navigate],
@@ -60,8 +66,10 @@ export function EventList({ filters, view, events }: EventListProps) {
           loadingMore={loadingMore}
           rowHeight={ROW_PX[view.density]}
           compact={view.density === 'compact'}
+          selectable={canWrite ? { selection, labelOf } : undefined}
         />
       )}
+      <SelectedEvents selection={selection} rows={rows} />
       {error && (
         <div className="mt-4">
           <ErrorAlert error={error} onRetry={goOn} />
@@ -78,6 +86,9 @@ export function EventList({ filters, view, events }: EventListProps) {
 }
 
 const keyOf = (row: EventRow) => row.internal_id;
+function labelOf({ name, internal_id }: EventRow): string {
+  return `${name}, ${internal_id}`;
+}
 
 function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
   return (

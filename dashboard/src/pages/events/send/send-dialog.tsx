@@ -12,6 +12,7 @@ import { toast } from '../../../ui/toast.tsx';
 import { findJsonError, type JsonError } from './json-error.ts';
 import { PendingEvent } from './pending-event.tsx';
 import { useSentEvent } from './use-sent-event.ts';
+import { useAsksFirst, WhatWillRun } from './what-will-run.tsx';
 
 interface SendDialogProps {
   title: string;
@@ -30,12 +31,16 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const [diagnostics, setDiagnostics] = useState<JsonError[]>([]);
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
+  const asksFirst = useAsksFirst(env);
+  /** What will be sent, shown before it is. */
+  const [checked, setChecked] = useState<EventToSend>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a refetched event must not overwrite the user's text
   useEffect(() => {
     if (!open) return reset();
     setText(stringifyExact(event, 2));
     setDiagnostics([]);
     setError(undefined);
+    setChecked(undefined);
   }, [open]);
 
   const send = async () => {
@@ -44,6 +49,8 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
     const syntaxError = findJsonError(text);
     setDiagnostics(syntaxError ? [syntaxError] : []);
     if (syntaxError) return setError(new Error(`Invalid JSON: ${syntaxError.message} (line ${syntaxError.line})`));
+    if (asksFirst && !checked) return setChecked(parseExact(text) as EventToSend);
+    setChecked(undefined);
     setBusy(true);
     try {
       const { data } = await callApi<{ internal_id: string }>('/v1/events', {
@@ -68,14 +75,19 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          {checked ? (
+            <Button onClick={() => setChecked(undefined)}>Back</Button>
+          ) : (
+            <Button onClick={onClose}>Cancel</Button>
+          )}
           <Button variant="primary" icon="send" busy={busy} onClick={() => void send()}>
-            {pending ? 'Sending…' : `Send to ${env}`}
+            {sendLabel(pending, asksFirst && !checked, env)}
           </Button>
         </>
       }
     >
-      <div className="space-y-3">
+      {checked && <WhatWillRun env={env} event={checked} />}
+      <div hidden={checked !== undefined} className="space-y-3">
         <p className="text-sm text-muted">
           Required: <code className="font-mono text-xs">name</code>, <code className="font-mono text-xs">data</code>.
           Optional: <code className="font-mono text-xs">id</code>, <code className="font-mono text-xs">ts</code>,{' '}
@@ -94,4 +106,9 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
       </div>
     </Dialog>
   );
+}
+
+function sendLabel(pending: boolean, isFirst: boolean, env: string): string {
+  if (pending) return 'Sending…';
+  return isFirst ? 'Continue' : `Send to ${env}`;
 }

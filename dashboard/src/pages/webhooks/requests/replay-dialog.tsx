@@ -17,11 +17,13 @@ import { postReplay, type ReplayForm } from './replay-queries.ts';
 const RATE_MAX = 100;
 const RATE_DEFAULT = 10;
 
+/** What the dialog begins with. */
+type Given = Partial<Pick<ReplayForm, 'outcome' | 'reasons' | 'requestIds'>>;
+
 interface ReplayButtonProps {
   webhook: Webhook;
   draft: Draft;
-  /** Of the requests that are shown. */
-  outcome: string | undefined;
+  given: Given;
 }
 
 /** Replays logged requests through the saved transform, or through unsaved changes of it. A dry run comes first. */
@@ -43,11 +45,17 @@ export function ReplayButton(props: ReplayButtonProps) {
   );
 }
 
-function ReplayDialog({ webhook, draft, outcome = '', onClose }: ReplayButtonProps & { onClose(): void }) {
+interface ReplayDialogProps extends ReplayButtonProps {
+  onClose(): void;
+  onStarted?(): void;
+}
+
+export function ReplayDialog({ webhook, draft, given, onClose, onStarted }: ReplayDialogProps) {
   const [form, setForm] = useState<ReplayForm>({
     from: undefined,
     to: undefined,
-    outcome,
+    outcome: '',
+    ...given,
     draft: draft.dirty ? draft.code : undefined,
     rate: RATE_DEFAULT,
   });
@@ -58,7 +66,10 @@ function ReplayDialog({ webhook, draft, outcome = '', onClose }: ReplayButtonPro
     run: () => postReplay(webhook.id, form, false),
     invalidates: 'webhook-replays',
     successMessage: 'Replay started',
-    onSuccess: onClose,
+    onSuccess: () => {
+      onStarted?.();
+      onClose();
+    },
     showsError: true,
   });
   const change = (to: Partial<ReplayForm>) => {
@@ -104,27 +115,15 @@ function ReplayDialog({ webhook, draft, outcome = '', onClose }: ReplayButtonPro
         <p className="text-muted">
           The requests are processed as if they were received now, the oldest first. Each new event runs its functions.
         </p>
+        {form.requestIds && (
+          <p>
+            {form.requestIds.length === 1 ? 'The selected request' : `The ${form.requestIds.length} selected requests`}.
+            Re-runs among them are left out.
+          </p>
+        )}
+        {form.reasons && <p>Requests that the transform or the filter rejected.</p>}
         <div className="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label="Received from"
-            type="datetime-local"
-            hint="Empty: the oldest request"
-            onChange={({ target }) => change({ from: isoOf(target.value) })}
-          />
-          <TextField
-            label="Received before"
-            type="datetime-local"
-            hint="Empty: now"
-            onChange={({ target }) => change({ to: isoOf(target.value) })}
-          />
-          <Select label="Outcome" value={form.outcome} onChange={({ target }) => change({ outcome: target.value })}>
-            <option value="">All</option>
-            {OUTCOMES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </Select>
+          {!form.requestIds && <SelectionFields outcome={form.outcome} onChange={change} />}
           <TextField
             label="Requests per second"
             type="number"
@@ -155,6 +154,38 @@ function ReplayDialog({ webhook, draft, outcome = '', onClose }: ReplayButtonPro
         {result && <ReplayDryRun result={result} />}
       </div>
     </Dialog>
+  );
+}
+
+/** Which requests, where they are not named. */
+function SelectionFields({ outcome, onChange }: { outcome: string; onChange(to: Partial<ReplayForm>): void }) {
+  return (
+    <>
+      <TextField
+        label="Received from"
+        type="datetime-local"
+        hint="Empty: the oldest request"
+        onChange={({ target }) => onChange({ from: isoOf(target.value) })}
+      />
+      <TextField
+        label="Received before"
+        type="datetime-local"
+        hint="Empty: now"
+        onChange={({ target }) => onChange({ to: isoOf(target.value) })}
+      />
+      <Select
+        label="Outcome"
+        value={outcome}
+        onChange={({ target }) => onChange({ outcome: target.value, reasons: undefined })}
+      >
+        <option value="">All</option>
+        {OUTCOMES.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </Select>
+    </>
   );
 }
 

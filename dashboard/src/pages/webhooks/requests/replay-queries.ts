@@ -12,13 +12,19 @@ export interface ReplayForm {
   from: string | undefined;
   to: string | undefined;
   outcome: string;
+  /** Only requests with these reasons; undefined: all. */
+  reasons?: readonly string[] | undefined;
+  /** These alone, whatever their time and outcome. */
+  requestIds?: readonly string[] | undefined;
   /** undefined: the saved transform. */
   draft: string | undefined;
   rate: number;
 }
 
-export function bodyOf({ from, to, outcome, draft, rate }: ReplayForm, dryRun: boolean) {
+export function bodyOf({ from, to, outcome, reasons, requestIds, draft, rate }: ReplayForm, dryRun: boolean) {
   return {
+    ...(reasons && { reasons }),
+    ...(requestIds && { request_ids: requestIds }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(outcome !== '' && { outcomes: [outcome] }),

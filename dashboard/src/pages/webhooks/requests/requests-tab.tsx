@@ -1,5 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useState } from 'react';
+import { useHasAccess } from '../../../api/current-user.ts';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { ColumnsMenu } from '../../../features/lists/columns-menu.tsx';
 import { ROW_PX, useListView } from '../../../features/lists/list-preferences.ts';
@@ -11,6 +12,8 @@ import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
+import { SelectionBar } from '../../../ui/row-selection/selection-bar.tsx';
+import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
@@ -18,7 +21,7 @@ import { failureLabel } from '../failure-reasons.ts';
 import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
 import { VerificationBadge } from '../verification-badge.tsx';
 import type { Draft } from '../workbench/use-draft.ts';
-import { ReplayButton } from './replay-dialog.tsx';
+import { ReplayButton, ReplayDialog } from './replay-dialog.tsx';
 import { WebhookReplays } from './replays.tsx';
 import { RequestDetails } from './request-details.tsx';
 
@@ -37,6 +40,9 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { outcome } = route.useSearch();
   const navigate = useNavigate();
   const requests = useRequests(webhook.id);
+  const canWrite = useHasAccess('write');
+  const selection = useRowSelection(`${webhook.id} ${outcome}`);
+  const [replaying, setReplaying] = useState<readonly string[]>();
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = requests;
   const all = requests.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
@@ -72,7 +78,7 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
         <div className="flex flex-wrap gap-2">
           <SavedViewsMenu list="webhook-requests" params={view.params} />
           <ColumnsMenu view={view} />
-          <ReplayButton webhook={webhook} draft={draft} outcome={outcome} />
+          <ReplayButton webhook={webhook} draft={draft} given={{ outcome: outcome ?? '' }} />
         </div>
       </div>
       {rows.length === 0 && !hasNextPage ? (
@@ -93,6 +99,21 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           loadingMore={isFetchingNextPage}
           rowHeight={view.density === 'compact' ? ROW_PX.compact : 44}
           compact={view.density === 'compact'}
+          selectable={canWrite ? { selection, labelOf } : undefined}
+        />
+      )}
+      <SelectionBar selection={selection} nouns={['request', 'requests']}>
+        <Button icon="replay" onClick={() => setReplaying([...selection.keys])}>
+          Re-run…
+        </Button>
+      </SelectionBar>
+      {replaying && (
+        <ReplayDialog
+          webhook={webhook}
+          draft={draft}
+          given={{ requestIds: replaying }}
+          onClose={() => setReplaying(undefined)}
+          onStarted={selection.clear}
         />
       )}
     </>
@@ -100,6 +121,9 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
 }
 
 const keyOf = ({ id }: ListedRequest) => id;
+function labelOf({ event_name, outcome, id }: ListedRequest): string {
+  return `request ${id}, ${event_name ?? outcome}`;
+}
 
 const COLUMNS: Column<ListedRequest>[] = [
   {

@@ -36,7 +36,9 @@ function messageOf({ message }: Error): string {
 
 function titleOf(error: Error): string {
   const { code } = error as { code?: string };
-  if (code === 'transform_invalid') return 'Syntax error';
+  // The code is run once without a request: what is outside of the function may throw.
+  if (code === 'transform_invalid')
+    return /\bSyntaxError: /.test(error.message) ? 'Syntax error' : 'Error outside the function';
   if (code !== 'transform_failed') return 'Cannot run the transform';
   const invalid = FIELD.exec(error.message);
   if (!invalid) return / was stopped/.test(error.message) ? 'Transform stopped' : 'Transform threw an error';

@@ -20,6 +20,8 @@ export interface Draft {
   /** A save was refused because of one. */
   conflict: Conflict | undefined;
   saving: boolean;
+  /** When this page last saved it, Unix milliseconds; undefined: not yet. */
+  savedAt: number | undefined;
   /** @param message why, for the list of versions
    *  @param onSaved not called when the save is refused */
   save(message?: string, onSaved?: () => void): void;
@@ -36,6 +38,7 @@ export function useDraft(webhook: Webhook): Draft {
   const [code, edit] = useState(webhook.transform);
   const [base, setBase] = useState({ transform: webhook.transform, version: webhook.version });
   const [conflict, setConflict] = useState<Conflict>();
+  const [savedAt, setSavedAt] = useState<number>();
   const change = useUpdateWebhook(webhook.id);
   const refresh = useInvalidateWebhooks();
   const dirty = code !== base.transform;
@@ -63,6 +66,7 @@ export function useDraft(webhook: Webhook): Draft {
         onSuccess(saved) {
           setBase({ transform: code, version: saved.version });
           setConflict(undefined);
+          setSavedAt(Date.now());
           toast.success('Transform saved');
           onSaved?.();
         },
@@ -82,6 +86,7 @@ export function useDraft(webhook: Webhook): Draft {
     isBehind: dirty && !isSameTransform && webhook.version > base.version && webhook.transform !== code,
     conflict,
     saving: change.isPending,
+    savedAt,
     save: (message, onSaved) => save(baseVersion, message, onSaved),
     overwrite() {
       if (conflict) save(conflict.live, conflict.message);

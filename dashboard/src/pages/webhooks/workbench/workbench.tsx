@@ -3,6 +3,7 @@ import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { CodeCard } from './code-card.tsx';
 import { completionsFor } from './completions.ts';
+import { RejectedOffer } from './rejected-offer.tsx';
 import { Result } from './result.tsx';
 import { SampleCard } from './sample-card.tsx';
 import { parseTransformError } from './transform-error.ts';
@@ -27,6 +28,7 @@ export function Workbench({ webhook, draft, sample: sampleState }: WorkbenchProp
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:grid-cols-[minmax(0,7fr)_minmax(0,6fr)]">
       <div className="min-w-0 space-y-5">
+        <RejectedOffer webhook={webhook} draft={draft} />
         <CodeCard webhook={webhook} draft={draft} completions={completions} error={error} canWrite={canWrite} />
         <SampleCard webhook={webhook} sampleState={sampleState} />
       </div>

@@ -1,0 +1,61 @@
+/** Sends what a function has logged in a call, beside the answer to it: neither waits for the other where the platform lets it. */
+import { randomUUID } from 'node:crypto';
+import type { AppRequest } from './app-request.ts';
+import { currentEnv } from './environment.ts';
+import type { LogCollector } from './log-collector.ts';
+import { askService } from './service.ts';
+import type { Settings } from './settings.ts';
+
+const TRIES = 2;
+const TRY_TIMEOUT_MS = 2_000;
+/** How long an answer waits where nothing runs after it. */
+const ANSWER_WAITS_MS = 1_000;
+
+/** Resolves when the answer may be sent: at once, except where the platform stops the process with the answer. Never rejects. */
+export async function sendLogs(
+  { runId, attempt }: { runId: string; attempt: number },
+  collector: LogCollector,
+  settings: Settings,
+  request: Pick<AppRequest, 'waitUntil'>,
+): Promise<void> {
+  const { batch } = collector;
+  if (!batch) return;
+  const body = JSON.stringify({ batch: randomUUID(), attempt, ...batch });
+  const sent = post(`/v0/runs/${encodeURIComponent(runId)}/logs`, body, settings);
+  const waitUntil = request.waitUntil ?? waitUntilOfPlatform();
+  if (waitUntil) waitUntil(sent);
+  else if (currentEnv().AWS_LAMBDA_FUNCTION_NAME) await Promise.race([sent, pause(ANSWER_WAITS_MS)]);
+}
+
+/** A repeated batch is stored once. */
+async function post(path: string, body: string, settings: Settings): Promise<void> {
+  const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+  for (let tries = 1; tries <= TRIES; tries++) {
+    try {
+      const { status } = await askService(path, init, settings, TRY_TIMEOUT_MS);
+      if (status < 500) return;
+    } catch {
+      // What is logged is in the app's own log, too: it is not worth an error.
+    }
+  }
+}
+
+interface Platform {
+  waitUntil?(work: Promise<unknown>): void;
+}
+
+/** Of Vercel and Netlify, which offer it without an argument. */
+function waitUntilOfPlatform(): ((work: Promise<unknown>) => void) | undefined {
+  const all = globalThis as {
+    [name: symbol]: { get?(): Platform | undefined } | undefined;
+    Netlify?: { context?: Platform };
+  };
+  const platform = all[Symbol.for('@vercel/request-context')]?.get?.() ?? all.Netlify?.context;
+  return platform?.waitUntil && ((work) => platform.waitUntil?.(work));
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref?.();
+  });
+}

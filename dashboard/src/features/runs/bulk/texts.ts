@@ -1,0 +1,67 @@
+/** Actions on many runs, in words. */
+import type { BulkAction, BulkDryRun } from '../../../api/types.ts';
+import { absolute } from '../../../ui/time.tsx';
+
+export const ACTION_NAMES: Record<BulkAction['action'], string> = {
+  cancel: 'Cancel',
+  retry: 'Re-run',
+  retry_now: 'Retry now',
+};
+
+/** "Cancelled 3 runs". */
+export const DONE_NAMES: Record<BulkAction['action'], string> = {
+  cancel: 'cancelled',
+  retry: 're-run',
+  retry_now: 'retried now',
+};
+
+type Skips = BulkAction['progress']['skipped'];
+
+export const SKIP_TEXTS: Record<keyof Skips & string, string> = {
+  run_active: 'still active, or a re-run of it is',
+  run_ended: 'ended before',
+  run_gone: 'no longer stored',
+  run_not_waiting: 'not waiting for a retry',
+  no_failed_step: 'no step of it failed: re-run it from the start',
+  function_archived: 'its app no longer registers the function',
+  event_gone: 'its event is no longer stored',
+};
+
+export const WAITING_TEXTS: Record<NonNullable<BulkAction['waiting_because']>, string> = {
+  backlog: 'waiting: the queues are half full',
+  memory: 'waiting: Redis is nearly full',
+  archive_unavailable: 'waiting: the archive cannot be reached',
+  environment_archived: 'waiting: the environment is archived',
+};
+
+const FILTER_NAMES: Record<string, string> = {
+  function_id: 'Function',
+  app: 'App',
+  event_id: 'Event',
+  id_prefix: 'IDs that begin with',
+  error: 'Error text',
+  search: 'Condition',
+  queued_after: 'Queued from',
+};
+
+/** The filter as the service understood it: pairs of a name and a value. Filters that this version does not know have their own names. */
+export function filterLines({ status, ...filter }: BulkDryRun['filter']): [name: string, value: string][] {
+  const { run_count, started_by, queued_before: _, ...rest } = filter;
+  if (run_count !== null) return [['Runs', 'the selected ones']];
+  if (started_by !== null) return [['Runs', 'those that the re-run started and that have not ended']];
+  const lines = Object.entries(rest).flatMap(([name, value]): [string, string][] => {
+    if (value === null) return [];
+    return [
+      [FILTER_NAMES[name] ?? name.replaceAll('_', ' '), name.startsWith('queued_') ? timeText(value) : `${value}`],
+    ];
+  });
+  return [['Status', status.join(', ')], ...lines];
+}
+
+function timeText(iso: string): string {
+  return absolute(new Date(iso));
+}
+
+export function runs(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? 'run' : 'runs'}`;
+}

@@ -1,0 +1,66 @@
+/** Divides the tests into runs of mocha, of which scripts/test has several at a time. */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { MochaRun } from './mocha.ts';
+
+/** Install and compile in the same folders, so they run one after the other. */
+const INSTALLING = ['test/official', 'test/languages', 'test/release'];
+/** Begin first, because they take longest: what comes last should be short. */
+const LONG = [
+  'test/chaos',
+  'test/move',
+  'test/upgrade',
+  'test/scripts',
+  'test/dashboard',
+  'test/store',
+  'test/archive',
+];
+const ROOTS = ['test', 'clients/typescript/test'];
+const TEST = '.test.ts';
+/** Enough files to be worth a process of mocha, and few enough that the last run does not end long after the others. */
+const FILES_PER_RUN = 12;
+
+/** All tests but those in `without` (paths of files), the longest runs first. */
+export function planTests(root: string, without: readonly string[]): MochaRun[] {
+  const folders = new Map<string, string[]>();
+  for (const file of ROOTS.flatMap((folder) => testFiles(root, folder)).filter((path) => !without.includes(path))) {
+    const name = folderOf(file);
+    folders.set(name, [...(folders.get(name) ?? []), file]);
+  }
+  const take = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const files = folders.get(name) ?? [];
+      folders.delete(name);
+      return files;
+    });
+  const installing = take(INSTALLING);
+  const long = LONG.map((name) => take([name]));
+  const runs = [installing, ...long.flatMap(inParts), ...inParts(take([...folders.keys()]))];
+  return runs.filter((files) => files.length > 0).map((files) => ({ args: files, name: titleOf(files) }));
+}
+
+/** Parts of about the same size. */
+function inParts(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / FILES_PER_RUN);
+  return Array.from({ length: count }, (_, part) =>
+    files.slice((part * files.length) / count, ((part + 1) * files.length) / count),
+  );
+}
+
+function testFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(TEST) && !entry.parentPath.includes('node_modules'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+}
+
+/** `test/events` of `test/events/attacks/x.test.ts`. */
+function folderOf(file: string): string {
+  const inTest = file.split('/').slice(0, 2).join('/');
+  return file.startsWith('test/') ? inTest : 'clients/typescript/test';
+}
+
+function titleOf(files: readonly string[]): string {
+  const [first = '', last = ''] = [files[0], files.at(-1)];
+  return `${folderOf(first)}/${basename(first, TEST)} … ${folderOf(last)}/${basename(last, TEST)}`;
+}

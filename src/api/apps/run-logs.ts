@@ -1,0 +1,60 @@
+/** `POST /v0/runs/:id/logs`: an app sends what its function wrote with the logger of its context (docs/protocol.md#logs). */
+import { ServiceError } from '../../errors.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import { LOG_BATCH_MAX_BYTES, LOG_RATE_MAX, LOG_RATE_WINDOW_MS, logBatchSchema } from '../../model/runs/log-lines.ts';
+import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
+import type { RunLogs } from '../../store/runs/run-logs.ts';
+import { readBody } from '../http/body.ts';
+import type { Router } from '../http/router.ts';
+import { validate } from '../rest/validation.ts';
+import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
+
+export interface RunLogRouteDeps extends AppGuardDeps {
+  runLogs: RunLogs;
+  backpressure: Pick<Backpressure, 'admitRegistration'>;
+  telemetry: Pick<Telemetry, 'publishRun'>;
+}
+
+const RETRY_AFTER_SECONDS = LOG_RATE_WINDOW_MS / 1_000;
+
+export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
+  const { runLogs, environments, backpressure, telemetry } = deps;
+  router.post('/v0/runs/:id/logs', appGuard(deps), async (ctx) => {
+    const { id } = ctx.params;
+    // What is logged is worth less than events, for which the memory is needed.
+    backpressure.admitRegistration();
+    const env = await existingEnvironment(ctx.req.headers, environments);
+    if (!ID_PATTERN.test(id)) throw notFound(id);
+    const batch = validate(logBatchSchema, parsed(await readBody(ctx.req, LOG_BATCH_MAX_BYTES)), 'field');
+    const appended = await runLogs.append(env, id, batch, Date.now());
+    if (appended === 'gone') throw notFound(id);
+    if (appended === 'busy') {
+      throw new ServiceError('rate_exceeded', {
+        detail: `a run may send its log ${LOG_RATE_MAX} times in ${RETRY_AFTER_SECONDS} s`,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    // Open pages of the run read it again.
+    if (appended !== 'known') telemetry.publishRun({ env, id, ...appended }, appended.status);
+    ctx.body = {};
+  });
+}
+
+/** @throws ServiceError body_not_json, input_invalid */
+function parsed(body: Buffer): unknown {
+  const text = body.toString('utf8');
+  if (!isShallowJson(text)) {
+    throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
+  }
+}
+
+function notFound(id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `there is no run with the ID "${id}", or it is archived` });
+}

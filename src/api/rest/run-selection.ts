@@ -1,0 +1,116 @@
+/** Which runs a request selects: the filters of `GET /v1/runs`, or the runs by ID. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import {
+  type BulkActionKind,
+  DEFAULT_STATUSES,
+  RUN_IDS_MAX,
+  type RunSelection,
+  STATUSES_OF_ACTION,
+} from '../../model/runs/bulk-action.ts';
+import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
+import { LENGTH_MAX } from '../../model/search/parse.ts';
+import { listQuery } from './list-query.ts';
+import { idPrefixSchema, searchOf } from './search-query.ts';
+
+const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+/** As `GET /v1/runs` takes them. */
+export const runFilters = {
+  function_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
+  app: z.string().min(1).max(128).optional(),
+  event_id: z.string().min(1).max(64).optional().meta({ description: 'Internal ID of an event' }),
+  id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
+  error: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'A text in the name or the message of the error' }),
+  search: z.string().min(1).max(LENGTH_MAX).optional().meta({ description: 'A condition, as in `GET /v1/runs`' }),
+  queued_after: timestamp.optional().meta({ description: 'Inclusive' }),
+  queued_before: timestamp.optional().meta({ description: 'Exclusive; default now' }),
+};
+
+export const runSelectionSchema = z.strictObject({
+  status: listQuery(RUN_STATUSES).meta({
+    description:
+      'Of `cancel` and `retry_now`: Queued, Running, or both, the default. Of `retry`: Failed and Cancelled, the default, or Completed too',
+  }),
+  ...runFilters,
+  run_ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RUN_IDS_MAX).optional().meta({
+    description:
+      'These runs, whatever their status: those that the action is not for are skipped. Without other filters',
+  }),
+  started_by: z.string().regex(ID_PATTERN).optional().meta({
+    description: 'ID of a bulk action that is over: the runs that it started. Without other filters but `status`',
+  }),
+});
+
+type RunFilter = z.output<z.ZodObject<typeof runFilters>>;
+
+/** @throws ServiceError input_invalid */
+export function selectionOf(
+  env: string,
+  action: BulkActionKind,
+  filter: z.output<typeof runSelectionSchema>,
+  nowMs: number,
+): RunSelection {
+  const { run_ids, started_by, status, ...filters } = filter;
+  rejectMixed(filter);
+  if (run_ids) {
+    const runIds = [...new Set(run_ids)];
+    return { env, statuses: RUN_STATUSES, runIds, runCount: runIds.length, before: nowMs };
+  }
+  const statuses = status ?? DEFAULT_STATUSES[action];
+  const possible: readonly RunStatus[] = STATUSES_OF_ACTION[action];
+  const impossible = statuses.find((one) => !possible.includes(one));
+  if (impossible !== undefined) {
+    throw invalid('filter.status', `got "${impossible}"; "${action}" is for runs that are ${possible.join(', ')}`);
+  }
+  if (started_by !== undefined) return { env, statuses, startedBy: started_by, before: nowMs };
+  return filteredBy(env, statuses, filters, nowMs);
+}
+
+/** @throws ServiceError input_invalid */
+export function filteredBy(
+  env: string,
+  statuses: readonly RunStatus[],
+  { function_id, app, event_id, id_prefix, error, search, queued_after: after, queued_before }: RunFilter,
+  nowMs: number,
+): RunSelection {
+  const before = Math.min(queued_before ?? nowMs, nowMs);
+  if (after !== undefined && after >= before) throw invalid('filter.queued_after', 'not before queued_before and now');
+  if (search !== undefined) searchOf(search, 'runs', 'field "filter.search"');
+  return {
+    env,
+    statuses,
+    ...(function_id !== undefined && { functionId: function_id }),
+    ...(app !== undefined && { app }),
+    ...(event_id !== undefined && { eventId: event_id }),
+    ...(id_prefix !== undefined && { idPrefix: id_prefix }),
+    ...(error !== undefined && { error }),
+    ...(search !== undefined && { search }),
+    ...(after !== undefined && { after }),
+    before,
+  };
+}
+
+function rejectMixed({ status, ...filter }: z.output<typeof runSelectionSchema>): void {
+  const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  for (const alone of ['run_ids', 'started_by']) {
+    if (given.includes(alone) && (given.length > 1 || (alone === 'run_ids' && status))) {
+      throw invalid(`filter.${alone}`, 'it selects by itself; remove the other filters');
+    }
+  }
+}
+
+export function invalid(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

@@ -1,0 +1,46 @@
+/** `/v1/runs/count`: how many runs a list has. */
+import { z } from 'zod';
+import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
+import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import { listQuery } from '../rest/list-query.ts';
+import { type Route, route } from '../rest/route.ts';
+import { filteredBy, runFilters } from '../rest/run-selection.ts';
+import { timeSchema } from '../views/time.ts';
+
+const COUNT_MS = 2_000;
+
+export const runCountSchema = z
+  .object({
+    count: z.int(),
+    by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+    is_exact: z.boolean().meta({ description: 'false: there are at least so many' }),
+  })
+  .meta({ id: 'RunCount' });
+
+export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns }): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/runs/count',
+      tag: 'Runs',
+      access: 'read',
+      scope: 'environment',
+      operationId: 'countRuns',
+      summary: 'Count runs',
+      description: 'The runs that `GET /v1/runs` lists with the same filters. It counts for 2 s at most.',
+      query: z.object({
+        status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        ...runFilters,
+        queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
+        queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+      }),
+      data: runCountSchema,
+      errors: ['searches_full', 'archive_unavailable'],
+      async handle({ env, query: { status = RUN_STATUSES, ...filters } }) {
+        const selection = filteredBy(env, status, filters, Date.now());
+        const { count, byStatus, isExact } = await selectedRuns.count(selection, COUNT_MS);
+        return { data: { count, by_status: Object.fromEntries(byStatus), is_exact: isExact } };
+      },
+    }),
+  ];
+}

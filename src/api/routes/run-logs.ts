@@ -1,0 +1,64 @@
+/** `GET /v1/runs/:id/logs`: what a function wrote with the logger of its context, in its steps and between them. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
+import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
+import type { RunLogs } from '../../store/runs/run-logs.ts';
+import { countPosition, listQuery, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { logLineSchema, presentLogLine } from '../views/run-log.ts';
+
+export interface RunLogRoutesDeps {
+  runs: History['runs'];
+  runLogs: RunLogs;
+}
+
+const OUTSIDE = 'none';
+
+const query = z.object({
+  level: listQuery(LOG_LEVELS).meta({ description: 'Only lines of these levels, separated by commas' }),
+  step: z
+    .string()
+    .max(40)
+    .regex(/^(?:none|[0-9a-f]{40})$/, 'the hashed ID of a step, or none')
+    .optional()
+    .meta({ description: `Only lines of the step with this hashed ID; ${OUTSIDE}: those outside of steps` }),
+  ...longPageQuery(countPosition),
+});
+
+export function runLogRoutes({ runs, runLogs }: RunLogRoutesDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/runs/:id/logs',
+      tag: 'Runs',
+      access: 'read',
+      scope: 'environment',
+      operationId: 'listRunLogs',
+      summary: "List a run's log",
+      description:
+        `In the order in which it came. Up to ${RUN_LOG_MAX_LINES} lines and ${RUN_LOG_MAX_BYTES} bytes of a run are kept, the oldest; ` +
+        '`metadata.dropped` has the number of the others. The log of an archived run is gone.',
+      params: z.object({ id: z.string() }),
+      query,
+      data: z.array(logLineSchema),
+      errors: ['not_found'],
+      async handle({ env, params: { id }, query: { level, step, ...page } }) {
+        if (!(await runs.read(env, id))) {
+          throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
+        }
+        const { lines, dropped } = await runLogs.read(env, id);
+        const isWanted = (line: LogLine) =>
+          (!level || level.includes(line.level)) && (step === undefined || (line.step ?? OUTSIDE) === step);
+        const { page: shown, next } = pageFrom(lines.filter(isWanted), page);
+        const { data, metadata } = listReply(shown, {
+          present: ([, line]) => presentLogLine(line),
+          positionOf: ([at]) => at,
+          next,
+        });
+        return { data, metadata: { ...metadata, dropped } };
+      },
+    }),
+  ];
+}

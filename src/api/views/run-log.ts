@@ -1,0 +1,19 @@
+/** The API's representation of what a function logged. */
+import { z } from 'zod';
+import { LOG_LEVELS, type LogLine } from '../../model/runs/log-lines.ts';
+import { time } from './time.ts';
+
+export const logLineSchema = z
+  .object({
+    at: z.iso.datetime().meta({ description: "When it was written, by the app's clock" }),
+    level: z.enum(LOG_LEVELS),
+    message: z.string(),
+    fields: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What was logged beside the message' }),
+    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step that wrote it; null: outside of steps' }),
+    attempt: z.int().meta({ description: 'Attempts of the call before the one that wrote it' }),
+  })
+  .meta({ id: 'LogLine' });
+
+export function presentLogLine({ at, level, message, fields, step, attempt }: LogLine) {
+  return { at: time(at) as string, level, message, fields: fields ?? null, step_id: step ?? null, attempt };
+}

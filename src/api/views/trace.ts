@@ -1,0 +1,26 @@
+/** The trace of a run, where tracing is on and recorded it. */
+import { z } from 'zod';
+import type { Run } from '../../model/runs/run.ts';
+import { extractSpan } from '../../tracing/carrier.ts';
+
+export const traceSchema = z.object({
+  trace_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'ID of its OpenTelemetry trace: 32 hexadecimal digits; null: it was not traced' }),
+  trace_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'Address of the trace, by the setting TRACE_URL_TEMPLATE; null: not set, or not traced' }),
+});
+
+/** @param template setting TRACE_URL_TEMPLATE */
+export function presentTrace({ id, env, trace }: Pick<Run, 'id' | 'env' | 'trace'>, template: string | undefined) {
+  const traceId = trace === undefined ? undefined : extractSpan(trace)?.traceId;
+  if (traceId === undefined) return { trace_id: null, trace_url: null };
+  const values: Record<string, string> = { trace_id: traceId, run_id: id, env };
+  const url = template?.replaceAll(/\{(trace_id|run_id|env)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+  return { trace_id: traceId, trace_url: url ?? null };
+}

@@ -1,0 +1,31 @@
+/** Which functions an event would trigger if it was sent now. Sends nothing. */
+import { type Event, toEnvelope } from '../../model/events/event.ts';
+import { newId } from '../../model/ids.ts';
+import { matchEvents } from './event-matcher.ts';
+import type { ExpressionEvaluator } from './expression-evaluator.ts';
+import type { FunctionTables } from './function-tables.ts';
+
+export const MATCH_OUTCOMES = ['runs', 'paused', 'not_evaluated'] as const;
+
+export interface ListeningFunction {
+  functionId: string;
+  outcome: (typeof MATCH_OUTCOMES)[number];
+}
+
+/** In the order of their IDs. Functions whose expression is false are left out; limits of their flow control are not looked at. */
+export async function listeningFunctions(
+  event: Event,
+  env: string,
+  { functionTables, evaluator }: { functionTables: FunctionTables; evaluator: ExpressionEvaluator },
+): Promise<ListeningFunction[]> {
+  const receivedAt = Date.now();
+  const id = newId(receivedAt);
+  const envelope = toEnvelope(event, { internalId: id, env, receivedAt, source: 'api', requestId: id, index: 0 });
+  const tables = new Map([[env, await functionTables.of(env)]]);
+  const { candidates, decisions } = await matchEvents([{ event: envelope }], tables, evaluator);
+  const running = candidates.map(({ fn }): ListeningFunction => ({ functionId: fn.id, outcome: 'runs' }));
+  const others = decisions.map(({ functionId, reason }): ListeningFunction => {
+    return { functionId, outcome: reason === 'paused' ? 'paused' : 'not_evaluated' };
+  });
+  return [...running, ...others].sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
+}

@@ -1,0 +1,61 @@
+/** Logs of runs: one hash per run, made with the first line. Its fields: `<number>` → line, as JSON; `n` and `b`, the number of lines and their
+ *  bytes; `d`, the lines that were left out; `w` and `c`, since when requests are counted, and how many came; `m` and
+ *  `i:<batch>`, the batches that were stored. */
+import {
+  LOG_BATCHES_MAX,
+  LOG_RATE_MAX,
+  LOG_RATE_WINDOW_MS,
+  type LogBatch,
+  type LogLine,
+  linesOf,
+  RUN_LOG_MAX_BYTES,
+  RUN_LOG_MAX_LINES,
+  type RunLog,
+} from '../../model/runs/log-lines.ts';
+import type { RunStatus } from '../../model/runs/run.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+export interface AppendedTo {
+  functionId: string;
+  eventId: string;
+  status: RunStatus;
+}
+
+const BOUNDS = [RUN_LOG_MAX_LINES, RUN_LOG_MAX_BYTES, LOG_BATCHES_MAX, LOG_RATE_MAX, LOG_RATE_WINDOW_MS];
+
+export class RunLogs {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Repeating a batch changes nothing. Lines that do not fit are counted.
+   *  @returns the run if lines were added; 'known': they were there, or the log is full; 'busy': too many requests of the run; 'gone': there is no such run */
+  async append(
+    env: string,
+    runId: string,
+    batch: LogBatch,
+    nowMs: number,
+  ): Promise<AppendedTo | 'known' | 'busy' | 'gone'> {
+    const key = this.#keys.of(runId).run(env, runId);
+    const lines = linesOf(batch).map((line) => JSON.stringify(line));
+    const args = [batch.batch, nowMs, batch.dropped, ...BOUNDS, ...lines];
+    const [outcome, functionId, eventId, status] = (await this.#redis.appendRunLog(key, ...args)) as string[];
+    if (outcome !== 'stored') return outcome as 'known' | 'busy' | 'gone';
+    return { functionId: functionId as string, eventId: eventId as string, status: status as RunStatus };
+  }
+
+  async read(env: string, runId: string): Promise<RunLog> {
+    const fields = await this.#redis.hgetall(this.#keys.of(runId).logs(env, runId));
+    const lines: LogLine[] = [];
+    for (let i = 0; i < Number(fields.n ?? 0); i++) {
+      const text = fields[i];
+      if (text !== undefined) lines.push(JSON.parse(text) as LogLine);
+    }
+    return { lines, dropped: Number(fields.d ?? 0) };
+  }
+}
