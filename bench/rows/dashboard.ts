@@ -77,7 +77,11 @@ async function loadRows(page: Page): Promise<void> {
 }
 
 /** Sends events for so long, and watches the page. */
-async function measure(page: Page, service: Service, seconds: number): Promise<{ kbPerSecond: number; longestMs: number }> {
+async function measure(
+  page: Page,
+  service: Service,
+  seconds: number,
+): Promise<{ kbPerSecond: number; longestMs: number }> {
   const client = await page.context().newCDPSession(page);
   let bytes = 0;
   client.on('Network.dataReceived', ({ encodedDataLength }) => {
@@ -106,7 +110,21 @@ async function measure(page: Page, service: Service, seconds: number): Promise<{
 function rowsAt(where: string, { kbPerSecond, longestMs }: { kbPerSecond: number; longestMs: number }): Row[] {
   const row = { group, references: [] } as const;
   return [
-    { ...row, references: [], work: `${WORK}, ${where}: received`, value: kbPerSecond, unit: 'kB/s', targets: [{ most: 50 }] },
-    { ...row, references: [], work: `${WORK}, ${where}: longest frame`, value: longestMs, unit: 'ms', targets: [{ most: 100 }] },
+    {
+      ...row,
+      references: [],
+      work: `${WORK}, ${where}: received`,
+      value: kbPerSecond,
+      unit: 'kB/s',
+      targets: [{ most: 50 }],
+    },
+    {
+      ...row,
+      references: [],
+      work: `${WORK}, ${where}: longest frame`,
+      value: longestMs,
+      unit: 'ms',
+      targets: [{ most: 100 }],
+    },
   ];
 }

@@ -97,7 +97,10 @@ describe('dashboard lists', () => {
       for (let n = 0; n < 5; n++) {
         await send(service, { name: 'order/paid', data: { customer: 'other' } });
         await send(service, { name: 'card/charge', data: { card: `amex-${n}` } });
-        await runRows(page).filter({ hasText: `amex-${n}` }).getByText('Failed').waitFor();
+        await runRows(page)
+          .filter({ hasText: `amex-${n}` })
+          .getByText('Failed')
+          .waitFor();
       }
       expect(await runRows(page).filter({ hasText: 'other' }).count()).to.equal(0);
       expect(requests.length).to.be.at.most(1);
@@ -185,7 +188,7 @@ describe('dashboard lists', () => {
   it('each filter that is chosen is a step back in the history', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
-      await page.getByRole('link', { name: 'Failed' }).click();
+      await page.getByRole('link', { name: 'Failed', exact: true }).click();
       await page.waitForURL('**/runs?status=Failed');
       await page.getByLabel('Function').selectOption('Charge a card');
       await page.waitForURL('**/runs?status=Failed&function=shop-fail');

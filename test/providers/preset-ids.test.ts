@@ -35,7 +35,8 @@ describe('The default transforms of providers', () => {
       const { headers, body } = sample;
       for (const evt of [{}, [{}], ...bodiesWithoutAField(body)]) {
         for (const id of idsOf(transform, evt, headers)) {
-          if (id !== undefined) expect(id, JSON.stringify(evt).slice(0, 200)).to.be.a('string').that.does.not.match(MISSING);
+          if (id !== undefined)
+            expect(id, JSON.stringify(evt).slice(0, 200)).to.be.a('string').that.does.not.match(MISSING);
         }
       }
     });
