@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { countUnseen, mergeUnseen, NONE } from '../../dashboard/src/features/lists/unseen.ts';
+import { countUnseen, mergeUnseen, NONE } from '../../dashboard/src/lib/unseen-rows.ts';
 
 const some = (ids: string[], others: number) => ({ ids, others, more: false });
 

@@ -1,6 +1,6 @@
 /** How live updates change a list of runs. Pure. */
 import type { LiveMessages } from '../../api/types.ts';
-import { hasEnded, type ListedRun } from './run.ts';
+import { hasEnded, isOlder, type ListedRun } from './run.ts';
 import type { RunPage } from './run-pages.ts';
 
 export type LiveRun = LiveMessages['runs']['runs'][number];
@@ -95,10 +95,4 @@ function withRuns(pages: RunPage[], fresh: readonly ListedRun[]): RunPage[] {
     const added = byPage.get(i);
     return added ? { ...page, runs: [...added, ...page.runs].sort((a, b) => (isOlder(a, b) ? 1 : -1)) } : page;
   });
-}
-
-/** Lists are sorted newest first, by time, then by ID. */
-export function isOlder(run: ListedRun, than: ListedRun): boolean {
-  if (run.queued_at !== than.queued_at) return run.queued_at < than.queued_at;
-  return run.run_id < than.run_id;
 }

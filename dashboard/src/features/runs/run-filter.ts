@@ -1,7 +1,18 @@
 /** Whether a run of a live update meets the filters of a list. Pure. */
 import type { ListedRun } from './run.ts';
 import { parseTime } from './time-range.ts';
-import type { RunFilters } from './use-runs.ts';
+
+export interface RunFilters {
+  /** An expression, or a text to look for. */
+  q?: string | undefined;
+  /** A text in the error. */
+  error?: string | undefined;
+  status?: string | undefined;
+  function?: string | undefined;
+  app?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
 
 /** @param appOf the app of a function; undefined: it is not known
  *  @returns undefined: the update does not tell */

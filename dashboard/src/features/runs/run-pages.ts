@@ -1,7 +1,6 @@
 /** A paged list of runs whose first page stays current. */
 import type { Stop } from '../../lib/stop.ts';
-import { isOlder } from './live-runs.ts';
-import type { ListedRun } from './run.ts';
+import { isOlder, type ListedRun } from './run.ts';
 
 export interface RunPage {
   runs: readonly ListedRun[];

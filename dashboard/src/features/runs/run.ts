@@ -44,3 +44,9 @@ export function runDurationMs(run: Pick<Run, 'status' | 'run_started_at' | 'ende
   if (run_started_at === null || (hasEnded(run) && ended_at === null)) return null;
   return Math.max(0, (ended_at === null ? nowMs : Date.parse(ended_at)) - Date.parse(run_started_at));
 }
+
+/** Lists are sorted newest first, by time, then by ID. */
+export function isOlder(run: ListedRun, than: ListedRun): boolean {
+  if (run.queued_at !== than.queued_at) return run.queued_at < than.queued_at;
+  return run.run_id < than.run_id;
+}

@@ -1,20 +1,19 @@
 /** Keeps a list of runs current by live updates, without reading it again. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLiveUpdates } from '../../api/live-updates.ts';
+import { isAtTop } from '../../lib/scroll.ts';
+import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../lib/unseen-rows.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
-import { useFunctions } from '../functions/queries.ts';
-import { isAtTop } from '../lists/scroll.ts';
-import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../lists/unseen.ts';
 import { applyLiveRuns, type KnownEvents } from './live-runs.ts';
 import type { ListedRun } from './run.ts';
-import { meetsFilters } from './run-filter.ts';
+import { meetsFilters, type RunFilters } from './run-filter.ts';
 import { mergeFirstPage, type RunPage, replaceRuns } from './run-pages.ts';
-import type { RunFilters } from './use-runs.ts';
 
 interface LiveRunsOptions {
   filters: RunFilters;
   isLive: boolean;
   keepsPosition: boolean;
+  appOf(functionId: string): string | undefined;
   loaded: boolean;
   pages(): readonly RunPage[] | undefined;
   change(to: (pages: readonly RunPage[]) => RunPage[]): void;
@@ -27,15 +26,13 @@ const MAX_LIVE_ROWS = 20_000;
 /** While there are more changes than messages hold, the first rows are read anew so often. */
 const CATCH_UP_MS = 5_000;
 
-export function useLiveRuns({ filters, isLive, keepsPosition, loaded, pages, change, read }: LiveRunsOptions) {
-  const { functions } = useFunctions();
+export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pages, change, read }: LiveRunsOptions) {
   const [unseen, setUnseen] = useState(NONE);
   const unseenNow = useRef(unseen);
   unseenNow.current = unseen;
   const known = useRef<KnownEvents>(new Map());
   const missedWhileLoading = useRef(false);
   const mayAdd = () => !hasUnseen(unseenNow.current) && (!keepsPosition || isAtTop());
-  const appOf = (id: string) => functions?.find((fn) => fn.id === id)?.app;
   const meets = (run: ListedRun) => meetsFilters(run, filters, appOf, Date.now());
 
   /** Reads the first page. Its new runs are shown if that moves nothing that is being read. */

@@ -6,21 +6,12 @@ import type { ListedRun } from '../../api/types.ts';
 import { isExpression } from '../../lib/is-expression.ts';
 import { stopOf } from '../../lib/stop.ts';
 import { toListedRun } from './run.ts';
+import type { RunFilters } from './run-filter.ts';
 import type { RunPage } from './run-pages.ts';
 import { parseTime } from './time-range.ts';
 import { useLiveRuns } from './use-live-runs.ts';
 
-export interface RunFilters {
-  /** An expression, or a text to look for. */
-  q?: string | undefined;
-  /** A text in the error. */
-  error?: string | undefined;
-  status?: string | undefined;
-  function?: string | undefined;
-  app?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
+export type { RunFilters };
 
 const PAGE_SIZE = 100;
 export type RunPages = InfiniteData<RunPage, string | undefined>;
@@ -30,12 +21,14 @@ interface RunListOptions {
   enabled?: boolean;
   /** New runs are counted, not added, while the page is scrolled down. */
   keepsPosition?: boolean;
+  /** For the filter of an app; undefined: it is not known. */
+  appOf?(functionId: string): string | undefined;
 }
 
 /** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
 export function useRuns(
   filters: RunFilters,
-  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false }: RunListOptions = {},
+  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false, appOf = () => undefined }: RunListOptions = {},
 ) {
   const env = useEnv();
   const queries = useQueryClient();
@@ -70,7 +63,7 @@ export function useRuns(
     [queries, key],
   );
   const pages = useCallback(() => queries.getQueryData<RunPages>(key)?.pages, [queries, key]);
-  const live = useLiveRuns({ filters, isLive, keepsPosition, loaded: result.isSuccess, pages, change, read });
+  const live = useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded: result.isSuccess, pages, change, read });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
 import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
 import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
 import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
@@ -31,7 +32,9 @@ export default function RunsPage() {
   const env = useEnv();
   const filters = filtersOf(route.useSearch());
   const isText = filters.q !== undefined && !isExpression(filters.q);
-  const list = useRuns(filters, { enabled: !isText, keepsPosition: true });
+  const { functions } = useFunctions();
+  const appOf = (id: string) => functions?.find((fn) => fn.id === id)?.app;
+  const list = useRuns(filters, { enabled: !isText, keepsPosition: true, appOf });
   const compact = useDensity(LIST) === 'compact';
   const { columns, dialog } = useRunColumns(list.refresh, { canWrite: useHasAccess('write'), compact });
   const view = useListView(LIST, columns);

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLiveUpdates } from '../../../api/live-updates.ts';
-import { isAtTop } from '../../../features/lists/scroll.ts';
-import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../../features/lists/unseen.ts';
+import { isAtTop } from '../../../lib/scroll.ts';
+import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../../lib/unseen-rows.ts';
 import { type Filters, matchesFilters } from '../filters.ts';
 import { type EventRow, type LiveEvent, MAX_LIVE_ROWS, type RunUpdate } from './event-pages.ts';
 
