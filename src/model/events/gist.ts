@@ -41,7 +41,7 @@ export function gistOfHead(head: string): string {
 function pairsOf(data: unknown): [top: string[], nested: string[]] {
   const levels: [string[], string[]] = [[], []];
   let nodes = 0;
-  const visit = (value: object, path: string, level: 0 | 1) => {
+  const collect = (value: object, path: string, level: 0 | 1) => {
     for (const key in value) {
       // SDKs keep fields of their own under such names.
       if (key.startsWith('_')) continue;
@@ -50,10 +50,10 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
       const text = plainText(one);
       const name = path + cut(key, KEY_CHARS);
       if (text !== undefined) levels[level].push(`${name}: ${text}`);
-      else if (level === 0 && isObject(one)) visit(one, `${name}.`, 1);
+      else if (level === 0 && isObject(one)) collect(one, `${name}.`, 1);
     }
   };
-  if (isObject(data)) visit(data, '', 0);
+  if (isObject(data)) collect(data, '', 0);
   return levels;
 }
 

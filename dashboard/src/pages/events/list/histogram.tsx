@@ -43,7 +43,7 @@ export function Histogram({
         bars
         onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
       />
-      {/* In place of the legend, which has the values at the pointer. */}
+      {/* Over the legend, which has the values at the pointer. */}
       <p className="absolute inset-x-3 bottom-0.5 flex justify-between gap-4 bg-surface text-xs text-muted group-hover:invisible">
         <span className="truncate">
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
