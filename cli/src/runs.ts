@@ -21,6 +21,8 @@ export function printRun(output: Output, run: Json): void {
     function: run.function_id,
     event: run.event_id,
     status: run.status,
+    state: stateText(run),
+    attempt: attemptText(run),
     queued: run.queued_at,
     started: run.run_started_at,
     ended: run.ended_at,
@@ -59,6 +61,27 @@ export function endWith(run: Json, output: Output): void {
   if (output.json) output.item(run, () => {});
   const reason = run.error ? `: ${run.error.name}: ${run.error.message}` : '';
   throw new CliError(`The run ${run.run_id} ended as ${run.status}${reason}`);
+}
+
+/** What the status does not say; undefined: nothing, or the service is of an earlier version. */
+function stateText({ status, state }: Json): string | undefined {
+  if (!state || state.kind === status.toLowerCase()) return undefined;
+  const { kind, name, function_id, step, position, limit, attempt, until, others } = state;
+  const words = [
+    kind.replaceAll('_', ' '),
+    kind.startsWith('waiting') ? name : (function_id ?? step?.name),
+    position && `at position ${position} in line`,
+    limit && `by ${limit.kind.replaceAll('_', ' ')} ${limit.limit}`,
+    attempt && `before attempt ${attempt} of ${state.max_attempts}`,
+    until && `until ${until}`,
+    others && `and ${others} more`,
+  ];
+  return words.filter(Boolean).join(' ');
+}
+
+/** Of the current or last call, counted from 1. */
+function attemptText({ attempt, run_started_at }: Json): number | undefined {
+  return run_started_at ? attempt + 1 : undefined;
 }
 
 function nameOf({ kind, name, op, attempt }: Json): string {

@@ -59,7 +59,7 @@ describe('dashboard run page', () => {
       const runId = new URL(page.url()).pathname.split('/').at(-1) as string;
       expect((await service.get(`/v1/runs/${runId}`)).body.data.from_step).to.equal(stepId);
       await service.request('DELETE', `/v1/runs/${runId}`);
-      await page.getByText('Somebody, here or through the API').waitFor();
+      await page.getByRole('definition').getByText('dev mode').waitFor();
     }));
 
   it('shows the code, the data and the cause of an error', () =>

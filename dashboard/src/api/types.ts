@@ -44,6 +44,7 @@ import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
 import type { logLineSchema } from '../../../src/api/views/run-log.ts';
 import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
+import type { runStateSchema } from '../../../src/api/views/run-state.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
 import type { webhookIssueSchema } from '../../../src/api/views/webhook-issue.ts';
@@ -127,6 +128,8 @@ export type WebhookReplayDryRun = z.output<typeof webhookDryRunSchema>;
 export type WebhookReplayResult = z.output<typeof webhookResultSchema>;
 /** `GET /v1/search/fields` */
 export type SearchField = z.output<typeof fieldSchema>;
+/** Where a run is, in more detail than its status. */
+export type RunState = z.output<typeof runStateSchema>;
 /** `GET /v1/search` */
 export type SearchHits = z.output<typeof hitsSchema>;
 /** `GET /v1/views` */

@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { RUN_STATUSES } from '../../../src/model/runs/run-status.ts';
+import { STATUS_CHOICES } from '../features/runs/status-filter.ts';
 import { ISSUE_KINDS } from '../features/webhooks/issues.ts';
 import { parseSearch, stringifySearch } from '../lib/query-string.ts';
 import { flag, integer, oneOf, searchSchema, text, time } from '../lib/search-params.ts';
@@ -64,7 +64,7 @@ const runs = createRoute({
   validateSearch: searchSchema({
     q: text,
     error: text,
-    status: oneOf(RUN_STATUSES),
+    status: oneOf(STATUS_CHOICES),
     function: text,
     app: text,
     from: time,

@@ -9,7 +9,7 @@ interface SegmentedLinksProps {
   param: string;
 }
 
-/** A few options side by side, kept in the URL. */
+/** A few options side by side, kept in the URL. Each change is an entry of the history, as with tabs. */
 export function SegmentedLinks({ label, options, current, param }: SegmentedLinksProps) {
   return (
     <nav aria-label={label} className="flex rounded-md border border-line bg-surface p-0.5">

@@ -26,10 +26,10 @@ export function Badge({
   return (
     <span
       title={title}
-      className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+      className={`inline-flex max-w-full items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
     >
-      {icon && <Icon name={icon} className="size-3!" />}
-      {children}
+      {icon && <Icon name={icon} className="size-3! shrink-0" />}
+      <span className="min-w-0 truncate">{children}</span>
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-/** Tabs kept in the URL's query parameter `param`. */
+/** Tabs kept in the URL's query parameter `param`. Each change is an entry of the history: Back returns to the former tab. */
 export function Tabs({
   label,
   tabs,
@@ -19,6 +19,7 @@ export function Tabs({
           key={id}
           to="."
           search={(before: Record<string, unknown>) => ({ ...before, [param]: id })}
+          resetScroll={false}
           aria-current={current === id ? 'page' : undefined}
           className={`-mb-px border-b-2 px-3 py-2 text-sm font-medium whitespace-nowrap ${current === id ? 'border-accent text-text' : 'border-transparent text-muted hover:text-text'}`}
         >

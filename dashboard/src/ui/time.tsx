@@ -36,6 +36,19 @@ export function Time({ at }: { at: string | number | null | undefined }) {
   );
 }
 
+/** A time to come, absolute and relative: "7 Dec 2026, 13:05 (in 14 d)". */
+export function Moment({ at }: { at: string }) {
+  const now = useNow();
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={absolute(date)} className="tabular-nums">
+      {momentFormat.format(date)} ({relative(Math.max(0, date.getTime() - now))})
+    </time>
+  );
+}
+
+const momentFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
 const absoluteFormat = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',
   timeStyle: 'long',
@@ -54,11 +67,21 @@ const UNITS: [name: string, ms: number][] = [
 ];
 
 export function relative(differenceMs: number): string {
-  const size = Math.abs(differenceMs);
+  return differenceMs < 0 ? past(-differenceMs) : future(differenceMs);
+}
+
+/** In whole units, as ages are told. */
+function past(size: number): string {
   const [name, ms] = UNITS.find(([, unit]) => size >= unit) ?? ['s', 1_000];
   const count = Math.floor(size / ms);
-  if (count === 0) return 'now';
-  return differenceMs < 0 ? `${count} ${name} ago` : `in ${count} ${name}`;
+  return count === 0 ? 'now' : `${count} ${name} ago`;
+}
+
+/** Rounded: a sleep of 14 days wakes "in 14 d" from its first second on. Of a time below two units, the smaller unit says more: "in 36 h". */
+function future(size: number): string {
+  const [name, ms] = UNITS.find(([, unit]) => size >= 1.95 * unit) ?? ['s', 1_000];
+  const count = Math.round(size / ms);
+  return count === 0 ? 'now' : `in ${count} ${name}`;
 }
 
 /** A duration in its two largest units. */

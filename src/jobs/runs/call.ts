@@ -78,9 +78,13 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-/** For the first call of a run. A re-run and the run of a batch are due since they were created, any other run since its event. */
+/** Of the first call of a run, how long it was due. A re-run and the run of a batch are due since they were created, any other run since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
-  if (run.startedAt !== startedAt) return;
+  if (run.startedAt !== startedAt) {
+    // Who watches the run sees that it no longer sleeps, waits, or is to be retried.
+    telemetry.publishRun(run, 'Running');
+    return;
+  }
   const dueAt = run.retryOf || run.batch || !event ? run.queuedAt : Math.max(event.received_at, event.ts);
   telemetry.recordRunStart(run, Math.max(0, startedAt - dueAt));
 }

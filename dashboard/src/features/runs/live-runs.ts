@@ -55,8 +55,10 @@ function patchedRow(run: ListedRun, byId: Map<string, LiveRun>, meets: RunFilter
 export function patchRun(run: ListedRun, update: LiveRun): ListedRun {
   if (hasEnded(run) && run.ended_at !== null) return run;
   const { status, run_started_at, ended_at, error } = update;
+  // The state was that of before.
+  const { state: _, ...rest } = run;
   return {
-    ...run,
+    ...rest,
     status,
     run_started_at: run_started_at ?? run.run_started_at,
     ended_at: ended_at ?? run.ended_at,

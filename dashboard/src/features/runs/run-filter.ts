@@ -25,13 +25,16 @@ export function meetsFilters(
   const queuedAt = Date.parse(run.queued_at);
   const after = parseTime(from, nowMs);
   const before = parseTime(to, nowMs);
-  if (status !== undefined && run.status !== status) return false;
+  // A state (status-filter.ts) begins in lower case: an update tells only that of runs that have ended.
+  const isState = status !== undefined && /^[a-z]/.test(status);
+  if (isState && (run.status === 'Completed' || run.status === 'Failed' || run.status === 'Cancelled')) return false;
+  if (status !== undefined && !isState && run.status !== status) return false;
   if (functionId !== undefined && !isLike(run.function_id, functionId)) return false;
   if (after !== undefined && queuedAt < Date.parse(after)) return false;
   if (before !== undefined && queuedAt >= Date.parse(before)) return false;
   const itsApp = app === undefined ? app : appOf(run.function_id);
   if (itsApp !== app && itsApp !== undefined) return false;
-  return q !== undefined || error !== undefined || itsApp !== app ? undefined : true;
+  return q !== undefined || error !== undefined || itsApp !== app || isState ? undefined : true;
 }
 
 /** `shop-*` */

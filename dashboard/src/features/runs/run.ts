@@ -14,11 +14,13 @@ export type ListedRun = Pick<
   | 'replay_id'
   | 'event_name'
   | 'event_gist'
-> & { error: string | null };
+> &
+  // A live update does not tell it.
+  Partial<Pick<ApiListedRun, 'state'>> & { error: string | null };
 
 export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
   const { run_id, function_id, event_id, status, queued_at, run_started_at, ended_at, replay_id } = run;
-  const { event_name, event_gist } = run;
+  const { event_name, event_gist, state } = run;
   return {
     run_id,
     function_id,
@@ -30,6 +32,7 @@ export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
     replay_id,
     ...(event_name !== undefined && { event_name }),
     ...(event_gist !== undefined && { event_gist }),
+    ...(state !== undefined && { state }),
     error: error && `${error.name}: ${error.message}`,
   };
 }

@@ -8,6 +8,7 @@ import { stopOf } from '../../lib/stop.ts';
 import { toListedRun } from './run.ts';
 import type { RunFilters } from './run-filter.ts';
 import type { RunPage } from './run-pages.ts';
+import { statusQuery } from './status-filter.ts';
 import { parseTime } from './time-range.ts';
 import { useLiveRuns } from './use-live-runs.ts';
 
@@ -88,7 +89,7 @@ export function queryOf({ q, error, status, function: functionId, app, from, to 
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;
-  return { search, error, status, function_id: functionId, app, ...range };
+  return { search, error, ...statusQuery(status), function_id: functionId, app, ...range };
 }
 
 function withPages({ pageParams }: RunPages, pages: RunPage[]): RunPages {

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import type { useRuns } from '../../features/runs/use-runs.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
-import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** The latest runs of a function, live. */
@@ -37,8 +37,8 @@ export function RecentRuns({ functionId, list }: { functionId: string; list: Ret
 function Line({ run }: { run: ListedRun }) {
   return (
     <li className="flex items-center gap-4 px-4 py-2.5">
-      <span className="w-24 shrink-0">
-        <RunStatusBadge status={run.status} />
+      <span className="w-24 shrink-0 sm:w-56">
+        <RunStateBadge run={run} />
       </span>
       <span className="min-w-0 flex-1">
         <Link to="/runs/$id" params={{ id: run.run_id }} className="block truncate font-mono text-xs hover:underline">

@@ -8,8 +8,26 @@ const LINK = 'text-accent hover:underline';
 type Reason = NonNullable<Run['cancel_reason']>;
 
 /** Why a run was cancelled, with a link to what cancelled it. */
-export function CancelReason({ reason: { cause, id } }: { reason: Reason }) {
+export function CancelReason({ reason: { cause, id, by } }: { reason: Reason }) {
+  if (cause === 'request' && by) return <Principal by={by} />;
   return TEXTS[cause](id);
+}
+
+const KINDS: Record<NonNullable<Reason['by']>['kind'], string> = {
+  user: '',
+  'api-key': 'API key ',
+  'signing-key': '',
+  setting: '',
+  dev: '',
+};
+
+function Principal({ by: { kind, id, name } }: { by: NonNullable<Reason['by']> }) {
+  return (
+    <span title={`${kind} ${id}`}>
+      {KINDS[kind]}
+      {name}
+    </span>
+  );
 }
 
 const TEXTS: Record<Reason['cause'], (id: string | null) => ReactNode> = {

@@ -5,9 +5,9 @@ import { useFunctions } from '../../features/functions/queries.ts';
 import { EventGist } from '../../features/lists/event-gist.tsx';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import { CopyButton, Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
-import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRowActions } from './row-actions.tsx';
 
@@ -18,9 +18,9 @@ function columnsOf(functions: FunctionsById, compact: boolean): Column<ListedRun
     {
       id: 'status',
       header: 'Status',
-      width: '6.75rem',
+      width: 'min(16rem, 34vw)',
       isFixed: true,
-      cell: ({ status }) => <RunStatusBadge status={status} />,
+      cell: (run) => <RunStateBadge run={run} />,
     },
     {
       id: 'function',

@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { RunWithHistory } from '../../api/types.ts';
+import { attemptOf } from '../../features/runs/attempts.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
-import { RunStatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CancelReason } from './cancel-reason.tsx';
 import { Trace } from './trace.tsx';
@@ -24,7 +25,7 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
     <Card>
       <DescriptionList>
         <DescriptionItem term="Status">
-          <RunStatusBadge status={run.status} />
+          <RunStateBadge run={run} brief />
         </DescriptionItem>
         <DescriptionItem term="Function">
           <Link to="/functions/$id" params={{ id: run.function_id }} className={LINK}>
@@ -36,11 +37,7 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
             {eventName ?? <Id id={run.event_id} />}
           </Link>
         </DescriptionItem>
-        <DescriptionItem term="Attempts">
-          {run.run_started_at === null
-            ? 'None yet'
-            : `${attemptsOf(run)}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`}
-        </DescriptionItem>
+        <DescriptionItem term="Attempt">{attemptOf(run, maxAttempts)}</DescriptionItem>
         <DescriptionItem term="Queued">
           <Time at={run.queued_at} />
         </DescriptionItem>
@@ -93,11 +90,6 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
       </DescriptionList>
     </Card>
   );
-}
-
-/** The function and each of its steps have their own attempts: the highest number of any. */
-function attemptsOf({ attempt, history }: RunWithHistory): number {
-  return history.reduce((most, entry) => Math.max(most, entry.attempt ?? 0), attempt) + 1;
 }
 
 function RunLink({ id }: { id: string }) {

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApps } from '../../features/apps/queries.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
+import { STATUS_TABS } from '../../features/runs/status-filter.ts';
 import {
   fromLocalInput,
   searchParamsOf,
@@ -17,8 +18,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 
 const route = getRouteApi('/runs');
 
-const STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
-const TABS = [['all', 'All'], ...STATUSES.map((status) => [status, status] as const)] as const;
+const TABS = [['all', 'All'] as const, ...STATUS_TABS];
 
 const NO_FILTERS = {
   q: undefined,

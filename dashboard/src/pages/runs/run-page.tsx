@@ -3,6 +3,7 @@ import { useHasAccess } from '../../api/current-user.ts';
 import type { RunWithHistory } from '../../api/types.ts';
 import { useFunction } from '../../features/functions/queries.ts';
 import { hasEnded } from '../../features/runs/run.ts';
+import { STATE_LABELS } from '../../features/runs/run-state.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
@@ -45,13 +46,13 @@ function Known({ run }: { run: RunWithHistory }) {
   return (
     <Page
       title={fn?.name ?? run.function_id}
-      tabTitle={`${run.status}: ${fn?.name ?? run.function_id}`}
+      tabTitle={`${STATE_LABELS[run.state.kind]}: ${fn?.name ?? run.function_id}`}
       description={<span className="font-mono text-xs break-all">{run.run_id}</span>}
       actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
         <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
-        <WaitStatus run={run} maxAttempts={maxAttempts} />
+        <WaitStatus run={run} />
         {run.error && (
           <Card title={hasEnded(run) ? 'Error' : 'Last error'}>
             <div className="p-4">

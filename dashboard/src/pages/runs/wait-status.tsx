@@ -1,75 +1,128 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { RunWithHistory } from '../../api/types.ts';
+import type { RunState, RunWithHistory } from '../../api/types.ts';
+import { attemptText } from '../../features/runs/attempts.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { relative, Time, useNow } from '../../ui/time.tsx';
+import { Moment, relative, useNow } from '../../ui/time.tsx';
 import { LimitStatus } from './limit-status.tsx';
 
 const SHOWN = 3;
 
+type HistoryEntry = RunWithHistory['history'][number];
+
 /** What a run waits for, and until when. */
-export function WaitStatus({ run, maxAttempts }: { run: RunWithHistory; maxAttempts: number | undefined }) {
+export function WaitStatus({ run }: { run: RunWithHistory }) {
+  const { state, waiting, history } = run;
   if (hasEnded(run)) return null;
-  if (run.waiting)
-    return (
-      <Banner className="bg-warn-soft">
-        <LimitStatus waiting={run.waiting} />
-      </Banner>
-    );
-  if (run.next_try_at)
-    return (
-      <NextAttempt
-        at={run.next_try_at}
-        attempts={run.run_started_at === null ? 0 : run.attempt + 1}
-        maxAttempts={maxAttempts}
-      />
-    );
-  const waiting = run.history.filter(({ status, op }) => status === 'Waiting' && op !== 'StepPlanned');
-  if (waiting.length === 0) return null;
+  const waits = history.filter(({ status, op }) => status === 'Waiting' && op !== 'StepPlanned').sort(byEnd);
+  const isWarning = waiting !== null || state.kind === 'retrying';
+  const first = firstLine(run);
+  if (!first && waits.length === 0) return null;
   return (
-    <Banner className="border border-line bg-surface">
+    <Banner className={isWarning ? 'bg-warn-soft' : 'border border-line bg-surface'}>
       <ul>
-        {waiting.slice(0, SHOWN).map(({ step_id, op, name, until }) => (
-          <li key={step_id}>
-            {op === 'Sleep' && 'Sleeping'}
-            {op === 'WaitForEvent' && (
-              <>
-                Waiting for event <code className="font-mono text-xs">{name}</code>
-              </>
-            )}
-            {op === 'WaitForSignal' && (
-              <>
-                Waiting for signal <code className="font-mono text-xs">{name}</code>
-              </>
-            )}
-            {(op === 'Gateway' || op === 'AIGateway') && <>Waiting for the response to the request of {name}</>}
-            {op === 'InvokeFunction' && <>Waiting for the function invoked by {name}</>}
-            {until && (
-              <>
-                {op === 'Sleep' ? ', wakes ' : ', times out '}
-                <Time at={until} />
-              </>
-            )}
+        {first && <li>{first}</li>}
+        {waits.slice(0, SHOWN).map((entry) => (
+          <li key={entry.step_id}>
+            <Wait entry={entry} />
           </li>
         ))}
-        {waiting.length > SHOWN && <li className="text-muted">and {waiting.length - SHOWN} more</li>}
+        {waits.length > SHOWN && <li className="text-muted">and {waits.length - SHOWN} more</li>}
       </ul>
     </Banner>
   );
 }
 
-/** @param attempts so far */
-function NextAttempt({ at, attempts, maxAttempts }: { at: string; attempts: number; maxAttempts: number | undefined }) {
-  const inMs = Date.parse(at) - useNow();
-  const label = `Attempt ${attempts + 1}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`;
+/** Of what is not in the history. */
+function firstLine({ waiting, state }: RunWithHistory): ReactNode {
+  if (waiting) return <LimitStatus waiting={waiting} />;
+  if (state.kind === 'retrying') return <NextAttempt state={state} />;
+  if (state.kind === 'queued' && state.until)
+    return (
+      <>
+        Starts <Moment at={state.until} />
+      </>
+    );
+  return null;
+}
+
+function byEnd(one: HistoryEntry, other: HistoryEntry): number {
+  return endOf(one) - endOf(other);
+}
+
+function endOf({ until }: HistoryEntry): number {
+  return until === null ? Number.MAX_SAFE_INTEGER : Date.parse(until);
+}
+
+function Wait({ entry }: { entry: HistoryEntry }) {
+  const { op, name, waits_for, until, if: expression, invoked } = entry;
+  const isStep = waits_for !== null && waits_for !== name;
   return (
-    <Banner className="bg-warn-soft">
-      {label} starts{' '}
-      <time dateTime={at} title={at} className="font-medium tabular-nums">
+    <>
+      {op === 'Sleep' && 'Sleeping'}
+      {(op === 'WaitForEvent' || op === 'WaitForSignal') && (
+        <>
+          Waiting for {op === 'WaitForEvent' ? 'event' : 'signal'} <Code>{waits_for ?? name}</Code>
+          {expression && (
+            <>
+              {' '}
+              if <Code>{expression}</Code>
+            </>
+          )}
+        </>
+      )}
+      {(op === 'Gateway' || op === 'AIGateway') && <>Requesting {name}: waiting for the response</>}
+      {op === 'InvokeFunction' && (
+        <>
+          Invoking <Code>{invoked?.function_id ?? name}</Code>
+          {invoked && (
+            <>
+              {' in '}
+              <Link to="/runs/$id" params={{ id: invoked.run_id }} className="text-accent underline">
+                its run
+              </Link>
+            </>
+          )}
+        </>
+      )}
+      {until && (
+        <>
+          {' until '}
+          <Moment at={until} />
+        </>
+      )}
+      {(isStep || op === 'Sleep') && <span className="text-muted"> · {name}</span>}
+    </>
+  );
+}
+
+function NextAttempt({ state: { attempt, max_attempts, until, step } }: { state: RunState }) {
+  const now = useNow();
+  const inMs = until === undefined ? 0 : Date.parse(until) - now;
+  return (
+    <>
+      {capitalized(attemptText(attempt, max_attempts))}
+      {step && (
+        <>
+          {' of step '}
+          <Code>{step.name}</Code>
+        </>
+      )}
+      {' starts '}
+      <time dateTime={until} title={until} className="font-medium tabular-nums">
         {inMs > 0 ? relative(inMs) : 'now'}
       </time>
-    </Banner>
+    </>
   );
+}
+
+function Code({ children }: { children: ReactNode }) {
+  return <code className="font-mono text-xs">{children}</code>;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Banner({ className, children }: { className: string; children: ReactNode }) {

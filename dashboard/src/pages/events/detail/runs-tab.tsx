@@ -1,11 +1,13 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ListedRun } from '../../../api/types.ts';
+import { useFunctions } from '../../../features/functions/queries.ts';
+import { attemptOf } from '../../../features/runs/attempts.ts';
+import { RunStateBadge } from '../../../features/runs/run-state-badge.tsx';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import type { useEventRuns } from './queries.ts';
 
@@ -24,14 +26,14 @@ const COLUMNS: Column<ListedRun>[] = [
       </>
     ),
   },
-  { id: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <RunStatusBadge status={status} /> },
+  { id: 'status', header: 'Status', width: 'min(16rem, 34vw)', cell: (run) => <RunStateBadge run={run} /> },
   {
-    id: 'attempts',
-    header: 'Attempts',
+    id: 'attempt',
+    header: 'Attempt',
     width: '5rem',
     align: 'right',
     hideOnMobile: true,
-    cell: ({ attempt, run_started_at }) => (run_started_at ? attempt + 1 : 0),
+    cell: (run) => <Attempt run={run} />,
   },
   {
     id: 'duration',
@@ -51,6 +53,12 @@ const COLUMNS: Column<ListedRun>[] = [
     cell: ({ queued_at }) => <Time at={queued_at} />,
   },
 ];
+
+function Attempt({ run }: { run: ListedRun }) {
+  const { functions } = useFunctions();
+  const fn = functions?.find(({ id }) => id === run.function_id);
+  return attemptOf(run, fn && fn.retries + 1);
+}
 
 /** Runs that the event triggered. */
 export function RunsTab({

@@ -1,0 +1,16 @@
+/** Attempts are counted in one way everywhere: from 1, of those that the function allows. */
+import type { Run } from '../../api/types.ts';
+
+/** "attempt 2 of 4" */
+export function attemptText(number: number | undefined, max: number | undefined): string {
+  return `attempt ${number ?? 1}${max === undefined ? '' : ` of ${max}`}`;
+}
+
+/** Of the current or last call of a run: "2 of 4". */
+export function attemptOf(
+  { attempt, run_started_at }: Pick<Run, 'attempt' | 'run_started_at'>,
+  max: number | undefined,
+): string {
+  if (run_started_at === null) return 'None yet';
+  return `${attempt + 1}${max === undefined ? '' : ` of ${Math.max(max, attempt + 1)}`}`;
+}
