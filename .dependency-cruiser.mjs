@@ -40,7 +40,7 @@ const PACKAGE_HOMES = [
 const DASHBOARD_LAYERS = [['main.tsx'], ['app'], ['pages'], ['features'], ['ui'], ['api'], ['lib']];
 
 /** The files of src/ whose code, not only whose types, the dashboard's bundle contains. */
-const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts'];
+const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts', 'src/model/errors/stack.ts'];
 
 /** What each folder beside src/ imports apart from itself and packages. */
 const OUTSIDE_SRC = {

@@ -39,6 +39,7 @@ export const GROUPS = [
   'archiver',
   'archive',
   'archive-bytes',
+  'dashboard',
 ] as const;
 export type Group = (typeof GROUPS)[number];
 

@@ -15,6 +15,7 @@ import { archiving } from './rows/archiving.ts';
 import { atWork } from './rows/at-work.ts';
 import { cluster } from './rows/cluster.ts';
 import { compression } from './rows/compression.ts';
+import { dashboard } from './rows/dashboard.ts';
 import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
@@ -73,6 +74,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents
     archiving,
     archiveBytes,
     compression,
+    dashboard,
     ...(soakMinutes > 0 ? [soak] : []),
     ...(isGrowth ? [growth] : []),
     ...(archiveEvents > 0 ? [archiveReads] : []),

@@ -38,6 +38,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The last versions of each webhook, deleted with it',
   },
   {
+    kind: '`saved-views:*`',
+    pattern: /^saved-views:[\w-]+:[\w-]+$/,
+    most: 5,
+    why: 'Views of lists, one hash per environment and user, deleted with either',
+  },
+  {
     kind: '`partition-layout`',
     pattern: /^partition-layout$/,
     most: 1,

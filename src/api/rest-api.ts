@@ -73,6 +73,7 @@ import { runCountRoutes } from './routes/run-counts.ts';
 import { runLogRoutes } from './routes/run-logs.ts';
 import { runMetadataRoutes } from './routes/run-metadata.ts';
 import { runRoutes } from './routes/runs.ts';
+import { savedViewRoutes } from './routes/saved-views.ts';
 import { searchRoutes } from './routes/search.ts';
 import { sendEventRoutes } from './routes/send-events.ts';
 import { settingRoutes } from './routes/settings.ts';
@@ -196,6 +197,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...runMetadataRoutes({ runs, runMetadata }),
     ...runLogRoutes({ runs, runLogs: store.runLogs }),
     ...runRoutes({
+      events,
       runs,
       runMetadata,
       runLists,
@@ -246,7 +248,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...apiKeyRoutes({ apiKeys: store.apiKeys, environments }),
     ...signingKeyRoutes({ signingKeys, environments }),
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
-    ...userRoutes({ users, accounts, publicUrl }),
+    ...userRoutes({ users, savedViews: store.savedViews, environments, accounts, publicUrl }),
+    ...savedViewRoutes({ savedViews: store.savedViews }),
     ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
     ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),

@@ -306,6 +306,9 @@ describe('OpenAPI document', () => {
       await service.waitFor(`/v1/webhooks/${failing}/issues`, ({ body }) => body.data?.length === 1);
       const [{ id: issue }] = await call('GET /v1/webhooks/:id/issues', { id: failing });
       await call('GET /v1/webhook-issues');
+      const { id: view } = await call('POST /v1/views', {}, { list: 'runs', name: 'Failed', query: 'status=Failed' });
+      await call('GET /v1/views');
+      await call('DELETE /v1/views/:id', { id: view });
       await call('GET /v1/webhook-issues/:issue', { issue });
       await call('POST /v1/webhook-issues/:issue/replay', { issue }, { dry_run: true });
       for (const action of ['acknowledge', 'ignore', 'resolve', 'reopen']) {

@@ -26,6 +26,8 @@ describe('dashboard events', () => {
 
   const rows = (page: Page) => page.getByRole('table', { name: 'Events' }).getByRole('row');
 
+  const rowOf = (page: Page, id: string) => rows(page).filter({ has: page.locator(`a[href^="/events/${id}"]`) });
+
   /** Sends an event and waits until it is stored. */
   async function stored(event: object | string): Promise<string> {
     const { body } = await service.post(service.eventPath, event, { 'content-type': 'application/json' });
@@ -53,31 +55,10 @@ describe('dashboard events', () => {
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.waitForURL('**/events?name=paused%2Fx&paused=true');
       const late = await stored({ name: 'paused/x', data: {} });
-      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
-      expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
-      await page.getByRole('button', { name: '1 new', exact: true }).click();
-      await rows(page).filter({ hasText: late }).waitFor();
-    }));
-
-  it('pausing stops events that have arrived but are not shown yet', () =>
-    withPage(async (page) => {
-      await stored({ name: 'early/x', data: {} });
-      await page.clock.install();
-      await open(page, `${service.url}/events?name=early%2Fx`);
-      await rows(page).filter({ hasText: 'early/x' }).waitFor();
-      await page.clock.runFor(1_000);
-      await page.clock.pauseAt(Date.now() + 60_000);
-      const listener = await page.evaluateHandle(() => {
-        const stream = new EventSource('/v1/stream');
-        return { update: new Promise((resolve) => stream.addEventListener('events', resolve)) };
-      });
-      const late = await stored({ name: 'early/x', data: {} });
-      await listener.evaluate(({ update }) => update.then(() => {}));
-      await page.getByRole('button', { name: 'Pause' }).click();
-      await page.getByRole('button', { name: 'Resume' }).waitFor();
-      await page.clock.runFor(1_000);
-      await page.getByRole('button', { name: '1 new', exact: true }).waitFor();
-      expect(await rows(page).filter({ hasText: late }).count()).to.equal(0);
+      await page.getByRole('button', { name: '1 new event – show' }).waitFor();
+      expect(await rowOf(page, late).count()).to.equal(0);
+      await page.getByRole('button', { name: '1 new event – show' }).click();
+      await rowOf(page, late).waitFor();
     }));
 
   it('event list filters by name and ID, and keeps the filters in the URL', () =>
@@ -116,11 +97,11 @@ describe('dashboard events', () => {
       }
       const newest = await stored({ name: 'many/x', data: {} });
       await open(page, `${service.url}/events?name=many%2Fx`);
-      await rows(page).filter({ hasText: newest }).waitFor();
+      await rowOf(page, newest).waitFor();
       expect(await page.getByRole('status', { name: 'Loading' }).count()).to.equal(0);
       const toEnd = async () => {
         await page.keyboard.press('End');
-        return (await rows(page).filter({ hasText: oldest }).count()) > 0;
+        return (await rowOf(page, oldest).count()) > 0;
       };
       // Thousands of rows later.
       await until(toEnd, { describe: 'the oldest event is visible', timeoutMs: 100_000 });

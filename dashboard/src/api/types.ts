@@ -20,6 +20,7 @@ import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
 import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
 import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
+import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { matchSchema } from '../../../src/api/routes/send-events.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
@@ -136,6 +137,8 @@ export type SearchField = z.output<typeof fieldSchema>;
 export type RunState = z.output<typeof runStateSchema>;
 /** `GET /v1/search` */
 export type SearchHits = z.output<typeof hitsSchema>;
+/** `GET /v1/views` */
+export type SavedView = z.output<typeof savedViewSchema>;
 export type LoggedRequest = z.output<typeof loggedSchema>;
 /** `GET /v1/webhooks/:id/requests` */
 export type ListedRequest = z.output<typeof listedRequestSchema>;

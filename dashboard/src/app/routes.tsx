@@ -9,10 +9,13 @@ import {
 import { STATUS_CHOICES } from '../features/runs/status-filter.ts';
 import { ISSUE_KINDS } from '../features/webhooks/issues.ts';
 import { parseSearch, stringifySearch } from '../lib/query-string.ts';
-import { flag, integer, oneOf, searchSchema, text } from '../lib/search-params.ts';
+import { flag, integer, oneOf, searchSchema, text, time } from '../lib/search-params.ts';
 import { Loading } from '../ui/loading.tsx';
 import { ErrorPage, NotFoundPage } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
+
+/** Of lists whose views can be saved. */
+const LIST_VIEW = { columns: text, density: oneOf(['compact', 'comfortable']) };
 
 const root = createRootRoute({
   component: Shell,
@@ -31,7 +34,16 @@ const overview = createRoute({
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: searchSchema({ q: text, name: text, source: text, id: text, from: text, to: text, paused: flag }),
+  validateSearch: searchSchema({
+    q: text,
+    name: text,
+    source: text,
+    id: text,
+    from: time,
+    to: time,
+    paused: flag,
+    ...LIST_VIEW,
+  }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),
 });
 
@@ -56,8 +68,9 @@ const runs = createRoute({
     status: oneOf(STATUS_CHOICES),
     function: text,
     app: text,
-    from: text,
-    to: text,
+    from: time,
+    to: time,
+    ...LIST_VIEW,
   }),
   component: lazyRouteComponent(() => import('../pages/runs/list-page.tsx')),
 });
@@ -85,7 +98,7 @@ const errorGroup = createRoute({
 const replays = createRoute({
   getParentRoute: () => root,
   path: '/replays',
-  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: text, to: text, ids: text }),
+  validateSearch: searchSchema({ new: flag, q: text, name: text, source: text, from: time, to: time, ids: text }),
   component: lazyRouteComponent(() => import('../pages/replays/list-page.tsx')),
 });
 
@@ -139,6 +152,7 @@ const webhook = createRoute({
     request: text,
     sample: text,
     outcome: oneOf(['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected']),
+    ...LIST_VIEW,
   }),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
 });

@@ -8,6 +8,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { AccountMenu } from './account.tsx';
 import { AttentionCount } from './attention-count.tsx';
+import { IgnoredParams } from './ignored-params.tsx';
 import { NAV_ITEMS, type NavItem } from './navigation.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { StatusStrip } from './status-strip.tsx';
@@ -80,6 +81,7 @@ export function Shell() {
         <TopBar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} onShortcuts={() => setShortcuts(true)} />
         <StatusStrip />
         <main id="content" tabIndex={-1} className="outline-none">
+          <IgnoredParams />
           <Outlet />
         </main>
       </div>

@@ -2,7 +2,16 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are rendered, absolutely positioned, which table elements do not allow
 import { createColumnHelper, type RowData, tableFeatures, useTable } from '@tanstack/react-table';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { Loading } from './loading.tsx';
 import { type SelectableRows, useSelectionColumn } from './row-selection/selection-column.tsx';
@@ -18,6 +27,10 @@ export interface Column<Row> {
   width: string;
   align?: 'right';
   hideOnMobile?: boolean;
+  /** Only shown where it is chosen. */
+  isOptional?: boolean;
+  /** Always shown. */
+  isFixed?: boolean;
 }
 
 interface DataTableProps<Row extends RowData> {
@@ -32,6 +45,8 @@ interface DataTableProps<Row extends RowData> {
   onEndReached?(): void;
   loadingMore?: boolean;
   rowHeight?: number;
+  /** One line per row, close together. */
+  compact?: boolean;
   /** Rows have a checkbox; undefined: they have none. */
   selectable?: SelectableRows<Row> | undefined;
 }
@@ -43,7 +58,8 @@ const HEADER_PX = 40;
 
 /** A virtualized table: only visible rows are rendered and in the table's model. The page scrolls, not the table. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, rows, rowKey, onOpen, onEndReached, loadingMore = false, rowHeight = 44, selectable } = props;
+  const { label, rows, rowKey, onOpen, onEndReached, loadingMore = false, rowHeight = 44, compact = false } = props;
+  const { selectable } = props;
   const columns: readonly Column<Row>[] = useSelectionColumn({ columns: props.columns, rows, rowKey, selectable });
   const body = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<string>();
@@ -51,11 +67,12 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const visibleColumns = useMemo(() => columns.filter((column) => wide || !column.hideOnMobile), [columns, wide]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => rowHeight,
+    estimateSize: useCallback(() => rowHeight, [rowHeight]),
     overscan: 12,
     scrollMargin: usePageOffset(body),
     scrollPaddingStart: HEADER_PX,
-    getItemKey: (index) => keyAt(rows, index, rowKey),
+    // A new function would have all positions computed anew.
+    getItemKey: useCallback((index: number) => keyAt(rows, index, rowKey), [rows, rowKey]),
   });
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
@@ -92,7 +109,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         <div role="rowgroup" className="sticky top-0 z-10 rounded-t-lg border-b border-line bg-surface">
           <div
             role="row"
-            className="grid gap-x-4 px-4 py-2 text-xs font-medium text-muted"
+            className={`grid gap-x-4 px-4 text-xs font-medium text-muted ${compact ? 'py-1' : 'py-2'}`}
             style={{ gridTemplateColumns: tracks }}
           >
             {visibleColumns.map(({ id, header, headerCell, align }) => (
@@ -119,7 +136,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
                 onClick={(event) => {
                   if (onOpen && isPlainClick(event)) onOpen(row.original);
                 }}
-                className={`absolute inset-x-0 grid items-center gap-x-4 border-line px-4 py-2 data-selected:bg-accent-soft ${item.index === rows.length - 1 ? '' : 'border-b'} ${onOpen ? 'cursor-pointer hover:bg-sunken' : ''}`}
+                className={`absolute inset-x-0 grid items-center gap-x-4 border-line px-4 ${compact ? 'py-0.5 text-sm' : 'py-2'} data-selected:bg-accent-soft ${item.index === rows.length - 1 ? '' : 'border-b'} ${onOpen ? 'cursor-pointer hover:bg-sunken' : ''}`}
                 style={{
                   gridTemplateColumns: tracks,
                   transform: `translateY(${item.start - virtual.options.scrollMargin}px)`,

@@ -6,18 +6,20 @@ interface PageProps {
   tabTitle?: string;
   description?: ReactNode;
   actions?: ReactNode;
+  /** Little space above the content: for lists. */
+  dense?: boolean;
   children: ReactNode;
 }
 
 /** Layout of every page: heading, actions, content. */
-export function Page({ title, tabTitle, description, actions, children }: PageProps) {
+export function Page({ title, tabTitle, description, actions, dense = false, children }: PageProps) {
   const tab = tabTitle ?? (typeof title === 'string' ? title : undefined);
   useEffect(() => {
     document.title = tab ? `${tab} · Tidegate` : 'Tidegate';
   }, [tab]);
   return (
-    <div className="mx-auto w-full max-w-[86rem] px-4 pt-6 pb-24 sm:px-8">
-      <header className="mb-6 flex flex-wrap items-start gap-x-6 gap-y-3">
+    <div className={`mx-auto w-full max-w-[86rem] px-4 pb-24 sm:px-8 ${dense ? 'pt-3' : 'pt-6'}`}>
+      <header className={`${dense ? 'mb-2' : 'mb-6'} flex flex-wrap items-start gap-x-6 gap-y-3`}>
         <div className="min-w-0 flex-1 basis-56">
           <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
           {description && <p className="mt-1 text-muted">{description}</p>}

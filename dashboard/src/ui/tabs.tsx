@@ -13,7 +13,7 @@ export function Tabs({
   param?: string;
 }) {
   return (
-    <nav aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav aria-label={label} className="mb-3 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(([id, text]) => (
         <Link
           key={id}

@@ -15,7 +15,10 @@ export const toast = {
 };
 
 function request(...message: Parameters<Show>): void {
-  if (show) return show(...message);
+  if (show) {
+    show(...message);
+    return;
+  }
   pending.push(message);
   isWanted = true;
   for (const listener of listeners) listener();

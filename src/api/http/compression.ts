@@ -15,7 +15,8 @@ const WITH_CREDENTIALS = /^\/v1\/(?:webhooks|environments|event-keys|api-keys|us
 
 /** Protects against BREACH: the length of a compressed response reveals its content to an attacker who chooses a part of it and sees the
  *  encrypted traffic. Responses to requests that another site made the browser send, and responses with credentials, are not compressed.
- *  Neither are streams, whose messages compression would delay. */
+ *  Live updates compress their messages themselves (shared-gzip.ts), each for itself: they tell of a payload once, so that no two guesses of an
+ *  attacker who sends events are compressed with it. */
 export function compressResponses(): Middleware {
   const compress = koaCompress({
     threshold: THRESHOLD_BYTES,
@@ -29,6 +30,11 @@ export function compressResponses(): Middleware {
     if (isCrossSite(ctx) || WITH_CREDENTIALS.test(ctx.path) || !acceptsAny(ctx)) ctx.compress = false;
     await compress(ctx, next);
   };
+}
+
+/** Whether a stream of live updates may be compressed for the client. */
+export function acceptsGzipStream(ctx: Context): boolean {
+  return !isCrossSite(ctx) && ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
 }
 
 /** koa-compress fails when the client accepts no encoding, not even `identity`; such a client gets the response uncompressed. */

@@ -22,6 +22,7 @@ const TAGS: Record<string, string> = {
   Functions: 'Functions that apps have registered.',
   Apps: 'Your programs that host functions. They register by themselves, or when asked to here.',
   Webhooks: 'URLs for providers. A transform turns each request into an event; a request log keeps the requests.',
+  Views: 'Filters and columns of a list in the dashboard, saved under a name.',
   'Holding page': 'Webhook events without a valid environment. They trigger nothing until they are assigned to one.',
   Environments:
     'Each environment has its own events, functions, runs and deduplication IDs. Branch environments share keys and webhooks.',

@@ -1,10 +1,13 @@
 /** Server-sent events: forwards the live updates of the store to the clients that follow an environment, at most four messages of a kind per
- *  second. Without clients it does nothing. */
-import { PassThrough, type Readable } from 'node:stream';
+ *  second, and one while there are many updates. A message is compressed once for all clients. Without clients it does nothing. */
+import type { Readable } from 'node:stream';
 import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
+import { PartStream, SharedPart } from '../http/shared-gzip.ts';
 import { presentLiveUpdate } from '../views/live.ts';
 
 const PING_MS = 15_000;
+/** Between two messages while there are many updates. */
+const BUSY_INTERVAL_MS = 1_000;
 /** How often the access of each client is checked again. */
 const RECHECK_MS = 5_000;
 /** How long a browser waits before it reconnects. */
@@ -13,12 +16,17 @@ const RETRY_MS = 2_000;
 const MAX_BUFFERED_BYTES = 1_048_576;
 const MAX_CLIENTS = 1_000;
 
-const HELLO = 'event: hello\ndata: {}\n\n';
+const HELLO_TEXT = 'event: hello\ndata: {}\n\n';
+const HELLO = new SharedPart(HELLO_TEXT);
+const FIRST = new SharedPart(`retry: ${RETRY_MS}\n${HELLO_TEXT}`);
+const PING = new SharedPart(': ping\n\n');
 
 export interface StreamClient {
   env: string;
   /** Whether the client also gets updates of the whole installation. */
   seesInstallation: boolean;
+  /** Whether it gets the stream compressed. */
+  gzip: boolean;
   /** Whether the client may still follow the stream. Rejects when that cannot be checked. */
   isAllowed(): Promise<boolean>;
 }
@@ -27,7 +35,7 @@ export class LiveStreams {
   readonly #feed: LiveFeed;
   readonly #channels = new Map<string, Channel>();
   readonly #installationChannel: Channel;
-  readonly #clients = new Map<PassThrough, StreamClient>();
+  readonly #clients = new Map<PartStream, StreamClient>();
   #timers: NodeJS.Timeout[] = [];
   #closed = false;
 
@@ -40,7 +48,7 @@ export class LiveStreams {
   /** undefined: there are too many clients, or the process shuts down. */
   open(client: StreamClient): Readable | undefined {
     if (this.#closed || this.#clients.size >= MAX_CLIENTS) return undefined;
-    const stream = new PassThrough();
+    const stream = new PartStream({ gzip: client.gzip, maxBufferedBytes: MAX_BUFFERED_BYTES });
     const channels = [this.#channelOf(client.env), ...(client.seesInstallation ? [this.#installationChannel] : [])];
     this.#clients.set(stream, client);
     for (const channel of channels) channel.join(stream);
@@ -50,14 +58,14 @@ export class LiveStreams {
       if (this.#clients.size === 0) this.#stopTimers();
     });
     if (this.#timers.length === 0) this.#startTimers();
-    send(stream, `retry: ${RETRY_MS}\n${HELLO}`);
+    stream.send(FIRST);
     return stream;
   }
 
   /** Ends all streams and opens no more. */
   close(): void {
     this.#closed = true;
-    for (const stream of this.#clients.keys()) stream.end();
+    for (const stream of this.#clients.keys()) stream.finish();
     this.#stopTimers();
   }
 
@@ -69,7 +77,7 @@ export class LiveStreams {
 
   #startTimers(): void {
     this.#timers = [
-      setInterval(() => this.#sendAll(': ping\n\n'), PING_MS).unref(),
+      setInterval(() => this.#sendAll(PING), PING_MS).unref(),
       setInterval(() => this.#recheckAccess(), RECHECK_MS).unref(),
     ];
   }
@@ -80,15 +88,15 @@ export class LiveStreams {
     this.#channels.clear();
   }
 
-  #sendAll(text: string): void {
-    for (const stream of this.#clients.keys()) send(stream, text);
+  #sendAll(part: SharedPart): void {
+    for (const stream of this.#clients.keys()) stream.send(part);
   }
 
   #recheckAccess(): void {
     for (const [stream, client] of this.#clients) {
       // When Redis does not answer, the stream goes on.
       client.isAllowed().then(
-        (allowed) => void (allowed || stream.end()),
+        (allowed) => void (allowed || stream.finish()),
         () => undefined,
       );
     }
@@ -97,8 +105,8 @@ export class LiveStreams {
 
 /** The clients that follow one environment, or the installation. */
 class Channel {
-  readonly #streams = new Set<PassThrough>();
-  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates));
+  readonly #streams = new Set<PartStream>();
+  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates), BUSY_INTERVAL_MS);
   readonly #feed: LiveFeed;
   readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;
@@ -108,12 +116,12 @@ class Channel {
     this.#env = env;
   }
 
-  join(stream: PassThrough): void {
+  join(stream: PartStream): void {
     this.#streams.add(stream);
     this.#stopListening ??= this.#feed.subscribe(this.#env, (updates) => this.#buffer.addAll(updates));
   }
 
-  leave(stream: PassThrough): void {
+  leave(stream: PartStream): void {
     this.#streams.delete(stream);
     if (this.#streams.size > 0) return;
     this.#stopListening?.();
@@ -124,13 +132,7 @@ class Channel {
     const messages = updates.map((update) => {
       return `event: ${update.kind}\ndata: ${JSON.stringify(presentLiveUpdate(update))}\n\n`;
     });
-    const text = messages.join('');
-    for (const stream of this.#streams) send(stream, text);
+    const part = new SharedPart(messages.join(''));
+    for (const stream of this.#streams) stream.send(part);
   }
-}
-
-function send(stream: PassThrough, text: string): void {
-  if (stream.writableEnded) return;
-  if (stream.writableLength + stream.readableLength > MAX_BUFFERED_BYTES) stream.destroy();
-  else stream.write(text);
 }

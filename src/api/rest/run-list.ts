@@ -7,10 +7,12 @@ import type { Dialect } from '../../model/apps/app.ts';
 import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import { gistSchema } from '../views/gist.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
 import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
 import type { Reply } from './route.ts';
+import type { EventBrief } from './run-events.ts';
 
 export const listedRunSchema = runSchema
   .extend({
@@ -20,6 +22,14 @@ export const listedRunSchema = runSchema
       .meta({ description: 'What the function returned; null before it has. Only present when requested' }),
     error: runSchema.shape.error.optional().meta({
       description: 'Its name, the beginning of its message, and its code; stack, cause and data only when requested',
+    }),
+    event_name: z
+      .string()
+      .optional()
+      .meta({ description: 'Name of the event that triggered it; only with fields=event' }),
+    event_gist: gistSchema.optional().meta({
+      description:
+        'The first plain values of the data of that event; only with fields=event. Both are absent where the event is not at hand',
     }),
     state: runStateSchema,
     ...omittedField,
@@ -38,6 +48,8 @@ export interface RunListOptions {
   stoppedEarly?: StoppedEarly | undefined;
   /** Those of the large fields that are wanted. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
+  /** By event ID; undefined: they are not wanted. */
+  events?: ReadonlyMap<string, EventBrief> | undefined;
   dialect: Dialect;
 }
 
@@ -51,13 +63,13 @@ export async function listOfRuns(
   { listedRuns: runs, runStates }: RunListDeps,
   env: string,
   page: readonly Run[],
-  { next, stoppedEarly, fields, dialect }: RunListOptions,
+  { next, stoppedEarly, fields, events, dialect }: RunListOptions,
 ): Promise<Reply> {
   const states = await runStates.of(page);
   const shortened = fields.includes('error') ? (shown: object) => shown : withShortError;
-  const withState = ({ id }: Run, shown: object) => {
+  const withState = ({ id, eventId }: Run, shown: object) => {
     const state = states.get(id);
-    return { ...shortened(shown), ...(state && { state: presentRunState(state) }) };
+    return { ...shortened(shown), ...events?.get(eventId), ...(state && { state: presentRunState(state) }) };
   };
   if (!fields.includes('output'))
     return listReply(page, {

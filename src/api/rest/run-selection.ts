@@ -89,7 +89,18 @@ export function selectionOf(
 export function filteredBy(
   env: string,
   statuses: readonly RunStatus[],
-  { state, function_id, app, event_id, id_prefix, error, fingerprint, search, queued_after: after, queued_before }: RunFilter,
+  {
+    state,
+    function_id,
+    app,
+    event_id,
+    id_prefix,
+    error,
+    fingerprint,
+    search,
+    queued_after: after,
+    queued_before,
+  }: RunFilter,
   nowMs: number,
 ): RunSelection {
   const before = Math.min(queued_before ?? nowMs, nowMs);

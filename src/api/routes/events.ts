@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
+import { gistOf } from '../../model/events/gist.ts';
 import { listEvents } from '../rest/event-list.ts';
 import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -63,7 +64,10 @@ export function eventRoutes({
         ...searchQuery,
         received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        include: z.enum(['runs']).optional().meta({ description: 'runs: the runs that each event triggered' }),
+        include: listQuery(['runs', 'gist']).meta({
+          description:
+            'runs: the runs that each event triggered; gist: the first plain values of its data, on one line',
+        }),
         exclude: z
           .enum(['data'])
           .optional()
@@ -73,16 +77,17 @@ export function eventRoutes({
       data: z.array(listedEventSchema),
       errors: ['not_found', 'archive_unavailable', 'searches_full'],
       async handle({ env, query, dialect }) {
-        const { received_after, received_before, include, exclude, cursor, ...filters } = query;
+        const { received_after, received_before, include = [], exclude, cursor, ...filters } = query;
         const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
         const timeRange = { after: received_after, before: received_before, cursor: position };
         const page = await listEvents({ eventLists, searches }, { env, ...filters, timeRange }, Date.now());
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event, env, dialect);
-          return exclude === 'data' ? rest : { ...rest, data };
+          const gist = include.includes('gist') && { gist: gistOf(data) };
+          return exclude === 'data' ? { ...rest, ...gist } : { ...rest, data, ...gist };
         });
         const ids = data.map(({ internal_id }) => internal_id);
-        const triggered = include && (await runLists.briefsByEvent(env, ids));
+        const triggered = include.includes('runs') && (await runLists.briefsByEvent(env, ids));
         const rows = data.map((event, i) => ({
           ...event,
           ...(triggered && { runs: triggered[i]?.map(presentBrief) ?? [] }),

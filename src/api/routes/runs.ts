@@ -15,6 +15,7 @@ import { RUN_STATES } from '../../model/runs/run-state.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
+import { eventsOfRuns } from '../rest/run-events.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
 import { runsInStates } from '../rest/runs-in-states.ts';
@@ -75,6 +76,7 @@ const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 export interface RunRouteDeps {
+  events: History['events'];
   runs: History['runs'];
   runMetadata: History['runMetadata'];
   runLists: History['runLists'];
@@ -99,6 +101,7 @@ function nextCallsOf(
 }
 
 export function runRoutes({
+  events: storedEvents,
   runs,
   runMetadata,
   runLists,
@@ -151,9 +154,10 @@ export function runRoutes({
         ...searchQuery,
         queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
         queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        fields: fieldsQuery(LARGE_FIELDS).meta({
+        fields: fieldsQuery([...LARGE_FIELDS, 'event']).meta({
           description:
-            'output: includes the output of each run; error: the whole error, with its stack, cause and data. Both may be large',
+            'output: includes the output of each run; error: the whole error, with its stack, cause and data; both may be large. ' +
+            'event: name and gist of the event that triggered the run',
         }),
         ...pageQuery(timePosition),
       }),
@@ -177,10 +181,12 @@ export function runRoutes({
         const page = await (state
           ? runsInStates(read, runStates, { states: state, statuses: status, cursor, limit })
           : read(status, cursor, limit));
+        const events = fields.includes('event') ? await eventsOfRuns(storedEvents, env, page.found) : undefined;
         return listOfRuns({ listedRuns, runStates }, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,
-          fields,
+          fields: LARGE_FIELDS.filter((field) => fields.includes(field)),
+          events,
           dialect,
         });
       },

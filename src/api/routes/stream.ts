@@ -6,6 +6,7 @@ import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
+import { acceptsGzipStream } from '../http/compression.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { LiveStreams } from '../rest/live-streams.ts';
 import { ownParameters, validate } from '../rest/validation.ts';
@@ -29,7 +30,9 @@ export function streamRoute({ principals, environments, liveStreams }: StreamRou
     if (env !== PRODUCTION && !(await environments.findOrFetch(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
+    const gzip = acceptsGzipStream(ctx);
     const stream = liveStreams.open({
+      gzip,
       env,
       seesInstallation: principalOf(ctx).environment === undefined,
       isAllowed: () => isStillAllowed(ctx, principals),
@@ -41,6 +44,8 @@ export function streamRoute({ principals, environments, liveStreams }: StreamRou
       });
     }
     ctx.type = 'text/event-stream';
+    ctx.vary('accept-encoding');
+    if (gzip) ctx.set('content-encoding', 'gzip');
     // Without this nginx buffers the messages.
     ctx.set('x-accel-buffering', 'no');
     // A connection kept alive after the stream would delay the shutdown of web.

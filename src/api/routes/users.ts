@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
+import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
+import { type SavedViews, viewOwnerOf } from '../../store/auth/saved-views.ts';
 import type { Unchanged, Users } from '../../store/auth/users.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import type { Accounts } from '../auth/accounts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -24,11 +27,13 @@ const params = z.object({ id: z.string() });
 
 export interface UserRouteDeps {
   users: Users;
+  savedViews: SavedViews;
+  environments: Environments;
   accounts: Accounts;
   publicUrl: string | undefined;
 }
 
-export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route[] {
+export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: UserRouteDeps): Route[] {
   const shared = { tag: 'Users', access: 'admin', scope: 'installation' } as const;
   const linkTo = (token: string, origin: string) => `${publicUrl ?? origin}/set-password?token=${token}`;
 
@@ -97,6 +102,8 @@ export function userRoutes({ users, accounts, publicUrl }: UserRouteDeps): Route
       errors: ['not_found', 'last_admin'],
       async handle({ params: { id } }) {
         changed(await users.remove(id), id);
+        const envs = [PRODUCTION, ...(await environments.all()).map(({ name }) => name)];
+        await savedViews.removeAll(envs, viewOwnerOf({ kind: 'user', id }));
         return {};
       },
     }),

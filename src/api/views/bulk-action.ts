@@ -86,8 +86,21 @@ export const bulkDryRunSchema = z
   .meta({ id: 'BulkActionDryRun' });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
-  const { statuses, states, functionId, app, eventId, idPrefix, error, fingerprint, search, after, before, runCount, startedBy } =
-    selection;
+  const {
+    statuses,
+    states,
+    functionId,
+    app,
+    eventId,
+    idPrefix,
+    error,
+    fingerprint,
+    search,
+    after,
+    before,
+    runCount,
+    startedBy,
+  } = selection;
   return {
     action,
     filter: {

@@ -6,6 +6,7 @@ import { eventSchema } from '../../model/events/event.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { omittedField } from '../rest/list-response.ts';
+import { gistSchema } from './gist.ts';
 import { runSchema } from './run.ts';
 import { time } from './time.ts';
 
@@ -48,6 +49,7 @@ export const listedEventSchema = storedEventSchema
   .extend({
     data: eventSchema.shape.data.optional().meta({ description: 'Omitted with exclude=data' }),
     ...omittedField,
+    gist: gistSchema.optional().meta({ description: 'The first plain values of the data; only with include=gist' }),
     runs: z
       .array(runBriefSchema)
       .optional()

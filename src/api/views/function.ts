@@ -35,9 +35,12 @@ const detailedTriggerSchema = triggerSchema
     last_tick: z
       .object({
         at: z.iso.datetime(),
-        run: z.object({ run_id: z.string(), status: z.enum(RUN_STATUSES) }).nullable().meta({
-          description: 'null: it started none, as while the function was paused; or the run is no longer stored',
-        }),
+        run: z
+          .object({ run_id: z.string(), status: z.enum(RUN_STATUSES) })
+          .nullable()
+          .meta({
+            description: 'null: it started none, as while the function was paused; or the run is no longer stored',
+          }),
       })
       .nullable()
       .optional()

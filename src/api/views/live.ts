@@ -4,6 +4,8 @@ import { RUN_STATUSES } from '../../model/runs/run.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
+import { gistSchema } from './gist.ts';
+import { time } from './time.ts';
 
 /** The data of each kind of message. */
 export const liveSchemas = {
@@ -19,21 +21,34 @@ export const liveSchemas = {
           name: z.string(),
           received_at: z.iso.datetime(),
           source: z.string(),
+          gist: gistSchema,
         }),
       ),
     })
-    .meta({ description: 'Ingested events, oldest first; at most the last 100' }),
+    .meta({ description: 'Ingested events, oldest first; at most the last 200' }),
   runs: z
     .object({
       count: z
         .int()
-        .meta({ description: 'Number of runs that changed since the previous message; at most 100 are listed' }),
+        .meta({ description: 'Number of changes of runs since the previous message; at most 200 runs are listed' }),
+      created: z.int().meta({ description: 'Number of runs that were created since the previous message' }),
       runs: z.array(
         z.object({
           run_id: z.string(),
           function_id: z.string(),
           event_id: z.string(),
           status: z.enum(RUN_STATUSES),
+          queued_at: z.iso.datetime().optional(),
+          run_started_at: z.iso.datetime().optional(),
+          ended_at: z.iso.datetime().optional(),
+          error: z.string().nullable().optional().meta({
+            description:
+              'The beginning of the error of its last failed attempt; null: none failed, or a later one succeeded',
+          }),
+          replay_id: z.string().optional(),
+          created: z.literal(true).optional().meta({ description: 'The run was created since the previous message' }),
+          event_name: z.string().optional().meta({ description: 'Of a run that was created' }),
+          event_gist: gistSchema.optional().meta({ description: 'Of a run that was created: as in lists of runs' }),
         }),
       ),
     })
@@ -61,12 +76,12 @@ export const liveSchemas = {
 export type LiveKind = keyof typeof liveSchemas;
 
 /** The data of the message for an update. */
-export function presentLiveUpdate({ kind, count, items }: LiveUpdate): object {
+export function presentLiveUpdate({ kind, count, created, items }: LiveUpdate): object {
   switch (kind) {
     case 'events':
       return { count, events: (items as LiveUpdateOf['events'][]).map(presentEvent) };
     case 'runs':
-      return { count, runs: (items as LiveUpdateOf['runs'][]).map(presentRun) };
+      return { count, created, runs: (items as LiveUpdateOf['runs'][]).map(presentRun) };
     case 'webhook-requests':
       return { requests: (items as LiveUpdateOf['webhook-requests'][]).map(presentRequest) };
     case 'held-events':
@@ -76,12 +91,26 @@ export function presentLiveUpdate({ kind, count, items }: LiveUpdate): object {
   }
 }
 
-function presentEvent({ id, name, receivedAt, source }: LiveUpdateOf['events']) {
-  return { internal_id: id, name, received_at: new Date(receivedAt).toISOString(), source };
+function presentEvent({ id, name, receivedAt, source, gist = '' }: LiveUpdateOf['events']) {
+  return { internal_id: id, name, received_at: new Date(receivedAt).toISOString(), source, gist };
 }
 
-function presentRun({ id, functionId, eventId, status }: LiveUpdateOf['runs']) {
-  return { run_id: id, function_id: functionId, event_id: eventId, status };
+function presentRun({ id, functionId, eventId, status, ...more }: LiveUpdateOf['runs']) {
+  const { queuedAt, startedAt, endedAt, error, replayId, created, eventName, gist } = more;
+  return {
+    run_id: id,
+    function_id: functionId,
+    event_id: eventId,
+    status,
+    ...(queuedAt !== undefined && { queued_at: time(queuedAt) as string }),
+    ...(startedAt !== undefined && { run_started_at: time(startedAt) as string }),
+    ...(endedAt !== undefined && { ended_at: time(endedAt) as string }),
+    ...(error !== undefined && { error }),
+    ...(replayId !== undefined && { replay_id: replayId }),
+    ...(created && { created }),
+    ...(eventName !== undefined && { event_name: eventName }),
+    ...(gist !== undefined && { event_gist: gist }),
+  };
 }
 
 function presentRequest({ id, webhookId, outcome }: LiveUpdateOf['webhook-requests']) {

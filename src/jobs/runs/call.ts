@@ -69,7 +69,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   const { failure, one } = result;
   if (failure.retriable && one.attempts.made + 1 < attempts.max) {
     await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
-    deps.telemetry.publishRun(loaded.run, 'Running');
+    deps.telemetry.publishRun(loaded.run, 'Running', failure.error);
     const { continuesAt } = one;
     if (continuesAt === undefined) throw new AttemptFailed(failure.error, failure.retryAfterMs);
     return retryFromCheckpoint({ ...one, continuesAt }, failure, attempts.max, deps);
@@ -195,7 +195,7 @@ async function applyOutcome(
   if (outcome.kind !== 'steps') return undefined;
   const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
   const failure = continued ? undefined : await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome), deps);
-  deps.telemetry.publishRun(loaded.run, 'Running');
+  deps.telemetry.publishRun(loaded.run, 'Running', null);
   if (failure) return { ...failure, retryAfterMs: outcome.retryAfterMs };
   if (job.at !== undefined) await deps.runs.recordAnswered(job.env, job.runId, job.at);
   return undefined;

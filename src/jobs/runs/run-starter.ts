@@ -79,8 +79,9 @@ export class RunStarter {
         delayMs: dueAt - nowMs,
       })),
     );
-    for (const { id, fn, event } of toStart) {
-      telemetry.publishRun({ env: event.env, id, functionId: fn.id, eventId: event.internalId }, 'Queued');
+    for (const { id, fn, event, replayId } of toStart) {
+      const run = { env: event.env, id, functionId: fn.id, eventId: event.internalId, queuedAt: nowMs };
+      telemetry.publishNewRun({ ...run, ...(replayId && { replayId }) }, event);
     }
   }
 

@@ -6,7 +6,9 @@ import type { Invoker } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 
 /** The fields that a run needs of the event that triggered it. */
-export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'>;
+export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'> &
+  // For live updates, where they are at hand.
+  Partial<Pick<Envelope, 'name' | 'payload'>>;
 
 export interface RunToStart {
   id: string;

@@ -156,13 +156,14 @@ export class RunTransitions {
   /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
   async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
     const { runs, telemetry } = this.#deps;
-    const endedAt = Date.now();
+    let endedAt = Date.now();
     let leftOver = await runs.end(run, ending, endedAt);
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
-      leftOver = await runs.end(run, ending, Date.now(), await this.#deps.deferredFunctions.start(run));
+      endedAt = Date.now();
+      leftOver = await runs.end(run, ending, endedAt, await this.#deps.deferredFunctions.start(run));
     }
-    if (leftOver) telemetry.recordRunEnd(run, ending.status, endedAt);
+    if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     await this.#releaseSingleton(run);
     const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
     await this.#deps.failures.count(ended);
@@ -223,6 +224,12 @@ export class RunTransitions {
   async #retriesOf(run: Run): Promise<number> {
     return (await this.#deps.functions.find(run.env, run.functionId))?.retries ?? DEFAULT_RETRIES;
   }
+}
+
+/** A run that is cancelled keeps the error of its last attempt. */
+function errorAfter({ error = null }: { error?: RunError | null }, ending: Ending): RunError | null {
+  if (ending.status === 'Failed') return ending.error;
+  return ending.status === 'Cancelled' ? error : null;
 }
 
 function invocationResult({ id, status, output = 'null', error }: Run): Memo {

@@ -5,8 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Logger } from '../../log.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
+import type { Envelope } from '../../model/events/event.ts';
+import { headOf } from '../../model/events/gist.ts';
 import { newId } from '../../model/ids.ts';
-import type { Ending, HistoryEntry, Run, RunStatus } from '../../model/runs/run.ts';
+import { errorText } from '../../model/runs/error-text.ts';
+import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
 import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
@@ -23,7 +26,11 @@ const FUNCTION_FLUSH_MS = 5_000;
 /** How long the last flush may take at shutdown. */
 const LAST_FLUSH_MS = 2_000;
 
-type RunIdentity = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'>;
+type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
+  Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;
+
+/** Characters of an error that live updates have. */
+const ERROR_CHARS = 200;
 
 /** Steps whose durations are counted: they do something, or wait for somebody. */
 const TIMED_STEPS: ReadonlySet<string | undefined> = new Set([
@@ -79,7 +86,8 @@ export class Telemetry {
       if (ingested || repeat) continue;
       this.#counters.count(env, 'events');
       this.#recorder.eventIngested(Math.max(0, nowMs - receivedAt));
-      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source });
+      const head = headOf(event.payload);
+      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source, head });
     }
   }
 
@@ -102,7 +110,7 @@ export class Telemetry {
 
   /** The first call of a run starts.
    *  @param ms since the run was due */
-  recordRunStart(run: RunIdentity, ms: number): void {
+  recordRunStart(run: ChangedRun, ms: number): void {
     this.#counters.countRun(run.env, run.functionId, 'started');
     this.#functions.count(run.env, run.functionId, 'started');
     this.#counters.time(run.env, 'start', ms);
@@ -119,17 +127,17 @@ export class Telemetry {
     this.#recorder.callInFlight(env, functionId, by);
   }
 
-  /** @param run as it was before its end */
-  recordRunEnd(run: RunIdentity & Pick<Run, 'startedAt'>, status: Ending['status'], nowMs: number): void {
-    const { env, functionId, startedAt } = run;
+  /** @param error null: its last attempt has not failed */
+  recordRunEnd(run: ChangedRun & { endedAt: number }, status: Ending['status'], error: RunError | null): void {
+    const { env, functionId, startedAt, endedAt } = run;
     this.#counters.countRun(env, functionId, COUNTER_OF[status]);
     this.#functions.count(env, functionId, COUNTER_OF[status]);
     // How long a cancelled run took says nothing about its function.
     if (startedAt !== undefined && status !== 'Cancelled') {
-      this.#functions.timeRun(env, functionId, Math.max(0, nowMs - startedAt));
+      this.#functions.timeRun(env, functionId, Math.max(0, endedAt - startedAt));
     }
     this.#recorder.runEnded(status);
-    this.publishRun(run, status);
+    this.publishRun(run, status, error);
   }
 
   /** What is new in the history of a run. */
@@ -144,8 +152,19 @@ export class Telemetry {
     }
   }
 
-  publishRun({ env, id, functionId, eventId }: RunIdentity, status: RunStatus): void {
-    this.#liveUpdates.publish(env, 'runs', { id, functionId, eventId, status });
+  /** @param error null: its last attempt has not failed */
+  publishRun(run: ChangedRun, status: RunStatus, error: RunError | null = run.error ?? null): void {
+    this.#liveUpdates.publish(run.env, 'runs', liveRun(run, status, error));
+  }
+
+  /** @param event that triggers it; without its text there is no gist */
+  publishNewRun(run: ChangedRun, { name, payload }: Partial<Pick<Envelope, 'name' | 'payload'>>): void {
+    this.#liveUpdates.publish(run.env, 'runs', {
+      ...liveRun(run, 'Queued', null),
+      created: true,
+      ...(name !== undefined && { eventName: name }),
+      ...(payload !== undefined && { head: headOf(payload) }),
+    });
   }
 
   publishHeldEvent(id: string): void {
@@ -196,6 +215,21 @@ export class Telemetry {
     this.#functionsFlushedAt = 0;
     await Promise.all([this.flush(nowMs), this.flushFunctions(nowMs)]);
   }
+}
+
+function liveRun(run: ChangedRun, status: RunStatus, error: RunError | null): LiveUpdateOf['runs'] {
+  const { id, functionId, eventId, queuedAt, startedAt, endedAt, replayId } = run;
+  return {
+    id,
+    functionId,
+    eventId,
+    status,
+    ...(queuedAt !== undefined && { queuedAt }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(replayId !== undefined && { replayId }),
+    error: error && errorText(error).slice(0, ERROR_CHARS),
+  };
 }
 
 function callResultOf(outcome: Outcome): CallResult {

@@ -24,13 +24,16 @@ export default {
     'Copy the client secret of the app and paste it here.',
   ],
   transform: `function transform(evt) {
-  return [].concat(evt).map((one) => ({
-    name: "hubspot/" + one.subscriptionType,
+  return [].concat(evt).map((one) => {
     // The ID of HubSpot alone is not unique; a retry has the same values.
-    id: ["hubspot", one.portalId, one.subscriptionId, one.eventId, one.objectId, one.occurredAt].join(":"),
-    ts: one.occurredAt,
-    data: one,
-  }));
+    const ids = [one.portalId, one.subscriptionId, one.eventId, one.objectId, one.occurredAt];
+    return {
+      name: "hubspot/" + one.subscriptionType,
+      id: ids.includes(undefined) ? undefined : ["hubspot", ...ids].join(":"),
+      ts: one.occurredAt,
+      data: one,
+    };
+  });
 }
 `,
   sample: {

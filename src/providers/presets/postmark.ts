@@ -24,7 +24,7 @@ export default {
   const who = evt.Recipient || evt.Email || evt.OriginalRecipient;
   return {
     name: "postmark/" + type,
-    id: ["postmark", type, evt.MessageID, who, at].join(":"),    // no field alone is unique
+    id: evt.MessageID && ["postmark", type, evt.MessageID, who, at].join(":"),    // no field alone is unique
     ts: Date.parse(at) || undefined,
     data: evt,
   };

@@ -33,7 +33,7 @@ export default {
   if (all.length > 100) return { name: "sendgrid/batch", data: { events: all } };
   return all.map((one) => ({
     name: "sendgrid/" + one.event,
-    id: "sendgrid:" + one.sg_event_id,
+    id: one.sg_event_id ? "sendgrid:" + one.sg_event_id : undefined,
     ts: one.timestamp * 1000,    // seconds to milliseconds
     data: one,
   }));

@@ -21,6 +21,7 @@ export const authKeys = (prefix: string) => ({
   rejectionEntries: `${prefix}:rejection-entries`,
   idempotentResponse: (digest: string) => `${prefix}:idempotent-response:${digest}`,
   apiRateLimit: (window: string) => `${prefix}:api-rate-limit:${window}`,
+  savedViews: (env: string, owner: string) => `${prefix}:saved-views:${env}:${owner}`,
 });
 
 export const AUTH_KEY_DECLARATIONS = {
@@ -178,5 +179,13 @@ export const AUTH_KEY_DECLARATIONS = {
     size: 'a number',
     description:
       'Prefix of the keys that rate-limiter-flexible makes: requests of an API key or an app to the REST API in this minute.',
+  },
+  savedViews: {
+    pattern: 'saved-views:<env>:<owner>',
+    type: 'hash',
+    owner: 'auth/saved-views.ts',
+    ttl: 'none: deleted with the user or the environment',
+    size: '1 field per saved view, 100 at most',
+    description: 'View ID → view of a list that a user, or the installation, saved, as JSON.',
   },
 } as const satisfies Record<keyof ReturnType<typeof authKeys>, KeyDeclaration>;

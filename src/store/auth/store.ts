@@ -11,6 +11,7 @@ import { EventKeys } from './event-keys.ts';
 import { IdempotentResponses } from './idempotent-responses.ts';
 import { OneTimeTokens } from './one-time-tokens.ts';
 import { RejectionLog } from './rejection-log.ts';
+import { SavedViews } from './saved-views.ts';
 import { SecretKeyCheck } from './secret-key-check.ts';
 import { Sessions } from './sessions.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
@@ -30,6 +31,7 @@ export interface AuthStore {
   rejectionLog: RejectionLog;
   idempotentResponses: IdempotentResponses;
   apiRateLimits: ApiRateLimits;
+  savedViews: SavedViews;
 }
 
 export function createAuthStore(context: StoreContext, environments: Environments): AuthStore {
@@ -51,6 +53,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
     rejectionLog: new RejectionLog(redis, keys),
     idempotentResponses: new IdempotentResponses(redis, keys, sealer),
     apiRateLimits: new ApiRateLimits(redis, keys, config.apiRateLimit),
+    savedViews: new SavedViews(redis, keys),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Live updates between processes, for open dashboards and streams. An update is a hint and may be lost; the store has the truth.
  *
- *  Updates are buffered and sent as one message per kind, at most four a second, with at most 100 items: the size of messages is bounded
+ *  Updates are buffered and sent as one message per kind, at most four a second, with at most 200 items: the size of messages is bounded
  *  regardless of the load. */
+import { gistOfHead } from '../../model/events/gist.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -9,13 +10,37 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
-/** Items by kind. A later item replaces an earlier one with the same `id`. Times are Unix milliseconds. */
+/** Items by kind. The fields of a later item replace those of an earlier one with the same `id`. Times are Unix milliseconds. */
 export interface LiveUpdateOf {
-  events: { id: string; name: string; receivedAt: number; source: string };
-  runs: { id: string; functionId: string; eventId: string; status: RunStatus };
+  events: WithGist & { id: string; name: string; receivedAt: number; source: string };
+  runs: LiveRun;
   'webhook-requests': { id: string; webhookId: string; outcome: LogOutcome };
   'held-events': { id: string };
   'webhook-issues': { id: string; webhookId: string; kind: IssueKind; state: IssueState };
+}
+
+interface WithGist {
+  /** The beginning of the event (`headOf`); in messages the gist is in its place, which is computed only when they are sent. */
+  head?: string;
+  gist?: string;
+}
+
+/** What is known of a run where it changes. The head is only that of a run that was created: a run may change often, and compressed messages that
+ *  repeat a payload beside texts of others would give it away by their length. */
+export interface LiveRun extends WithGist {
+  id: string;
+  functionId: string;
+  eventId: string;
+  status: RunStatus;
+  queuedAt?: number;
+  startedAt?: number;
+  endedAt?: number;
+  /** Of the last attempt: its name and the beginning of its message; null: none failed, or a later one succeeded. */
+  error?: string | null;
+  replayId?: string;
+  /** The run was created since the last message. */
+  created?: true;
+  eventName?: string;
 }
 
 export type LiveUpdateKind = keyof LiveUpdateOf;
@@ -24,42 +49,60 @@ export type LiveUpdateKind = keyof LiveUpdateOf;
 export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
   kind: Kind;
   count: number;
+  /** How many of them are new: of runs, those that were created. */
+  created: number;
   items: LiveUpdateOf[Kind][];
 }
 
-const MAX_ITEMS = 100;
+const MAX_ITEMS = 200;
 /** Between two messages of a kind. */
 const INTERVAL_MS = 250;
+/** Updates are many where a message has more items than these. */
+const BUSY_ITEMS = 20;
 /** How long the first update after a pause waits for others. */
 const FIRST_WAIT_MS = 10;
 
+interface Buffered {
+  count: number;
+  created: number;
+  items: Map<string, LiveUpdateOf[LiveUpdateKind]>;
+}
+
 /** Buffers updates and sends them in messages. */
 export class LiveUpdateBuffer {
-  readonly #buffered = new Map<LiveUpdateKind, { count: number; items: Map<string, LiveUpdateOf[LiveUpdateKind]> }>();
+  readonly #buffered = new Map<LiveUpdateKind, Buffered>();
   readonly #send: (updates: LiveUpdate[]) => void;
   #timer: NodeJS.Timeout | undefined;
   #sentAt = 0;
+  #intervalMs = INTERVAL_MS;
 
-  constructor(send: (updates: LiveUpdate[]) => void) {
+  readonly #busyIntervalMs: number;
+
+  /** @param busyIntervalMs between two messages while updates are many */
+  constructor(send: (updates: LiveUpdate[]) => void, busyIntervalMs = INTERVAL_MS) {
     this.#send = send;
+    this.#busyIntervalMs = busyIntervalMs;
   }
 
   add<Kind extends LiveUpdateKind>(kind: Kind, item: LiveUpdateOf[Kind]): void {
-    this.#addTo(kind, 1, [item]);
+    const created = kind === 'runs' ? Number((item as LiveRun).created ?? false) : 1;
+    this.#addTo({ kind, count: 1, created, items: [item] });
   }
 
   /** Adds updates that another buffer has sent. */
   addAll(all: readonly LiveUpdate[]): void {
-    for (const { kind, count, items } of all) this.#addTo(kind, count, items);
+    for (const one of all) this.#addTo(one);
   }
 
-  #addTo(kind: LiveUpdateKind, count: number, added: readonly LiveUpdateOf[LiveUpdateKind][]): void {
-    const ofKind = this.#buffered.get(kind) ?? { count: 0, items: new Map() };
+  #addTo({ kind, count, created, items: added }: LiveUpdate): void {
+    const ofKind = this.#buffered.get(kind) ?? { count: 0, created: 0, items: new Map() };
     this.#buffered.set(kind, ofKind);
     ofKind.count += count;
+    ofKind.created += created;
     for (const item of added) {
+      const before = ofKind.items.get(item.id);
       ofKind.items.delete(item.id);
-      ofKind.items.set(item.id, item);
+      ofKind.items.set(item.id, before ? { ...before, ...item } : item);
       if (ofKind.items.size > MAX_ITEMS) ofKind.items.delete(ofKind.items.keys().next().value as string);
     }
     this.#timer ??= setTimeout(() => this.flush(), this.#waitMs()).unref();
@@ -70,17 +113,19 @@ export class LiveUpdateBuffer {
     this.#timer = undefined;
     if (this.#buffered.size === 0) return;
     this.#sentAt = performance.now();
-    const updates = [...this.#buffered].map(([kind, { count, items }]) => ({
+    const updates = [...this.#buffered].map(([kind, { items, ...counts }]) => ({
       kind,
-      count,
+      ...counts,
       items: [...items.values()],
     }));
     this.#buffered.clear();
+    const isBusy = updates.some(({ items }) => items.length > BUSY_ITEMS);
+    this.#intervalMs = isBusy ? this.#busyIntervalMs : INTERVAL_MS;
     this.#send(updates as LiveUpdate[]);
   }
 
   #waitMs(): number {
-    return Math.max(FIRST_WAIT_MS, this.#sentAt + INTERVAL_MS - performance.now());
+    return Math.max(FIRST_WAIT_MS, this.#sentAt + this.#intervalMs - performance.now());
   }
 }
 
@@ -111,8 +156,14 @@ export class LiveUpdatePublisher {
   /** Drops updates while Redis is unavailable: subscribers cannot receive them either. */
   #publish(channel: string, updates: LiveUpdate[]): void {
     if (this.#redis.status !== 'ready') return;
-    publish(this.#redis, channel, JSON.stringify(updates)).catch(() => undefined);
+    const text = JSON.stringify(updates.map((update) => ({ ...update, items: update.items.map(withGist) })));
+    publish(this.#redis, channel, text).catch(() => undefined);
   }
+}
+
+function withGist(of: LiveUpdateOf[LiveUpdateKind]): object {
+  const { head, ...item } = of as WithGist;
+  return head === undefined ? item : { ...item, gist: gistOfHead(head) };
 }
 
 /** Receives updates. It subscribes only to channels that have listeners; the subscriber subscribes again after a reconnection. */

@@ -1,6 +1,6 @@
 /** A paged list of runs whose first page stays current. */
 import type { Stop } from '../../lib/stop.ts';
-import { hasEnded, type ListedRun } from './run.ts';
+import { isOlder, type ListedRun } from './run.ts';
 
 export interface RunPage {
   runs: readonly ListedRun[];
@@ -20,28 +20,8 @@ export function mergeFirstPage(pages: readonly RunPage[], first: RunPage): RunPa
   return [{ ...head, runs: [...first.runs, ...head.runs] }, ...rest];
 }
 
-/** Applies status updates. */
-export function applyStatuses(
-  pages: readonly RunPage[],
-  statuses: ReadonlyMap<string, ListedRun['status']>,
-): RunPage[] {
-  return pages.map((page) => {
-    if (!page.runs.some((run) => isStatusChange(run, statuses))) return page;
-    const runs = page.runs.map((run) =>
-      isStatusChange(run, statuses) ? { ...run, status: statuses.get(run.run_id) as never } : run,
-    );
-    return { ...page, runs };
-  });
-}
-
-/** Ignores late updates for a run that has ended. */
-function isStatusChange(run: ListedRun, statuses: ReadonlyMap<string, ListedRun['status']>): boolean {
-  const status = statuses.get(run.run_id);
-  return status !== undefined && status !== run.status && !hasEnded(run);
-}
-
-/** Lists are sorted newest first, by time, then by ID. */
-function isOlder(run: ListedRun, than: ListedRun): boolean {
-  if (run.queued_at !== than.queued_at) return run.queued_at < than.queued_at;
-  return run.run_id < than.run_id;
+/** The listed runs as they are now; no row moves. */
+export function replaceRuns(pages: readonly RunPage[], { runs }: RunPage): RunPage[] {
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  return pages.map((page) => ({ ...page, runs: page.runs.map((run) => byId.get(run.run_id) ?? run) }));
 }

@@ -1,11 +1,40 @@
 /** A run as the dashboard holds it. */
 import type { ListedRun as ApiListedRun, Run } from '../../api/types.ts';
 
-/** Without its output, which may be megabytes. */
-export type ListedRun = Omit<ApiListedRun, 'output' | 'error' | 'omitted'> & { error: string | null };
+/** What lists show of a run: a list may have 10,000. */
+export type ListedRun = Pick<
+  ApiListedRun,
+  | 'run_id'
+  | 'function_id'
+  | 'event_id'
+  | 'status'
+  | 'queued_at'
+  | 'run_started_at'
+  | 'ended_at'
+  | 'replay_id'
+  | 'event_name'
+  | 'event_gist'
+> &
+  // A live update does not tell it.
+  Partial<Pick<ApiListedRun, 'state'>> & { error: string | null };
 
-export function toListedRun({ output: _, omitted: __, error = null, ...run }: ApiListedRun): ListedRun {
-  return { ...run, error: error && `${error.name}: ${error.message}` };
+export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
+  const { run_id, function_id, event_id, status, queued_at, run_started_at, ended_at, replay_id } = run;
+  const { event_name, event_gist, state } = run;
+  return {
+    run_id,
+    function_id,
+    event_id,
+    status,
+    queued_at,
+    run_started_at,
+    ended_at,
+    replay_id,
+    ...(event_name !== undefined && { event_name }),
+    ...(event_gist !== undefined && { event_gist }),
+    ...(state !== undefined && { state }),
+    error: error && `${error.name}: ${error.message}`,
+  };
 }
 
 export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
@@ -17,4 +46,10 @@ export function runDurationMs(run: Pick<Run, 'status' | 'run_started_at' | 'ende
   const { run_started_at, ended_at } = run;
   if (run_started_at === null || (hasEnded(run) && ended_at === null)) return null;
   return Math.max(0, (ended_at === null ? nowMs : Date.parse(ended_at)) - Date.parse(run_started_at));
+}
+
+/** Lists are sorted newest first, by time, then by ID. */
+export function isOlder(run: ListedRun, than: ListedRun): boolean {
+  if (run.queued_at !== than.queued_at) return run.queued_at < than.queued_at;
+  return run.run_id < than.run_id;
 }

@@ -1,19 +1,12 @@
-/** Time ranges in the URL: `from=24h` is relative to now; `from` and `to` may also be ISO 8601 times. */
+/** Time ranges of runs in the URL (lib/time-filter.ts). */
+import { parseTime as parseMs } from '../../lib/time-filter.ts';
 
 const HOUR_MS = 3_600_000;
-const RANGE_MS: Record<string, number> = {
-  '1h': HOUR_MS,
-  '6h': 6 * HOUR_MS,
-  '24h': 24 * HOUR_MS,
-  '7d': 7 * 24 * HOUR_MS,
-};
 
 /** @returns ISO 8601 for the API; undefined: no such bound */
 export function parseTime(text: string | undefined, nowMs: number): string | undefined {
-  if (text === undefined) return undefined;
-  const rangeMs = RANGE_MS[text];
-  const ms = rangeMs === undefined ? parsedMs(text) : nowMs - rangeMs;
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+  const ms = parseMs(text, nowMs);
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
 export const TIME_RANGES: readonly (readonly [id: string, label: string])[] = [
@@ -27,7 +20,7 @@ export const TIME_RANGES: readonly (readonly [id: string, label: string])[] = [
 
 export function selectedRange(from: string | undefined, to: string | undefined): string {
   if (from === undefined && to === undefined) return 'any';
-  return to === undefined && from !== undefined && from in RANGE_MS ? from : 'between';
+  return to === undefined && from !== undefined && TIME_RANGES.some(([id]) => id === from) ? from : 'between';
 }
 
 /** Query parameters for a selected range. */
@@ -38,16 +31,12 @@ export function searchParamsOf(range: string, nowMs: number): { from: string | u
 
 /** Value of a `datetime-local` input, in the browser's time zone. */
 export function toLocalInput(text: string | undefined): string {
-  const ms = parsedMs(text ?? '');
-  if (Number.isNaN(ms)) return '';
+  const ms = parseMs(text, Date.now());
+  if (ms === undefined) return '';
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 export function fromLocalInput(value: string): string | undefined {
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
-}
-
-function parsedMs(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
 }

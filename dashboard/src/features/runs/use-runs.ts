@@ -2,36 +2,35 @@ import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/r
 import { useCallback, useEffect, useMemo } from 'react';
 import { callApi, type Query } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ListedRun } from '../../api/types.ts';
 import { isExpression } from '../../lib/is-expression.ts';
 import { stopOf } from '../../lib/stop.ts';
-import { useThrottled } from '../../lib/use-throttled.ts';
 import { toListedRun } from './run.ts';
-import { applyStatuses, mergeFirstPage, type RunPage } from './run-pages.ts';
+import type { RunFilters } from './run-filter.ts';
+import type { RunPage } from './run-pages.ts';
 import { statusQuery } from './status-filter.ts';
 import { parseTime } from './time-range.ts';
+import { useLiveRuns } from './use-live-runs.ts';
 
-export interface RunFilters {
-  /** An expression, or a text to look for. */
-  q?: string | undefined;
-  /** A text in the error. */
-  error?: string | undefined;
-  /** Of an error group. */
-  fingerprint?: string | undefined;
-  /** A status or a state (status-filter.ts). */
-  status?: string | undefined;
-  function?: string | undefined;
-  app?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
+export type { RunFilters };
 
 const PAGE_SIZE = 100;
-type Pages = InfiniteData<RunPage, string | undefined>;
+export type RunPages = InfiniteData<RunPage, string | undefined>;
+
+interface RunListOptions {
+  pageSize?: number;
+  enabled?: boolean;
+  /** New runs are counted, not added, while the page is scrolled down. */
+  keepsPosition?: boolean;
+  /** For the filter of an app; undefined: it is not known. */
+  appOf?(functionId: string): string | undefined;
+}
 
 /** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
-export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = true } = {}) {
+export function useRuns(
+  filters: RunFilters,
+  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false, appOf = () => undefined }: RunListOptions = {},
+) {
   const env = useEnv();
   const queries = useQueryClient();
   /** A live update does not tell whether a run meets a search. */
@@ -41,7 +40,7 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   const read = useCallback(
     async (cursor?: string, signal?: AbortSignal): Promise<RunPage> => {
       const [parsedFilters, limit] = JSON.parse(text) as [RunFilters, number];
-      const query = { ...queryOf(parsedFilters), limit, cursor };
+      const query = { ...queryOf(parsedFilters), fields: 'event', limit, cursor };
       const { data, metadata } = await callApi<ListedRun[]>('/v1/runs', { env, query, ...(signal && { signal }) });
       return { runs: data.map(toListedRun), cursor: metadata.cursor, stop: stopOf(metadata) };
     },
@@ -55,28 +54,17 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
     enabled,
     // A search of seconds is not repeated by itself.
     ...(!isLive && { retry: false }),
-    // A refetch would load all pages; `refresh` loads only the first.
+    // A refetch would load all pages; live updates keep the list current.
     staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
   });
-
-  const refresh = useThrottled(
-    useCallback(async () => {
-      if (!queries.getQueryData(key)) return;
-      const first = await read();
-      queries.setQueryData<Pages>(key, (before) => before && withPages(before, mergeFirstPage(before.pages, first)));
-    }, [queries, key, read]),
+  const change = useCallback(
+    (to: (pages: readonly RunPage[]) => RunPage[]) =>
+      queries.setQueryData<RunPages>(key, (before) => before && withPages(before, to(before.pages))),
+    [queries, key],
   );
-  const follow = useCallback(() => {
-    if (isLive) refresh();
-  }, [isLive, refresh]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes a cached list
-  useEffect(follow, [follow, key]);
-  useLiveUpdates('hello', follow);
-  useLiveUpdates('runs', ({ runs }) => {
-    const statuses = new Map(runs.map(({ run_id, status }) => [run_id, status as ListedRun['status']]));
-    queries.setQueryData<Pages>(key, (before) => before && withPages(before, applyStatuses(before.pages, statuses)));
-    follow();
-  });
+  const pages = useCallback(() => queries.getQueryData<RunPages>(key)?.pages, [queries, key]);
+  const live = useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded: result.isSuccess, pages, change, read });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
@@ -93,7 +81,7 @@ export function useRuns(filters: RunFilters, { pageSize = PAGE_SIZE, enabled = t
   useEffect(() => {
     if (runs.length === 0) loadMore();
   }, [runs.length, loadMore]);
-  return { runs, stop, loadMore, goOn, refresh, result };
+  return { runs, stop, loadMore, goOn, result, ...live };
 }
 
 /** The filters as parameters of the API. */
@@ -104,6 +92,6 @@ export function queryOf({ q, error, fingerprint, status, function: functionId, a
   return { search, error, fingerprint, ...statusQuery(status), function_id: functionId, app, ...range };
 }
 
-function withPages({ pageParams }: Pages, pages: RunPage[]): Pages {
+function withPages({ pageParams }: RunPages, pages: RunPage[]): RunPages {
   return { pages, pageParams: pageParams.slice(0, pages.length) };
 }

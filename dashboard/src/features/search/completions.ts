@@ -6,7 +6,12 @@ import type { ExpressionCompletion } from '../../ui/expression-props.ts';
 /** What the environment has. */
 export interface Known {
   /** Variables, and fields of payloads, such as `data.customer.id`. */
-  fields: readonly { path: string; type: string; detail: string }[];
+  fields: readonly {
+    path: string;
+    type: string;
+    detail: string /** A text that a recent event has. */;
+    sample?: string;
+  }[];
   eventNames: readonly string[];
   functionIds: readonly string[];
 }
@@ -83,7 +88,9 @@ function textsOf(
     source: SOURCES,
     ...(kind === 'runs' && { status: RUN_STATUSES, function_id: known.functionIds }),
   };
-  const options = values[name]?.map((value) => ({ label: value, insert: after.startsWith('"') ? value : `${value}"` }));
+  const samples = known.fields.flatMap((field) => (field.path === path && field.sample ? [field.sample] : []));
+  const offered = values[name] ?? (samples.length > 0 ? samples : undefined);
+  const options = offered?.map((value) => ({ label: value, insert: after.startsWith('"') ? value : `${value}"` }));
   return options && { from: end - typed.length, options };
 }
 

@@ -4,6 +4,7 @@ import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { ExpressionField } from '../../ui/expression-field.tsx';
 import { completionsFor } from './completions.ts';
+import { SearchHelp } from './search-help.tsx';
 import { useKnown } from './use-known.ts';
 
 const PLACEHOLDERS: Record<SearchKind, string> = {
@@ -50,9 +51,11 @@ export function SearchBox({
   const shown = refused && typed.trim() === search?.trim() ? refused : undefined;
   return (
     <div className="min-w-0">
-      <div className="mb-1 text-sm font-medium" aria-hidden="true">
-        {label}
-      </div>
+      {label !== 'Search' && (
+        <div className="mb-1 text-sm font-medium" aria-hidden="true">
+          {label}
+        </div>
+      )}
       <div className="flex gap-2">
         <div className="min-w-0 flex-1">
           <ExpressionField
@@ -75,6 +78,7 @@ export function SearchBox({
             <span className="hidden sm:inline">Search</span>
           </Button>
         )}
+        {!atOnce && <SearchHelp of={of} onUse={(example) => onSearch(example)} />}
       </div>
       {shown && <Refusal id={errorId} text={typed} {...shown} />}
     </div>

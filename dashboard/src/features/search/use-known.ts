@@ -34,7 +34,13 @@ export function useKnown(of: SearchKind, name: string | undefined, enabled: bool
   }).data;
   return useMemo(
     () => ({
-      fields: (fields ?? []).map(({ path, type, sample }) => ({ path, type, detail: detailOf(type, sample) })),
+      fields: (fields ?? []).map(({ path, type, sample }) => ({
+        path,
+        type,
+        detail: detailOf(type, sample),
+        // In quotes, a text with some of these characters would be another one.
+        ...(typeof sample === 'string' && !/["\\\n]/.test(sample) && { sample }),
+      })),
       eventNames: (names ?? []).map((each) => each.name),
       functionIds: (functions ?? []).map(({ id }) => id),
     }),

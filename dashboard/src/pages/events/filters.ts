@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Query } from '../../api/client.ts';
 import { isExpression } from '../../lib/is-expression.ts';
+import { parseTime } from '../../lib/time-filter.ts';
 
 export interface Filters {
   /** An expression, or a text to look for. */
@@ -20,18 +21,6 @@ export interface Filters {
 
 export function useFilters(): Filters {
   return useSearch({ from: '/events' });
-}
-
-const RELATIVE_TIME = /^(\d{1,4})([mhd])$/;
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** @returns Unix milliseconds; undefined: no bound, or not a time */
-export function parseTime(text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  const [, count, unit] = RELATIVE_TIME.exec(text) ?? [];
-  if (count) return now - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
 }
 
 export interface TimeRange {

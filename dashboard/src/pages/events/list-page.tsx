@@ -1,14 +1,19 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
+import { useDensity, useListView } from '../../features/lists/list-preferences.ts';
+import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
+import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
 import { TextResults } from '../../features/search/text-results.tsx';
 import { isExpression } from '../../lib/is-expression.ts';
 import { Button } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icon.tsx';
 import { Page } from '../../ui/page.tsx';
-import { useWebhooks } from './event-source.tsx';
+import { useEventKeyNames, useWebhooks } from './event-source.tsx';
 import { type Filters, useFilters, useListQuery, useTimeRange } from './filters.ts';
+import { columnsOf } from './list/columns.tsx';
 import { EventList } from './list/event-list.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
 import { Histogram } from './list/histogram.tsx';
@@ -24,6 +29,7 @@ export default function EventsPage() {
   const range = useTimeRange(filters);
   const navigate = useNavigate({ from: '/events' });
   const webhooks = useWebhooks(env);
+  const keys = useEventKeyNames();
   const canWrite = useHasAccess('write');
   const [sending, setSending] = useState(false);
   const query = useListQuery(filters, range);
@@ -31,10 +37,17 @@ export default function EventsPage() {
   const events = useEventRows(env, query, !isText);
   // A live update does not tell whether an event meets a search.
   const ended = range.before !== undefined || filters.id !== undefined || filters.q !== undefined;
-  const { unseen, show } = useLiveEvents({ filters, ended, ...events });
+  const { unseen, more, show } = useLiveEvents({ filters, ended, loaded: events.list.isSuccess, ...events });
+  const compact = useDensity('events') === 'compact';
+  const { functions } = useFunctions();
+  const columns = useMemo(() => {
+    const names = new Map(functions?.map(({ id, name }) => [id, name]));
+    return columnsOf({ webhooks, keys, functions: names }, compact);
+  }, [webhooks, keys, functions, compact]);
+  const view = useListView('events', columns);
   const change = useCallback(
-    (to: Partial<Record<keyof Filters, unknown>>) =>
-      void navigate({ search: (before) => ({ ...before, ...to }) as never, replace: true, resetScroll: false }),
+    (to: Partial<Record<keyof Filters, unknown>>, replace = false) =>
+      void navigate({ search: (before) => ({ ...before, ...to }) as never, replace, resetScroll: false }),
     [navigate],
   );
   const showNew = () => {
@@ -51,6 +64,7 @@ export default function EventsPage() {
   return (
     <Page
       title="Events"
+      dense
       actions={
         <>
           {query.search !== undefined && (
@@ -67,6 +81,8 @@ export default function EventsPage() {
               {paused ? 'Resume' : 'Pause'}
             </Button>
           )}
+          <SavedViewsMenu list="events" params={view.params} />
+          <ColumnsMenu view={view} />
           <Button
             icon="replay"
             disabled={!canWrite || isText || filters.id !== undefined}
@@ -95,31 +111,13 @@ export default function EventsPage() {
           onSelectRange={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}
         />
       )}
-      <NewEventsButton count={unseen} onShow={showNew} />
+      <NewRowsButton count={unseen} more={more} what="event" onShow={showNew} />
       {isText ? (
         <TextResults env={env} text={filters.q as string} />
       ) : (
-        <EventList filters={filters} webhooks={webhooks} events={events} />
+        <EventList filters={filters} view={view} events={events} />
       )}
       <SendDialog title="Send event" open={sending} event={EXAMPLE} onClose={() => setSending(false)} />
     </Page>
-  );
-}
-
-/** Sticky, so that it is visible below the top of the list. */
-function NewEventsButton({ count, onShow }: { count: number; onShow(): void }) {
-  return (
-    <div role="status" className="pointer-events-none sticky top-12 z-20 flex h-0 justify-center">
-      {count > 0 && (
-        <button
-          type="button"
-          onClick={onShow}
-          className="pointer-events-auto inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-4 text-sm font-medium whitespace-nowrap text-accent-text shadow-lg hover:brightness-110"
-        >
-          <Icon name="arrow-up" />
-          {count.toLocaleString()} new
-        </button>
-      )}
-    </div>
   );
 }

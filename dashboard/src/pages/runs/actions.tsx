@@ -6,7 +6,7 @@ import { hasEnded } from '../../features/runs/run.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { CANCEL_EXPLANATION } from './columns.tsx';
+import { CANCEL_EXPLANATION } from './row-actions.tsx';
 import { useRunActions } from './use-run-actions.ts';
 
 /** Actions for the run in its current state.

@@ -1,128 +1,168 @@
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
-import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
+import { useMemo } from 'react';
+import type { ListedFunction } from '../../api/types.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import { EventGist } from '../../features/lists/event-gist.tsx';
+import type { ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
 import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { Id } from '../../ui/code-block.tsx';
+import { CopyButton, Id } from '../../ui/code-block.tsx';
 import type { Column } from '../../ui/data-table.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRunActions } from './use-run-actions.ts';
+import { useRowActions } from './row-actions.tsx';
 
-const COLUMNS: Column<ListedRun>[] = [
-  { id: 'status', header: 'Status', width: 'min(16rem, 34vw)', cell: (run) => <RunStateBadge run={run} /> },
-  { id: 'function', header: 'Function', width: 'minmax(0, 2fr)', cell: (run) => <Name run={run} /> },
-  {
-    id: 'event',
-    header: 'Event',
-    width: 'minmax(0, 9rem)',
-    hideOnMobile: true,
-    cell: ({ event_id: id }) => (
-      <Link to="/events/$id" params={{ id }} className="text-muted hover:text-accent hover:underline">
-        <Id id={id} maxChars={15} />
-      </Link>
-    ),
-  },
-  {
-    id: 'duration',
-    header: 'Duration',
-    width: '6rem',
-    align: 'right',
-    hideOnMobile: true,
-    cell: (run) => <RunDuration run={run} />,
-  },
-  { id: 'queued', header: 'Queued', width: '5rem', align: 'right', cell: (run) => <Queued run={run} /> },
-];
+type FunctionsById = ReadonlyMap<string, ListedFunction>;
 
-function Name({ run }: { run: ListedRun }) {
-  return (
+function columnsOf(functions: FunctionsById, compact: boolean): Column<ListedRun>[] {
+  return [
+    {
+      id: 'status',
+      header: 'Status',
+      width: 'min(16rem, 34vw)',
+      isFixed: true,
+      cell: (run) => <RunStateBadge run={run} />,
+    },
+    {
+      id: 'function',
+      header: 'Function',
+      width: 'minmax(0, 1.2fr)',
+      isFixed: true,
+      cell: (run) => <Name run={run} name={functions.get(run.function_id)?.name} compact={compact} />,
+    },
+    { id: 'event', header: 'Event', width: 'minmax(0, 1.6fr)', hideOnMobile: true, cell: (run) => <Event run={run} /> },
+    {
+      id: 'app',
+      header: 'App',
+      width: 'minmax(0, 8rem)',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ function_id: id }) => <span className="block truncate text-muted">{functions.get(id)?.app ?? '–'}</span>,
+    },
+    {
+      id: 'run-id',
+      header: 'Run ID',
+      width: '16rem',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ run_id: id }) => <CopyableId id={id} />,
+    },
+    {
+      id: 'event-id',
+      header: 'Event ID',
+      width: '16rem',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ event_id: id }) => <CopyableId id={id} />,
+    },
+    {
+      id: 'started',
+      header: 'Started',
+      width: '6rem',
+      align: 'right',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ run_started_at }) => <Muted at={run_started_at} />,
+    },
+    {
+      id: 'ended',
+      header: 'Ended',
+      width: '6rem',
+      align: 'right',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ ended_at }) => <Muted at={ended_at} />,
+    },
+    {
+      id: 'duration',
+      header: 'Duration',
+      width: '6rem',
+      align: 'right',
+      hideOnMobile: true,
+      cell: (run) => <RunDuration run={run} />,
+    },
+    {
+      id: 'queued',
+      header: 'Queued',
+      width: '5.5rem',
+      align: 'right',
+      cell: ({ queued_at }) => <Muted at={queued_at} />,
+    },
+  ];
+}
+
+/** @param name of the function, where the list of functions is loaded and has it */
+function Name({ run, name, compact }: { run: ListedRun; name: string | undefined; compact: boolean }) {
+  const { run_id: id, function_id, replay_id, error } = run;
+  const link = (
+    <Link
+      to="/runs/$id"
+      params={{ id }}
+      title={`${function_id}\n${id}`}
+      className={`truncate font-medium hover:underline ${compact ? 'max-w-full shrink-0' : 'block'}`}
+    >
+      {name ?? function_id}
+    </Link>
+  );
+  const note = (replay_id || error) && (
+    <span className={`truncate text-xs text-muted ${compact ? 'min-w-0' : 'block'}`} title={error ?? undefined}>
+      {replay_id && <span title="Started by a replay">{error ? 'replayed · ' : 'replayed'}</span>}
+      {error}
+    </span>
+  );
+  return compact ? (
+    <span className="flex min-w-0 items-baseline gap-2">
+      {link}
+      {note}
+    </span>
+  ) : (
     <>
-      <Link to="/runs/$id" params={{ id: run.run_id }} className="block truncate font-medium hover:underline">
-        {run.function_id}
-      </Link>
-      {(run.replay_id || run.error) && (
-        <p className="truncate text-xs text-muted">
-          {run.replay_id && <span title="Started by a replay">{run.error ? 'replayed · ' : 'replayed'}</span>}
-          {run.error}
-        </p>
-      )}
+      {link}
+      {note}
     </>
   );
 }
 
-function Queued({ run }: { run: ListedRun }) {
+function Event({ run: { event_id: id, event_name, event_gist } }: { run: ListedRun }) {
+  return (
+    <Link
+      to="/events/$id"
+      params={{ id }}
+      title={id}
+      className="block min-w-0 text-muted hover:text-accent hover:underline"
+    >
+      {event_name === undefined ? <Id id={id} maxChars={15} /> : <EventGist name={event_name} gist={event_gist} />}
+    </Link>
+  );
+}
+
+function CopyableId({ id }: { id: string }) {
+  return (
+    <span className="flex items-center gap-1">
+      <Id id={id} />
+      <span className="-my-2">
+        <CopyButton text={id} label={`Copy ${id}`} />
+      </span>
+    </span>
+  );
+}
+
+function Muted({ at }: { at: string | null }) {
   return (
     <span className="text-muted">
-      <Time at={run.queued_at} />
+      <Time at={at} />
     </span>
   );
 }
 
 /** @param canWrite without it there are no buttons
  *  @returns the columns, and the confirmation dialog to render next to the table */
-export function useRunColumns(onDone: () => void, canWrite: boolean) {
-  const { cancel, rerun } = useRunActions();
-  const [confirming, setConfirming] = useState<string>();
-  const [busy, setBusy] = useState<string>();
-  const runAction = async (id: string, action: (id: string) => Promise<unknown>) => {
-    setBusy(id);
-    await action(id);
-    setBusy(undefined);
-    setConfirming(undefined);
-    onDone();
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the actions do not depend on the render
-  const columns = useMemo((): Column<ListedRun>[] => {
-    if (!canWrite) return COLUMNS;
-    const cell = (run: ListedRun) => {
-      const { run_id: id, function_id: fn } = run;
-      if (!hasEnded(run))
-        return (
-          <IconButton
-            icon="close"
-            label={`Cancel run of ${fn}`}
-            disabled={busy === id}
-            onClick={() => setConfirming(id)}
-          />
-        );
-      return (
-        <IconButton
-          icon="retry"
-          label={`Re-run ${fn}`}
-          disabled={busy === id}
-          onClick={() => void runAction(id, rerun)}
-        />
-      );
-    };
-    return [...COLUMNS, { id: 'Actions', header: '', width: '2rem', align: 'right', hideOnMobile: true, cell }];
-  }, [canWrite, busy]);
-  const dialog = (
-    <CancelDialog
-      open={confirming !== undefined}
-      busy={busy !== undefined}
-      onClose={() => setConfirming(undefined)}
-      onCancel={() => void runAction(confirming as string, cancel)}
-    />
+export function useRunColumns(onDone: () => void, { canWrite, compact }: { canWrite: boolean; compact: boolean }) {
+  const { functions } = useFunctions();
+  const { column, dialog } = useRowActions(onDone);
+  const byId = useMemo(() => new Map(functions?.map((fn) => [fn.id, fn])), [functions]);
+  const columns = useMemo(
+    () => [...columnsOf(byId, compact), ...(canWrite ? [column] : [])],
+    [byId, compact, canWrite, column],
   );
   return { columns, dialog };
-}
-
-export const CANCEL_EXPLANATION =
-  'The function is not called again and its waits are dropped. A call in progress is not aborted, but its response is ignored. This cannot be undone; you can re-run the function from the start.';
-
-function CancelDialog(props: { open: boolean; busy: boolean; onClose(): void; onCancel(): void }) {
-  const footer = (
-    <>
-      <Button onClick={props.onClose}>Keep running</Button>
-      <Button variant="danger" busy={props.busy} onClick={props.onCancel}>
-        Cancel run
-      </Button>
-    </>
-  );
-  return (
-    <Dialog open={props.open} title="Cancel this run?" onClose={props.onClose} footer={footer}>
-      {CANCEL_EXPLANATION}
-    </Dialog>
-  );
 }

@@ -5,6 +5,7 @@ import type { ListedFunction } from '../../api/types.ts';
 import { curlSnippet } from '../../features/events/snippets/curl.ts';
 import { sendTarget } from '../../features/events/snippets/target.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 
 /** @param filtered filters are active */
@@ -14,8 +15,9 @@ export function RunsEmptyState({ filtered }: { filtered: boolean }) {
   const { functions } = useFunctions();
   if (filtered) {
     return (
-      <EmptyState title="No matching runs">
-        <Link to="/runs" className="text-accent underline">
+      <EmptyState title="No results">
+        <p className="mb-4">No run matches all filters.</p>
+        <Link to="/runs" className={buttonClass()}>
           Clear filters
         </Link>
       </EmptyState>

@@ -35,8 +35,8 @@ const NO_FILTERS = {
 export function Filters({ error }: { error: Error | null }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (changes: RunFilters) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace: true });
+  const set = (changes: RunFilters, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace, resetScroll: false });
   const { q, error: errorText, fingerprint, function: functionId, app, from, to } = search;
   const range = selectedRange(from, to);
   return (
@@ -63,9 +63,9 @@ export function Filters({ error }: { error: Error | null }) {
         <ErrorFilter key={errorText} value={errorText} onChange={(text) => set({ error: text })} />
         {range === 'between' && (
           <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
-            <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value })} />
+            <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value }, true)} />
             <span className="text-sm text-muted">and</span>
-            <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value })} />
+            <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value }, true)} />
           </div>
         )}
         {fingerprint && <ErrorGroupFilter fingerprint={fingerprint} onRemove={() => set({ fingerprint: undefined })} />}

@@ -1,6 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
+import { useFunctions } from '../../features/functions/queries.ts';
+import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
+import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
+import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
+import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
 import { BulkButtons } from '../../features/runs/bulk/bulk-buttons.tsx';
 import { useRunCount } from '../../features/runs/bulk/requests.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
@@ -21,36 +26,55 @@ import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
 
 const route = getRouteApi('/runs');
+const LIST = 'runs';
 
 export default function RunsPage() {
   const env = useEnv();
-  const filters = route.useSearch();
+  const filters = filtersOf(route.useSearch());
   const isText = filters.q !== undefined && !isExpression(filters.q);
-  const list = useRuns(filters, { enabled: !isText });
+  const { functions } = useFunctions();
+  const appOf = (id: string) => functions?.find((fn) => fn.id === id)?.app;
+  const list = useRuns(filters, { enabled: !isText, keepsPosition: true, appOf });
+  const compact = useDensity(LIST) === 'compact';
+  const { columns, dialog } = useRunColumns(list.refresh, { canWrite: useHasAccess('write'), compact });
+  const view = useListView(LIST, columns);
   return (
     <Page
       title="Runs"
-      description="Each execution of a function on an event, newest first."
+      dense
       actions={
-        filters.q !== undefined &&
-        !isText && (
-          <Button icon="retry" busy={list.result.isFetching} onClick={() => void list.result.refetch()}>
-            Refresh
-          </Button>
-        )
+        <>
+          {filters.q !== undefined && !isText && (
+            <Button icon="retry" busy={list.result.isFetching} onClick={() => void list.result.refetch()}>
+              Refresh
+            </Button>
+          )}
+          <SavedViewsMenu list={LIST} params={view.params} />
+          <ColumnsMenu view={view} />
+        </>
       }
     >
       <Filters error={list.result.error} />
-      {isText ? <TextResults env={env} text={filters.q as string} /> : <Runs filters={filters} list={list} />}
+      {isText ? (
+        <TextResults env={env} text={filters.q as string} />
+      ) : (
+        <Runs filters={filters} list={list} view={view} />
+      )}
+      {dialog}
     </Page>
   );
 }
 
-function Runs({ filters, list }: { filters: RunFilters; list: ReturnType<typeof useRuns> }) {
+interface RunsProps {
+  filters: RunFilters;
+  list: ReturnType<typeof useRuns>;
+  view: ListView<ListedRun>;
+}
+
+function Runs({ filters, list, view }: RunsProps) {
   const navigate = route.useNavigate();
-  const { runs, stop, loadMore, goOn, refresh, result } = list;
+  const { runs, stop, loadMore, goOn, result } = list;
   const canWrite = useHasAccess('write');
-  const { columns, dialog } = useRunColumns(refresh, canWrite);
   const env = useEnv();
   const selection = useRowSelection(JSON.stringify([env, filters]));
   const isAny = selection.all || selection.keys.size > 0;
@@ -67,15 +91,17 @@ function Runs({ filters, list }: { filters: RunFilters; list: ReturnType<typeof 
   if (runs.length === 0) return result.isFetching ? <Loading /> : <RunsEmptyState filtered={isFiltered(filters)} />;
   return (
     <>
+      <NewRowsButton count={list.unseen} more={list.more} what="run" onShow={list.show} />
       <DataTable
         label="Runs"
-        columns={columns}
+        columns={view.shown}
         rows={runs}
-        rowKey={({ run_id }) => run_id}
+        rowKey={keyOf}
         onOpen={open}
         onEndReached={loadMore}
         loadingMore={result.isFetchingNextPage}
-        rowHeight={52}
+        rowHeight={ROW_PX[view.density]}
+        compact={view.density === 'compact'}
         selectable={canWrite ? { selection, labelOf } : undefined}
       />
       <SelectionBar
@@ -90,15 +116,21 @@ function Runs({ filters, list }: { filters: RunFilters; list: ReturnType<typeof 
         />
       </SelectionBar>
       {notice}
-      {dialog}
     </>
   );
 }
+
+const keyOf = ({ run_id }: ListedRun) => run_id;
 
 function labelOf({ function_id, run_id }: ListedRun): string {
   return `run of ${function_id}, ${run_id}`;
 }
 
-function isFiltered({ env: _, ...filters }: RunFilters & { env?: unknown }): boolean {
+/** Without what only says how the list looks. */
+function filtersOf({ q, error, status, function: fn, app, from, to }: RunFilters): RunFilters {
+  return { q, error, status, function: fn, app, from, to };
+}
+
+function isFiltered(filters: RunFilters): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }

@@ -1,30 +1,41 @@
 import { Link } from '@tanstack/react-router';
 import type { RunSummary, Webhook } from '../../../api/types.ts';
+import { CopyButton, Id } from '../../../ui/code-block.tsx';
 import type { Column } from '../../../ui/data-table.tsx';
 import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { Source } from '../event-source.tsx';
+import { type EventKeyNames, Source } from '../event-source.tsx';
 import type { EventRow } from './event-pages.ts';
 
-export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
+/** What IDs are called. */
+interface Names {
+  webhooks: readonly Webhook[];
+  keys: EventKeyNames;
+  functions: ReadonlyMap<string, string>;
+}
+
+export function columnsOf({ webhooks, keys, functions }: Names, compact: boolean): Column<EventRow>[] {
   return [
     {
       id: 'event',
       header: 'Event',
-      width: 'minmax(0, 1.2fr)',
-      cell: ({ internal_id, name, duplicates, runs }) => (
-        <>
-          <Link to="/events/$id" params={{ id: internal_id }} className="block truncate font-medium hover:underline">
-            {name}
-          </Link>
-          <span className="flex items-center gap-2 text-xs text-muted">
-            <span className="truncate font-mono">{internal_id}</span>
-            {duplicates > 0 && <span className="whitespace-nowrap">+{duplicates} duplicates</span>}
+      width: 'minmax(0, 1.6fr)',
+      isFixed: true,
+      cell: (row) => <Event row={row} functions={functions} compact={compact} />,
+    },
+    {
+      id: 'event-id',
+      header: 'Event ID',
+      width: '16rem',
+      hideOnMobile: true,
+      isOptional: true,
+      cell: ({ internal_id: id }) => (
+        <span className="flex items-center gap-1">
+          <Id id={id} />
+          <span className="-my-2">
+            <CopyButton text={id} label={`Copy ${id}`} />
           </span>
-          <span className="mt-1 block md:hidden">
-            <Runs runs={runs} />
-          </span>
-        </>
+        </span>
       ),
     },
     {
@@ -32,23 +43,23 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
       header: 'Runs',
       width: 'minmax(0, 1.4fr)',
       hideOnMobile: true,
-      cell: ({ runs }) => <Runs runs={runs} />,
+      cell: ({ runs }) => <Runs runs={runs} functions={functions} compact={compact} />,
     },
     {
       id: 'source',
       header: 'Source',
-      width: 'minmax(0, 11rem)',
+      width: 'minmax(0, 9rem)',
       hideOnMobile: true,
       cell: ({ source }) => (
-        <span className="block truncate text-sm">
-          <Source source={source} webhooks={webhooks} />
+        <span className="block truncate text-sm" title={source}>
+          <Source source={source} webhooks={webhooks} keys={keys} />
         </span>
       ),
     },
     {
       id: 'received',
       header: 'Received',
-      width: '6rem',
+      width: '5.5rem',
       align: 'right',
       cell: ({ received_at }) => (
         <span className="text-sm text-muted">
@@ -59,13 +70,61 @@ export function columnsOf(webhooks: readonly Webhook[]): Column<EventRow>[] {
   ];
 }
 
+interface CellProps {
+  functions: Names['functions'];
+  compact: boolean;
+}
+
+function Event({ row, functions, compact }: CellProps & { row: EventRow }) {
+  const { internal_id: id, name, gist, duplicates, runs } = row;
+  const link = (
+    <Link
+      to="/events/$id"
+      params={{ id }}
+      title={`${name}\n${id}`}
+      className={`truncate font-medium hover:underline ${compact ? 'max-w-full shrink-0' : 'block'}`}
+    >
+      {name}
+    </Link>
+  );
+  const more = (
+    <>
+      {gist && (
+        <span className="truncate font-mono text-xs text-muted" title={gist}>
+          {gist}
+        </span>
+      )}
+      {duplicates > 0 && <span className="text-xs whitespace-nowrap text-muted">+{duplicates} duplicates</span>}
+    </>
+  );
+  return (
+    <>
+      {compact ? (
+        <span className="flex min-w-0 items-baseline gap-2">
+          {link}
+          {more}
+        </span>
+      ) : (
+        <>
+          {link}
+          <span className="flex items-center gap-2">{more}</span>
+        </>
+      )}
+      <span className="mt-1 block md:hidden">
+        <Runs runs={runs} functions={functions} compact={compact} />
+      </span>
+    </>
+  );
+}
+
 const SHOWN_RUNS = 3;
 
-function Runs({ runs }: { runs: readonly RunSummary[] }) {
+function Runs({ runs, functions, compact }: CellProps & { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return <span className="text-xs text-muted">No runs</span>;
+  const shown = compact ? 1 : SHOWN_RUNS;
   return (
-    <span className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-      {runs.slice(0, SHOWN_RUNS).map(({ run_id, function_id, status }) => (
+    <span className={`flex min-w-0 items-center gap-x-3 gap-y-1 ${compact ? '' : 'flex-wrap'}`}>
+      {runs.slice(0, shown).map(({ run_id, function_id, status }) => (
         <Link
           key={run_id}
           to="/runs/$id"
@@ -74,10 +133,18 @@ function Runs({ runs }: { runs: readonly RunSummary[] }) {
           className="inline-flex max-w-full min-w-0 items-center gap-1.5 hover:underline"
         >
           <RunStatusBadge status={status} />
-          <span className="truncate text-sm text-muted">{function_id}</span>
+          <span className="truncate text-sm text-muted">{functions.get(function_id) ?? function_id}</span>
         </Link>
       ))}
-      {runs.length > SHOWN_RUNS && <span className="text-xs text-muted">and {runs.length - SHOWN_RUNS} more</span>}
+      {runs.length > shown && (
+        <span className="text-xs whitespace-nowrap text-muted" title={runs.slice(shown).map(summaryOf).join('\n')}>
+          and {runs.length - shown} more
+        </span>
+      )}
     </span>
   );
+}
+
+function summaryOf({ function_id, status }: RunSummary): string {
+  return `${function_id}: ${status}`;
 }

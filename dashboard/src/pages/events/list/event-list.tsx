@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useCallback } from 'react';
 import { useHasAccess } from '../../../api/current-user.ts';
 import { useEnv } from '../../../api/environment.ts';
-import type { Webhook } from '../../../api/types.ts';
 import { FirstEvent } from '../../../features/events/first-event.tsx';
+import { type ListView, ROW_PX } from '../../../features/lists/list-preferences.ts';
 import { refusalOf } from '../../../features/search/search-box.tsx';
 import { StoppedEarlyNotice } from '../../../features/search/stopped-early.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -14,23 +14,21 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { type Filters, hasFilters } from '../filters.ts';
-import { columnsOf } from './columns.tsx';
 import type { EventRow } from './event-pages.ts';
 import { SelectedEvents } from './selected-events.tsx';
 import { MAX_ROWS, type useEventRows } from './use-event-rows.ts';
 
 interface EventListProps {
   filters: Filters;
-  webhooks: readonly Webhook[];
+  view: ListView<EventRow>;
   events: ReturnType<typeof useEventRows>;
 }
 
-export function EventList({ filters, webhooks, events }: EventListProps) {
+export function EventList({ filters, view, events }: EventListProps) {
   const { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn } = events;
   const navigate = useNavigate({ from: '/events' });
   const canWrite = useHasAccess('write');
   const selection = useRowSelection(JSON.stringify([useEnv(), filters]));
-  const columns = useMemo(() => columnsOf(webhooks), [webhooks]);
   const open = useCallback(
     ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
     [navigate],
@@ -60,13 +58,14 @@ export function EventList({ filters, webhooks, events }: EventListProps) {
       {rows.length > 0 && (
         <DataTable
           label="Events"
-          columns={columns}
+          columns={view.shown}
           rows={rows}
-          rowKey={(row) => row.internal_id}
+          rowKey={keyOf}
           onOpen={open}
           onEndReached={loadMore}
           loadingMore={loadingMore}
-          rowHeight={57}
+          rowHeight={ROW_PX[view.density]}
+          compact={view.density === 'compact'}
           selectable={canWrite ? { selection, labelOf } : undefined}
         />
       )}
@@ -86,13 +85,14 @@ export function EventList({ filters, webhooks, events }: EventListProps) {
   );
 }
 
+const keyOf = (row: EventRow) => row.internal_id;
 function labelOf({ name, internal_id }: EventRow): string {
   return `${name}, ${internal_id}`;
 }
 
 function NoMatches({ filters, onClear }: { filters: Filters; onClear(): void }) {
   return (
-    <EmptyState title={filters.id === undefined ? 'No matching events' : 'Event not found'}>
+    <EmptyState title={filters.id === undefined ? 'No results' : 'Event not found'}>
       <p className="mb-4">
         {filters.id === undefined
           ? 'No stored event matches all filters.'

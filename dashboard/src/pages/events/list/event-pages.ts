@@ -1,9 +1,9 @@
 /** Pages of the event list, and how live updates change them. Pure. */
-import type { ListedEvent, RunSummary } from '../../../api/types.ts';
+import type { ListedEvent, LiveMessages, RunSummary } from '../../../api/types.ts';
 import type { Stop } from '../../../lib/stop.ts';
 
 /** An event without its payload, so that 100,000 of them take tens of megabytes. */
-export type EventRow = Pick<ListedEvent, 'internal_id' | 'name' | 'received_at' | 'source' | 'duplicates'> & {
+export type EventRow = Pick<ListedEvent, 'internal_id' | 'name' | 'received_at' | 'source' | 'duplicates' | 'gist'> & {
   runs: readonly RunSummary[];
 };
 
@@ -17,12 +17,27 @@ export interface Page {
 
 export type RunUpdate = RunSummary & { event_id: string };
 
-/** More rows are dropped when new events arrive at the top. */
-const MAX_LIVE_ROWS = 1_000;
+export type LiveEvent = LiveMessages['events']['events'][number];
+
+/** A list that has become longer by live updates starts anew with its first page. */
+export const MAX_LIVE_ROWS = 20_000;
 
 export function toRow(event: ListedEvent): EventRow {
-  const { internal_id, name, received_at, source, duplicates, runs = [] } = event;
-  return { internal_id, name, received_at, source, duplicates, runs };
+  const { internal_id, name, received_at, source, duplicates, gist = '', runs = [] } = event;
+  return { internal_id, name, received_at, source, duplicates, gist, runs };
+}
+
+/** Adds events of live updates; those that are listed stay as they are. */
+export function addEvents(pages: readonly Page[], events: readonly LiveEvent[]): readonly Page[] {
+  const [first, ...rest] = pages;
+  if (!first) return pages;
+  const oldest = first.rows.at(-1);
+  const listed = new Set(first.rows.map(({ internal_id }) => internal_id));
+  const added = events
+    .filter(({ internal_id }) => !listed.has(internal_id))
+    .map((event): EventRow => ({ ...event, duplicates: 0, runs: [] }))
+    .filter((row) => !oldest || rest.length === 0 || newestFirst(row, oldest) < 0);
+  return added.length === 0 ? pages : [{ ...first, rows: [...added, ...first.rows].sort(newestFirst) }, ...rest];
 }
 
 /** @param top the refetched first page; if it does not overlap the current one, the list restarts with it */

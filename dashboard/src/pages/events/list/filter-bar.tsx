@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from 'react';
 import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
 import { SearchBox } from '../../../features/search/search-box.tsx';
-import { Button } from '../../../ui/button.tsx';
+import { IconButton } from '../../../ui/button.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { type Filters, hasFilters } from '../filters.ts';
 import { IdField } from './id-field.tsx';
@@ -25,7 +25,8 @@ interface FilterBarProps {
   webhooks: readonly Webhook[];
   /** Of the list. */
   error: Error | null;
-  onChange(filters: Partial<Record<keyof Filters, string | undefined>>): void;
+  /** @param replace the history entry: while something is typed */
+  onChange(filters: Partial<Record<keyof Filters, string | undefined>>, replace?: boolean): void;
 }
 
 export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBarProps) {
@@ -33,18 +34,19 @@ export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBar
   return (
     <search
       aria-label="Filter events"
-      className="mb-4 grid grid-cols-2 items-end gap-3 md:grid-cols-[minmax(0,1.5fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.5fr)_auto]"
+      className="mb-2 grid grid-cols-2 items-end gap-2 md:grid-cols-4 lg:grid-cols-[minmax(0,3.6fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,1fr)_auto]"
     >
-      <div className="col-span-full">
+      <div className="col-span-full lg:col-span-1">
         <SearchBox of="events" search={q} eventName={name} error={error} onSearch={(text) => onChange({ q: text })} />
       </div>
       <NameField env={env} name={name} onChange={(selected) => onChange({ name: selected })} />
       <Select
         label="Source"
+        hideLabel
         value={source ?? ''}
         onChange={({ target }) => onChange({ source: target.value || undefined })}
       >
-        <option value="">All</option>
+        <option value="">All sources</option>
         <option value="event-key">Event keys</option>
         <option value="webhook">All webhooks</option>
         {webhooks.map((webhook) => (
@@ -59,9 +61,12 @@ export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBar
       </Select>
       <TimeRangeFields from={from} to={to} onChange={onChange} />
       <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
-      <Button variant="ghost" icon="close" disabled={!hasFilters(filters)} onClick={() => onChange(NO_FILTERS)}>
-        Clear
-      </Button>
+      <IconButton
+        icon="close"
+        label="Clear filters"
+        disabled={!hasFilters(filters)}
+        onClick={() => onChange(NO_FILTERS)}
+      />
     </search>
   );
 }
@@ -99,7 +104,8 @@ function NameField({
     <>
       <TextField
         label="Name"
-        placeholder="order/paid"
+        hideLabel
+        placeholder="Name: order/paid"
         list={list}
         value={typed}
         autoComplete="off"

@@ -40,26 +40,27 @@ export function Histogram({
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (error) return null;
   return (
-    <div className="mb-4 rounded-lg border border-line bg-surface px-3 pt-3">
-      <p className="flex justify-between gap-4 px-1 pb-1 text-xs text-muted">
-        <span>
+    <div className="group relative mb-2 rounded-lg border border-line bg-surface px-2">
+      <Chart
+        label="Events received over time"
+        times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
+        lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
+        format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
+        height={56}
+        bars
+        onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
+      />
+      {/* Over the legend, which has the values at the pointer. */}
+      <p className="absolute inset-x-3 bottom-0.5 flex justify-between gap-4 bg-surface text-xs text-muted group-hover:invisible">
+        <span className="truncate">
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
           {q !== undefined && ', whatever the search'}
           {isWildcard && ' of all names'}
           {after === undefined && ' in the last 24 hours'}
         </span>
-        <span className="hidden sm:inline">Drag to select a time range</span>
+        <span className="hidden whitespace-nowrap sm:inline">Drag to select a time range</span>
       </p>
-      <Chart
-        label="Events received over time"
-        times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
-        lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
-        format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
-        height={96}
-        bars
-        onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
-      />
     </div>
   );
 }

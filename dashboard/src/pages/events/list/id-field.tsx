@@ -33,7 +33,8 @@ export function IdField({ env, id, onChange }: IdFieldProps) {
     >
       <TextField
         label="ID"
-        placeholder="Event or deduplication ID"
+        hideLabel
+        placeholder="Event or dedup. ID"
         value={typed}
         autoComplete="off"
         spellCheck={false}

@@ -13,7 +13,7 @@ const CUSTOM = 'custom';
 interface TimeRangeFieldsProps {
   from?: string | undefined;
   to?: string | undefined;
-  onChange(range: { from?: string | undefined; to?: string | undefined }): void;
+  onChange(range: { from?: string | undefined; to?: string | undefined }, replace?: boolean): void;
 }
 
 /** A range up to now, or a custom one to the second. */
@@ -23,6 +23,7 @@ export function TimeRangeFields({ from, to, onChange }: TimeRangeFieldsProps) {
     <>
       <Select
         label="Time"
+        hideLabel
         value={custom ? CUSTOM : (from ?? '')}
         onChange={({ target: { value } }) => {
           if (value === CUSTOM) onChange({ from: new Date(Date.now() - 3_600_000).toISOString(), to: undefined });
@@ -38,8 +39,8 @@ export function TimeRangeFields({ from, to, onChange }: TimeRangeFieldsProps) {
       </Select>
       {custom && (
         <div className="order-last col-span-full grid grid-cols-1 gap-3 sm:grid-cols-2 lg:max-w-lg">
-          <DateTimeField label="From" at={from} onChange={(at) => onChange({ from: at, to })} />
-          <DateTimeField label="To" at={to} onChange={(at) => onChange({ from, to: at })} />
+          <DateTimeField label="From" at={from} onChange={(at) => onChange({ from: at, to }, true)} />
+          <DateTimeField label="To" at={to} onChange={(at) => onChange({ from, to: at }, true)} />
         </div>
       )}
     </>

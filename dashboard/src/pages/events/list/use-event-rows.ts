@@ -4,7 +4,15 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { callApi, type Query } from '../../../api/client.ts';
 import type { ListedEvent } from '../../../api/types.ts';
 import { stopOf } from '../../../lib/stop.ts';
-import { applyRunUpdates, mergeFirstPage, type Page, type RunUpdate, toRow } from './event-pages.ts';
+import {
+  addEvents,
+  applyRunUpdates,
+  type LiveEvent,
+  mergeFirstPage,
+  type Page,
+  type RunUpdate,
+  toRow,
+} from './event-pages.ts';
 
 const PAGE_SIZE = 50;
 /** At this length the list asks for a narrower filter. */
@@ -42,6 +50,12 @@ export function useEventRows(env: string, filters: Query, enabled = true) {
     [change],
   );
 
+  const addLive = useCallback(
+    (events: readonly LiveEvent[], runs: readonly RunUpdate[]) =>
+      change((before) => applyRunUpdates(addEvents(before, events), runs)),
+    [change],
+  );
+
   const [error, setError] = useState<Error>();
   /** Cursor of the page that is loading. */
   const [loadingCursor, setLoadingCursor] = useState<string>();
@@ -72,13 +86,13 @@ export function useEventRows(env: string, filters: Query, enabled = true) {
 
   const hasMore = next !== undefined && !full;
   const loadingMore = hasMore && loadingCursor === next;
-  return { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn, refreshTop, updateRuns };
+  return { list, rows, hasMore, stop, loadingMore, full, error, loadMore, goOn, refreshTop, updateRuns, addLive };
 }
 
 async function fetchPage(env: string, filters: Query, signal?: AbortSignal): Promise<Page> {
   const { data, metadata } = await callApi<ListedEvent[]>('/v1/events', {
     env,
-    query: { ...filters, include: 'runs', exclude: 'data', limit: PAGE_SIZE },
+    query: { ...filters, include: 'runs,gist', exclude: 'data', limit: PAGE_SIZE },
     ...(signal && { signal }),
   });
   return { rows: data.map(toRow), next: metadata.cursor, stop: stopOf(metadata) };

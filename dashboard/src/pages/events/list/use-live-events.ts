@@ -1,90 +1,96 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLiveUpdates } from '../../../api/live-updates.ts';
+import { isAtTop } from '../../../lib/scroll.ts';
+import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../../lib/unseen-rows.ts';
 import { type Filters, matchesFilters } from '../filters.ts';
-import type { EventRow, RunUpdate } from './event-pages.ts';
-import { countUnseen, mergeUnseen, NONE, type UnseenEvents } from './unseen-events.ts';
-
-/** Minimum time between two refreshes of the list. */
-const REFRESH_MS = 500;
+import { type EventRow, type LiveEvent, MAX_LIVE_ROWS, type RunUpdate } from './event-pages.ts';
 
 interface LiveEventsOptions {
   filters: Filters;
   /** No new event can match: the time range ends in the past, or the filter is an ID. */
   ended: boolean;
   rows: readonly EventRow[];
+  /** The list is loaded. */
+  loaded: boolean;
   refreshTop(): Promise<void>;
   updateRuns(runs: readonly RunUpdate[]): void;
+  addLive(events: readonly LiveEvent[], runs: readonly RunUpdate[]): void;
 }
 
+/** Runs whose events are not listed yet. */
+const MAX_RUNS = 1_000;
+
 /** Adds new events at the top while the page is scrolled there and not paused; otherwise counts them.
- *  @returns the count, and a function that shows them */
-export function useLiveEvents({ filters, ended, rows, refreshTop, updateRuns }: LiveEventsOptions): {
-  unseen: number;
-  show(): void;
-} {
+ *  @returns the count, whether there may be more, and a function that shows them */
+export function useLiveEvents(options: LiveEventsOptions): { unseen: number; more: boolean; show(): void } {
+  const { filters, ended, rows, loaded, refreshTop, updateRuns, addLive } = options;
   const [unseen, setUnseen] = useState(NONE);
-  const timer = useRef<number>(undefined);
-  /** New events that the timer will show. */
-  const pending = useRef(NONE);
+  const unseenNow = useRef(unseen);
+  unseenNow.current = unseen;
+  /** The message about the runs of an event may come before the one about the event. */
+  const recentRuns = useRef<RunUpdate[]>([]);
+  const missedWhileLoading = useRef(false);
   const paused = filters.paused === true;
-  /** For the timer, which may have started before the pause. */
-  const pausedNow = useRef(paused);
-  useEffect(() => {
-    pausedNow.current = paused;
-  });
+  const mayAdd = () => !paused && !hasUnseen(unseenNow.current) && isAtTop();
 
   const showNow = () => {
-    pending.current = NONE;
     setUnseen(NONE);
     // The next update tries again.
     refreshTop().catch(() => {});
   };
-  const showSoon = (events: UnseenEvents) => {
-    pending.current = mergeUnseen(pending.current, events);
-    timer.current ??= window.setTimeout(() => {
-      timer.current = undefined;
-      if (!pausedNow.current && isAtTop()) return showNow();
-      // Paused or scrolled since: the visible rows must not move.
-      const missed = pending.current;
-      pending.current = NONE;
-      setUnseen((before) => mergeUnseen(before, missed));
-    }, REFRESH_MS);
-  };
-  const addEvents = (events: UnseenEvents) => {
-    if (ended || (events.ids.length === 0 && events.others === 0)) return;
-    if (paused || !isAtTop()) setUnseen((before) => mergeUnseen(before, events));
-    else showSoon(events);
+  const reread = () => {
+    if (ended || paused) return;
+    if (isAtTop()) showNow();
+    else setUnseen((before) => ({ ...before, more: true }));
   };
   useLiveUpdates('hello', () => {
-    if (!paused && !ended && isAtTop()) showSoon(NONE);
+    if (loaded) reread();
   });
   useLiveUpdates('events', ({ count, events }) => {
-    const all = filters.name === undefined && filters.source === undefined;
-    const ids = events.filter((event) => matchesFilters(filters, event)).map(({ internal_id }) => internal_id);
-    addEvents({ ids, others: all ? count - events.length : 0 });
+    if (ended) return;
+    if (!loaded) {
+      missedWhileLoading.current = true;
+      return;
+    }
+    const matching = events.filter((event) => matchesFilters(filters, event));
+    const dropped = count - events.length;
+    const isUnfiltered = filters.name === undefined && filters.source === undefined;
+    if (dropped === 0 && mayAdd() && rows.length < MAX_LIVE_ROWS) {
+      if (matching.length > 0) addLive(matching, recentRuns.current);
+      return;
+    }
+    const ids = matching.map(({ internal_id }) => internal_id);
+    const missed = { ids, others: isUnfiltered ? dropped : 0, more: dropped > 0 && !isUnfiltered };
+    if (hasUnseen(missed)) setUnseen((before) => mergeUnseen(before, missed));
+    if (rows.length >= MAX_LIVE_ROWS && mayAdd()) showNow();
   });
-  useLiveUpdates('runs', ({ runs }) => updateRuns(runs));
+  useLiveUpdates('runs', ({ runs }) => {
+    recentRuns.current = [...recentRuns.current, ...runs].slice(-MAX_RUNS);
+    updateRuns(runs);
+  });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: resets for another list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list; a cached one may have missed events
   useEffect(() => {
     setUnseen(NONE);
-    // A cached list may have missed events.
-    if (!paused && !ended) showSoon(NONE);
-    return () => {
-      window.clearTimeout(timer.current);
-      timer.current = undefined;
-      pending.current = NONE;
-    };
+    missedWhileLoading.current = false;
+    if (loaded && !paused && !ended) showNow();
   }, [refreshTop]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the list is there
+  useEffect(() => {
+    if (loaded && missedWhileLoading.current) reread();
+    missedWhileLoading.current = false;
+  }, [loaded]);
 
+  const count = useMemo(() => {
+    const listed = () => rows.map(({ internal_id }) => internal_id);
+    return hasUnseen(unseen) ? countUnseen(listed(), unseen) : 0;
+  }, [rows, unseen]);
   return {
-    unseen: useMemo(() => countUnseen(rows, unseen), [rows, unseen]),
+    unseen: count,
+    more: unseen.more,
     show() {
       window.scrollTo({ top: 0 });
       showNow();
     },
   };
 }
-
-const TOP_PX = 80;
-const isAtTop = () => window.scrollY < TOP_PX;

@@ -2,6 +2,9 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { useHasAccess } from '../../../api/current-user.ts';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
+import { ColumnsMenu } from '../../../features/lists/columns-menu.tsx';
+import { ROW_PX, useListView } from '../../../features/lists/list-preferences.ts';
+import { SavedViewsMenu } from '../../../features/lists/saved-views-menu.tsx';
 import { useRequests } from '../../../features/webhooks/queries.ts';
 import { formatBytes } from '../../../lib/format.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -49,6 +52,7 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   useEffect(() => {
     if (rows.length < MIN_ROWS) loadMore();
   }, [rows.length, loadMore]);
+  const view = useListView('webhook-requests', COLUMNS);
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
 
@@ -71,19 +75,30 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
-        <ReplayButton webhook={webhook} draft={draft} given={{ outcome: outcome ?? '' }} />
+        <div className="flex flex-wrap gap-2">
+          <SavedViewsMenu list="webhook-requests" params={view.params} />
+          <ColumnsMenu view={view} />
+          <ReplayButton webhook={webhook} draft={draft} given={{ outcome: outcome ?? '' }} />
+        </div>
       </div>
       {rows.length === 0 && !hasNextPage ? (
-        <EmptyState title={`No ${outcome} requests among the last ${all.length}`} />
+        <EmptyState title="No results">
+          <p className="mb-4">
+            None of the last {all.length} requests is {outcome}.
+          </p>
+          <Button onClick={() => set({ outcome: undefined })}>Clear filters</Button>
+        </EmptyState>
       ) : (
         <DataTable
           label="Requests"
-          columns={COLUMNS}
+          columns={view.shown}
           rows={rows}
-          rowKey={({ id }) => id}
+          rowKey={keyOf}
           onOpen={({ id }) => set({ request: id })}
           onEndReached={loadMore}
           loadingMore={isFetchingNextPage}
+          rowHeight={view.density === 'compact' ? ROW_PX.compact : 44}
+          compact={view.density === 'compact'}
           selectable={canWrite ? { selection, labelOf } : undefined}
         />
       )}
@@ -105,15 +120,23 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   );
 }
 
+const keyOf = ({ id }: ListedRequest) => id;
 function labelOf({ event_name, outcome, id }: ListedRequest): string {
   return `request ${id}, ${event_name ?? outcome}`;
 }
 
 const COLUMNS: Column<ListedRequest>[] = [
-  { id: 'outcome', header: 'Outcome', width: '6.75rem', cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+  {
+    id: 'outcome',
+    header: 'Outcome',
+    width: '6.75rem',
+    isFixed: true,
+    cell: ({ outcome }) => <OutcomeBadge outcome={outcome} />,
+  },
   {
     id: 'event',
     header: 'Event or reason',
+    isFixed: true,
     width: 'minmax(4rem, 3fr)',
     cell: (request) => <EventOrReason {...request} />,
   },

@@ -1,0 +1,47 @@
+/** Whether a run of a live update meets the filters of a list. Pure. */
+import type { ListedRun } from './run.ts';
+import { parseTime } from './time-range.ts';
+
+export interface RunFilters {
+  /** An expression, or a text to look for. */
+  q?: string | undefined;
+  /** A text in the error. */
+  error?: string | undefined;
+  /** Of an error group. */
+  fingerprint?: string | undefined;
+  /** A status or a state (status-filter.ts). */
+  status?: string | undefined;
+  function?: string | undefined;
+  app?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** @param appOf the app of a function; undefined: it is not known
+ *  @returns undefined: the update does not tell */
+export function meetsFilters(
+  run: Pick<ListedRun, 'status' | 'function_id' | 'queued_at'>,
+  { q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters,
+  appOf: (functionId: string) => string | undefined,
+  nowMs: number,
+): boolean | undefined {
+  const queuedAt = Date.parse(run.queued_at);
+  const after = parseTime(from, nowMs);
+  const before = parseTime(to, nowMs);
+  // A state (status-filter.ts) begins in lower case: an update tells only that of runs that have ended.
+  const isState = status !== undefined && /^[a-z]/.test(status);
+  if (isState && (run.status === 'Completed' || run.status === 'Failed' || run.status === 'Cancelled')) return false;
+  if (status !== undefined && !isState && run.status !== status) return false;
+  if (functionId !== undefined && !isLike(run.function_id, functionId)) return false;
+  if (after !== undefined && queuedAt < Date.parse(after)) return false;
+  if (before !== undefined && queuedAt >= Date.parse(before)) return false;
+  const itsApp = app === undefined ? app : appOf(run.function_id);
+  if (itsApp !== app && itsApp !== undefined) return false;
+  const isSearch = q !== undefined || error !== undefined || fingerprint !== undefined;
+  return isSearch || itsApp !== app || isState ? undefined : true;
+}
+
+/** `shop-*` */
+function isLike(text: string, wanted: string): boolean {
+  return text === wanted || (wanted.endsWith('*') && text.startsWith(wanted.slice(0, -1)));
+}

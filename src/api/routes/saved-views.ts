@@ -1,0 +1,99 @@
+/** `/v1/views`: saved views of the dashboard's lists. */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { covers, type Principal } from '../../model/auth/access.ts';
+import { newId } from '../../model/ids.ts';
+import { describe } from '../../model/values/json.ts';
+import { MAX_VIEWS, type SavedView, type SavedViews, viewOwnerOf } from '../../store/auth/saved-views.ts';
+import { longPageQuery, pageOf, timePosition } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+
+const LISTS = ['runs', 'events', 'webhook-requests'] as const;
+
+const viewInput = {
+  list: z.enum(LISTS).meta({ description: 'The list that it is a view of' }),
+  name: z.string().trim().min(1).max(64),
+  query: z
+    .string()
+    .max(2_048)
+    .regex(/^[^\s?#]*$/, 'expected a query string without "?"')
+    .meta({ description: "Query string of the list's page in the dashboard: its filters, columns and density" }),
+};
+
+export const savedViewSchema = z
+  .object({ id: z.string(), ...viewInput, list: z.string(), created_at: z.iso.datetime() })
+  .meta({ id: 'SavedView' });
+
+export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Route[] {
+  // Personal, and of no effect on what the service does: not for the audit log.
+  const shared = { tag: 'Views', access: 'read', scope: 'environment', audited: false } as const;
+  return [
+    route({
+      ...shared,
+      method: 'get',
+      path: '/v1/views',
+      operationId: 'listViews',
+      summary: 'List saved views',
+      description: 'Those of the signed-in user; with an API key and in dev mode, those of the installation.',
+      query: z.object(longPageQuery(timePosition.shape.id)),
+      data: z.array(savedViewSchema),
+      errors: [],
+      async handle({ env, principal, query }) {
+        const { page, next } = pageOf(await savedViews.all(env, viewOwnerOf(principal)), ({ id }) => id, query);
+        return listReply(page, { present, positionOf: ({ id }) => id, next });
+      },
+    }),
+    route({
+      ...shared,
+      method: 'post',
+      path: '/v1/views',
+      operationId: 'saveView',
+      summary: 'Save a view',
+      description: `At most ${MAX_VIEWS} per user and environment. A view of the same list with the same name is replaced.`,
+      body: z.object(viewInput),
+      status: 201,
+      data: savedViewSchema,
+      errors: ['quota_exceeded'],
+      async handle({ env, principal, body }) {
+        requireOwn(principal);
+        const owner = viewOwnerOf(principal);
+        const all = await savedViews.all(env, owner);
+        const before = all.find(({ list, name }) => list === body.list && name === body.name);
+        if (!before && all.length >= MAX_VIEWS) {
+          throw new ServiceError('quota_exceeded', {
+            detail: `there are ${MAX_VIEWS} saved views in this environment; delete one`,
+          });
+        }
+        const now = Date.now();
+        const view = { ...body, id: before?.id ?? newId(now), createdAt: before?.createdAt ?? now };
+        await savedViews.save(env, owner, view);
+        return { data: present(view) };
+      },
+    }),
+    route({
+      ...shared,
+      method: 'delete',
+      path: '/v1/views/:id',
+      operationId: 'deleteView',
+      summary: 'Delete a saved view',
+      params: z.object({ id: z.string() }),
+      errors: ['not_found'],
+      async handle({ env, principal, params: { id } }) {
+        requireOwn(principal);
+        if (await savedViews.remove(env, viewOwnerOf(principal), id)) return {};
+        throw new ServiceError('not_found', { detail: `there is no saved view with the ID ${describe(id)}` });
+      },
+    }),
+  ];
+}
+
+/** Anybody may save views of their own; those of the installation are for principals that may write. */
+function requireOwn({ kind, access }: Principal): void {
+  if (kind === 'user' || covers(access, 'write')) return;
+  throw new ServiceError('access_denied', { detail: 'an API key that saves views needs the access "write"' });
+}
+
+function present({ id, list, name, query, createdAt }: SavedView) {
+  return { id, list, name, query, created_at: new Date(createdAt).toISOString() };
+}

@@ -1,0 +1,52 @@
+/** Views that people saved: the filters, columns and density of a list under a name, per environment and person. Programs and dev mode, where nobody signs in,
+ *  share those of the installation. */
+import type { Principal } from '../../model/auth/access.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+/** Of a person in an environment. */
+export const MAX_VIEWS = 100;
+
+export interface SavedView {
+  id: string;
+  list: string;
+  name: string;
+  /** Query string of the list's page, without `?`. */
+  query: string;
+  createdAt: number;
+}
+
+export class SavedViews {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** In the order of creation. */
+  async all(env: string, owner: string): Promise<SavedView[]> {
+    const texts = await this.#redis.hvals(this.#keys.savedViews(env, owner));
+    return texts.map((text) => JSON.parse(text) as SavedView).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async save(env: string, owner: string, view: SavedView): Promise<void> {
+    await this.#redis.hset(this.#keys.savedViews(env, owner), view.id, JSON.stringify(view));
+  }
+
+  /** @returns whether there was one */
+  async remove(env: string, owner: string, id: string): Promise<boolean> {
+    return (await this.#redis.hdel(this.#keys.savedViews(env, owner), id)) > 0;
+  }
+
+  /** When a person is removed. */
+  async removeAll(envs: readonly string[], owner: string): Promise<void> {
+    for (const env of envs) await this.#redis.unlink(this.#keys.savedViews(env, owner));
+  }
+}
+
+/** A user has views of their own. */
+export function viewOwnerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string {
+  return kind === 'user' ? `user-${id}` : 'installation';
+}
