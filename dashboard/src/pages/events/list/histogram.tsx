@@ -6,6 +6,8 @@ import type { Filters, TimeRange } from '../filters.ts';
 
 const REFRESH_MS = 10_000;
 const DAY_MS = 86_400_000;
+/** The list below gets what the chart leaves. */
+const CHART_PX = 44;
 const whole = new Intl.NumberFormat();
 
 /** Events over time. Selecting a range with the mouse sets the time filter. */
@@ -46,12 +48,15 @@ export function Histogram({
         times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
         lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
         format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
-        height={56}
+        height={CHART_PX}
         bars
         onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
       />
-      {/* Over the legend, which has the values at the pointer. */}
-      <p className="absolute inset-x-3 bottom-0.5 flex justify-between gap-4 bg-surface text-xs text-muted group-hover:invisible">
+      {/* Over the legend, which has the values at the pointer; not over the table of values. */}
+      <p
+        className="absolute inset-x-3 flex justify-between gap-4 bg-surface text-xs text-muted group-hover:invisible"
+        style={{ top: CHART_PX }}
+      >
         <span className="truncate">
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
