@@ -75,8 +75,8 @@ interface BoxProps {
 
 function Box({ label, checked, indeterminate = false, onToggle }: BoxProps) {
   return (
-    // The label makes the target larger than the box: 24 by 24 pixels at least.
-    <label className="-m-2 flex size-9 cursor-pointer items-center justify-center">
+    // The label makes the target larger than the box, but no row higher: 24 by 24 pixels at least.
+    <label className="-mx-2 -my-2.5 flex size-9 cursor-pointer items-center justify-center">
       <input
         type="checkbox"
         aria-label={label}
