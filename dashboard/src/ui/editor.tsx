@@ -1,4 +1,5 @@
 import { type ComponentType, useCallback, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { EditorProps, Selection } from './editor-props.ts';
 
 type CodeMirror = ComponentType<EditorProps & { focusAt: Selection | undefined }>;
@@ -12,7 +13,8 @@ export function Editor(props: EditorProps) {
   const load = useCallback(() => {
     const replace = ({ default: CodeMirror }: { default: CodeMirror }) => {
       const field = area.current;
-      if (field) setLoaded({ CodeMirror, focusAt: selectionOf(field) });
+      // At once: no key may come between the two.
+      if (field) flushSync(() => setLoaded({ CodeMirror, focusAt: selectionOf(field) }));
     };
     // Without the editor, the text area stays.
     import('./code-mirror.tsx').then(replace, () => {});

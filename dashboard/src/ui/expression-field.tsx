@@ -1,4 +1,5 @@
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { ExpressionProps } from './expression-props.ts';
 
 type Line = ComponentType<ExpressionProps & { focusAt: number | undefined }>;
@@ -14,7 +15,8 @@ export function ExpressionField(props: ExpressionProps) {
       if (!field) return;
       // The editor takes the field's focus and cursor.
       const focusAt = document.activeElement === field ? (field.selectionStart ?? undefined) : undefined;
-      setLoaded({ Line, focusAt });
+      // At once: no key may come between the two.
+      flushSync(() => setLoaded({ Line, focusAt }));
     };
     // Without the editor, the plain field stays.
     import('./code-mirror-line.tsx').then(replace, () => {});

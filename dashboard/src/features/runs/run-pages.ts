@@ -1,6 +1,6 @@
 /** A paged list of runs whose first page stays current. */
 import type { Stop } from '../../lib/stop.ts';
-import { isOlder, type ListedRun } from './run.ts';
+import { hasEnded, isOlder, type ListedRun } from './run.ts';
 
 export interface RunPage {
   runs: readonly ListedRun[];
@@ -17,11 +17,21 @@ export function mergeFirstPage(pages: readonly RunPage[], first: RunPage): RunPa
   const overlaps = pages.some(({ runs }) => runs.some((run) => !isOlder(run, last)));
   const [head, ...rest] = older;
   if (!overlaps || !head) return [first];
-  return [{ ...head, runs: [...first.runs, ...head.runs] }, ...rest];
+  const listed = new Map(pages.flatMap(({ runs }) => runs.map((run) => [run.run_id, run])));
+  const current = first.runs.map((run) => newerOf(listed.get(run.run_id), run));
+  return [{ ...head, runs: [...current, ...head.runs] }, ...rest];
 }
 
 /** The listed runs as they are now; no row moves. */
 export function replaceRuns(pages: readonly RunPage[], { runs }: RunPage): RunPage[] {
   const byId = new Map(runs.map((run) => [run.run_id, run]));
-  return pages.map((page) => ({ ...page, runs: page.runs.map((run) => byId.get(run.run_id) ?? run) }));
+  return pages.map((page) => ({ ...page, runs: page.runs.map((run) => newerOf(run, byId.get(run.run_id))) }));
+}
+
+/** A live update may have told the end of a run since it was read. */
+function newerOf(listed: ListedRun, read: ListedRun | undefined): ListedRun;
+function newerOf(listed: ListedRun | undefined, read: ListedRun): ListedRun;
+function newerOf(listed: ListedRun | undefined, read: ListedRun | undefined): ListedRun {
+  if (!listed || !read) return (read ?? listed) as ListedRun;
+  return hasEnded(listed) && !hasEnded(read) ? listed : read;
 }
