@@ -34,7 +34,9 @@ const RUNTIME_SCHEME = /^(?:node|bun|deno|ext|internal|native|wasm):/;
 const PACKAGE_HOST =
   /^https:\/\/(?:deno\.land|jsr\.io|esm\.sh|cdn\.jsdelivr\.net|unpkg\.com)\/(?:x\/|npm\/)?((?:@[^/]{1,64}\/)?[^/@]{1,64})/;
 /** Not `/go/src/`, which is where many apps are. */
-const GO_RUNTIME = /\/(?:local|lib|opt|sdk|libexec)\/(?:go(?:-?\d[\d.]{0,12})?\/)?src\/|\/toolchain@[^/]{1,64}\/src\//;
+const GO_RUNTIME = /\/(?:local|lib|opt|sdk|libexec)\/(?:go(?:-?\d[\d.]{0,12})?\/)?src\//;
+/** Where Go puts a runtime that it downloads. */
+const GO_TOOLCHAIN = /\/toolchain@[^/]{1,64}\/src\//;
 /** Builds with `-trimpath` have the beginning of no path. */
 const GO_STANDARD = /^(?:runtime|net|reflect|sync|testing|internal|io|os|encoding|time|context|bufio|log)\//;
 const PYTHON_LIBRARY = /\/lib\/python\d(?:\.\d{1,3})?\//;
@@ -53,7 +55,7 @@ export function libraryOf(file: string): string | undefined {
 }
 
 function goLibraryOf(path: string): string | undefined {
-  if (GO_RUNTIME.test(path) || GO_STANDARD.test(path)) return 'Go';
+  if ([GO_RUNTIME, GO_TOOLCHAIN, GO_STANDARD].some((pattern) => pattern.test(path))) return 'Go';
   const version = path.indexOf('@v');
   return packageIn(path, GO_FOLDERS) ?? (version > 0 ? path.slice(0, version) : undefined);
 }
