@@ -79,7 +79,7 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     withPage(async (page) => {
       await open(page, run);
       await page.getByText(/Attempt 2 of 2 starts in/).waitFor();
-      const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
+      const attempts = page.getByRole('list', { name: 'Steps and attempts' }).getByRole('listitem');
       await attempts.filter({ hasText: 'failed' }).getByRole('button').click();
       await attempts.getByText('/app/build.ts:3:7').waitFor();
       await page.getByRole('button', { name: 'Retry now' }).click();
