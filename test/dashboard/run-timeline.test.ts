@@ -253,18 +253,4 @@ describe('dashboard timeline of a run', () => {
       await collector.close();
     }
   });
-
-  it('keeps the copy button of a stack trace beside the text on a phone', () =>
-    withPage(
-      async (page) => {
-        const runId = await app.start('refused');
-        await hasEnded(runId);
-        await open(page, `${service.url}/runs/${runId}`);
-        const copy = page.getByRole('button', { name: 'Copy stack trace' }).first();
-        const stack = page.locator('pre').first();
-        const [button, text] = [await copy.boundingBox(), await stack.boundingBox()];
-        expect((text?.x ?? 0) + (text?.width ?? 0)).to.be.at.most(button?.x ?? 0);
-      },
-      { viewport: { width: 390, height: 844 } },
-    ));
 });
