@@ -86,7 +86,7 @@ describe('dashboard timeline of a run', () => {
         expect(names).to.have.length(7);
         expect(names.filter((text) => text.includes('3 steps in parallel'))).to.have.length(1);
         await toggle(page, 'charge card').click();
-        const attempts = row(page, 'charge card').getByRole('list', { name: 'Attempts' }).getByRole('listitem');
+        const attempts = row(page, 'charge card').getByRole('list', { name: 'Attempts' }).locator('> li');
         expect(await attempts.count()).to.equal(3);
         await attempts.nth(1).getByRole('button').click();
         await attempts.nth(1).getByText('the bank did not answer').first().waitFor();
