@@ -277,7 +277,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
-    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, backpressure }),
+    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, errorGroups: store.errorGroups, backpressure }),
     ...healthCheckRoutes({
       config,
       redis: store.redis,

@@ -23,7 +23,9 @@ describe('status', () => {
     await service.post(new URL(body.data.url).pathname, {});
     await service.post(service.eventPath, { name: 'status/x', data: {} });
     const counted = await service.waitFor('/v1/status', ({ body: { data } }) => {
-      return data.runs_failed_last_hour === 1 && data.held_events === 1 && data.workers_alive === 1;
+      return (
+        data.runs_failed_last_hour === 1 && data.open_errors === 1 && data.held_events === 1 && data.workers_alive === 1
+      );
     });
     expect(counted.body.data).to.include({ accepts_events: true, open_webhook_issues: 0 });
     const other = await service.get('/v1/status', { 'x-service-env': 'other' });

@@ -80,7 +80,7 @@ describe('dashboard events', () => {
     withPage(async (page) => {
       await stored({ name: 'span/x', data: {} });
       await open(page, `${service.url}/events`);
-      const chart = page.getByRole('figure').locator('canvas');
+      const chart = page.getByRole('figure').locator('svg');
       const { x = 0, y = 0, width = 0, height = 0 } = (await chart.boundingBox()) ?? {};
       await page.mouse.move(x + width / 3, y + height / 3);
       await page.mouse.down();

@@ -6,6 +6,7 @@ export function AttentionCount({ page }: { page: string }) {
   const { data } = useStatus();
   if (!data) return null;
   if (page === '/runs') return <Count count={data.runs_failed_last_hour} tone="bad" what="failed in the last hour" />;
+  if (page === '/errors') return <Count count={data.open_errors} tone="bad" what="open" />;
   if (page === '/webhook-issues') return <Count count={data.open_webhook_issues} tone="bad" what="open" />;
   if (page === '/held-events') return <Count count={data.held_events} tone="warn" what="held" />;
   return null;

@@ -28,8 +28,6 @@ export interface ChartProps {
   /** Drawn as vertical lines. */
   marks?: readonly ChartMark[];
   height?: number;
-  /** Draws bars instead of lines. */
-  bars?: boolean;
   /** No axes and no legend. */
   sparkline?: boolean;
   /** Called with Unix seconds when the user selects a range. */

@@ -6,16 +6,13 @@ export interface DrawnLine extends Line {
 }
 
 /** The lines, and their unfinished ends apart from them, to be drawn otherwise: an interval that has just begun would look like a fall. */
-export function drawnLines(
-  lines: readonly Line[],
-  { unfinished, bars }: { unfinished: boolean; bars: boolean },
-): DrawnLine[] {
+export function drawnLines(lines: readonly Line[], { unfinished }: { unfinished: boolean }): DrawnLine[] {
   const whole = lines.map((line) => ({ ...line, soFar: false }));
   if (!unfinished) return whole;
   const finished = whole.map((line) => ({ ...line, values: line.values.with(-1, null) }));
   const ends = lines.map(({ fill: _, ...line }) => {
     // A line begins where the finished one ends.
-    const first = line.values.length - (bars ? 1 : 2);
+    const first = line.values.length - 2;
     return { ...line, values: line.values.map((value, i) => (i >= first ? value : null)), soFar: true };
   });
   return lines.some(({ values }) => values.length === 0) ? whole : [...finished, ...ends];

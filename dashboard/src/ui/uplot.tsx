@@ -13,14 +13,14 @@ const SO_FAR_PERCENT = 60;
 
 export default function UPlotChart(props: ChartProps) {
   const { times, lines, format, unfinished = false, marks = [] } = props;
-  const { height = 160, bars = false, sparkline = false, onSelectRange } = props;
+  const { height = 160, sparkline = false, onSelectRange } = props;
   const host = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const [placed, setPlaced] = useState<readonly PlacedMark[]>([]);
   const selectRange = useRef(onSelectRange);
   selectRange.current = onSelectRange;
   const selectable = onSelectRange !== undefined;
-  const drawn = drawnLines(lines, { unfinished, bars });
+  const drawn = drawnLines(lines, { unfinished });
   const shape = drawn.map(({ label, color, soFar }) => `${label} ${color} ${soFar}`).join();
   const data = [times, ...drawn.map(({ values }) => values)] as uPlot.AlignedData;
   const latest = useRef({ data, drawn, format, marks });
@@ -43,10 +43,10 @@ export default function UPlotChart(props: ChartProps) {
         show: !sparkline,
         y: false,
         drag: { x: selectable, y: false, setScale: false },
-        points: { show: !bars, size: 6 },
+        points: { size: 6 },
       },
       scales: {
-        x: { time: true, ...(bars && { range: (u, min, max) => [min, max + stepOf(u)] }) },
+        x: { time: true },
         y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
       },
       axes: [
@@ -64,7 +64,7 @@ export default function UPlotChart(props: ChartProps) {
           values: (_u, splits) => splits.map((value) => latest.current.format(value)),
         },
       ],
-      series: [{}, ...latest.current.drawn.map((line) => seriesOf(line, bars))],
+      series: [{}, ...latest.current.drawn.map(seriesOf)],
       hooks: {
         draw: [(u) => setPlaced((before) => placeMarks(u, latest.current.marks, before))],
         setCursor: [(u) => setHovered(u.cursor.idx ?? null)],
@@ -89,7 +89,7 @@ export default function UPlotChart(props: ChartProps) {
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [shape, height, bars, sparkline, selectable]);
+  }, [shape, height, sparkline, selectable]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: depends on the values, not on the object that holds them
   useEffect(() => {
@@ -108,14 +108,14 @@ export default function UPlotChart(props: ChartProps) {
 }
 
 /** Names of the lines, and their values at the pointer. */
-function Legend({ times, lines, format, bars, unfinished, index }: ChartProps & { index: number | null }) {
+function Legend({ times, lines, format, unfinished, index }: ChartProps & { index: number | null }) {
   const at = index === null ? undefined : times[index];
   return (
     <div
       className="flex min-h-5 flex-wrap items-center gap-x-4 pl-14 text-xs text-muted tabular-nums"
       aria-hidden="true"
     >
-      {(at === undefined && bars ? [] : lines).map((line) => {
+      {lines.map((line) => {
         const value = index === null ? undefined : line.values[index];
         return (
           <span key={line.label} className="inline-flex items-center gap-1.5">
@@ -125,7 +125,7 @@ function Legend({ times, lines, format, bars, unfinished, index }: ChartProps & 
           </span>
         );
       })}
-      {at === undefined && unfinished && <span className="ml-auto">{bars ? 'Light bar' : 'Dotted end'}: so far</span>}
+      {at === undefined && unfinished && <span className="ml-auto">Dotted end: so far</span>}
       {at !== undefined && (
         <span className="ml-auto">
           {formatClock(at)}
@@ -172,28 +172,18 @@ function axis(): uPlot.Axis {
   };
 }
 
-/** Seconds between two times. */
-function stepOf({ data: [times] }: uPlot): number {
-  return (times[1] ?? 1) - (times[0] ?? 0);
-}
-
 /** @param color `#rrggbb`, as in theme.css: not every canvas supports `color-mix` */
 const withAlpha = (color: string, percent: number) =>
   `${color}${Math.round(percent * 2.55)
     .toString(16)
     .padStart(2, '0')}`;
 
-function seriesOf({ label, color, dash, fill, soFar }: DrawnLine, bars: boolean): uPlot.Series {
+function seriesOf({ label, color, dash, fill, soFar }: DrawnLine): uPlot.Series {
   const stroke = soFar ? withAlpha(colorOf(color), SO_FAR_PERCENT) : colorOf(color);
   const series: uPlot.Series = { label, stroke, width: 1.5, points: { size: 4, fill: stroke, filter: isolatedPoints } };
   if (soFar) series.dash = SO_FAR_DASH;
   else if (dash) series.dash = [...dash];
-  if (fill || bars) series.fill = withAlpha(colorOf(color), soFar ? 15 : bars ? 55 : 12);
-  if (bars && uPlot.paths.bars) {
-    series.paths = uPlot.paths.bars({ size: [0.85, 40], align: 1 });
-    series.width = soFar ? 1 : 0;
-    series.points = { show: false };
-  }
+  if (fill) series.fill = withAlpha(colorOf(color), soFar ? 15 : 12);
   return series;
 }
 

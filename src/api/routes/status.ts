@@ -1,6 +1,7 @@
 /** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
 import { z } from 'zod';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { HeldEvents } from '../../store/webhooks/held-events.ts';
@@ -16,6 +17,7 @@ export const statusSchema = z
     accepts_events: z.boolean().meta({ description: 'false: events are rejected with 429 or 503 and `Retry-After`' }),
     runs_failed_last_hour: z.int().meta({ description: 'Of the environment' }),
     held_events: z.int().meta({ description: 'Events of webhooks that wait for an environment' }),
+    open_errors: z.int().meta({ description: 'Error groups of the environment that nobody has resolved' }),
     open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
   })
   .meta({ id: 'Status' });
@@ -25,6 +27,7 @@ export interface StatusRouteDeps {
   metrics: Pick<Metrics, 'steps'>;
   heldEvents: Pick<HeldEvents, 'count'>;
   webhookIssues: Pick<WebhookIssues, 'count'>;
+  errorGroups: Pick<ErrorGroups, 'positions'>;
   backpressure: Pick<Backpressure, 'full'>;
 }
 
@@ -33,6 +36,7 @@ export function statusRoutes({
   metrics,
   heldEvents,
   webhookIssues,
+  errorGroups,
   backpressure,
 }: StatusRouteDeps): Route[] {
   return [
@@ -45,15 +49,16 @@ export function statusRoutes({
       operationId: 'getStatus',
       summary: 'Get what needs attention',
       description:
-        'Workers, held events and issues concern the whole installation, failed runs the environment. 503 `unavailable`: Redis cannot be reached.',
+        'Workers, held events and issues concern the whole installation, failed runs and errors the environment. 503 `unavailable`: Redis cannot be reached.',
       data: statusSchema,
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, points, held, issues] = await Promise.all([
+        const [alive, points, held, errors, issues] = await Promise.all([
           processes.alive(),
           metrics.steps(env, nowMs - HOUR_MS, nowMs, MINUTE_MS),
           heldEvents.count(nowMs),
+          errorGroups.positions(env, { states: ['open'] }),
           webhookIssues.count('open', nowMs),
         ]);
         return {
@@ -62,6 +67,7 @@ export function statusRoutes({
             accepts_events: !backpressure.full,
             runs_failed_last_hour: points.reduce((sum, { counts }) => sum + counts.runsFailed, 0),
             held_events: held,
+            open_errors: errors.length,
             open_webhook_issues: issues,
           },
         };

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callApi } from '../../../api/client.ts';
 import type { HistogramBucket } from '../../../api/types.ts';
-import { Chart } from '../../../ui/chart.tsx';
+import { BarChart } from '../../../ui/bar-chart.tsx';
 import type { Filters, TimeRange } from '../filters.ts';
 
 const REFRESH_MS = 10_000;
@@ -40,18 +40,17 @@ export function Histogram({
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (error) return null;
   return (
-    <div className="group relative mb-2 rounded-lg border border-line bg-surface px-2">
-      <Chart
+    <div className="mb-2 rounded-lg border border-line bg-surface px-3 pt-2 pb-1">
+      <BarChart
         label="Events received over time"
+        unit="events"
         times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
-        lines={[{ label: 'events', color: '--accent', values: buckets.map(({ count }) => count) }]}
-        format={(value) => (Number.isInteger(value) ? whole.format(value) : '')}
-        height={56}
-        bars
+        values={buckets.map(({ count }) => count)}
+        format={(value) => whole.format(value)}
+        unfinished={before === undefined}
+        height={40}
         onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
-      />
-      {/* Over the legend, which has the values at the pointer. */}
-      <p className="absolute inset-x-3 bottom-0.5 flex justify-between gap-4 bg-surface text-xs text-muted group-hover:invisible">
+      >
         <span className="truncate">
           {whole.format(total)} {total === 1 ? 'event' : 'events'}
           {source !== undefined && ' from all sources'}
@@ -60,7 +59,7 @@ export function Histogram({
           {after === undefined && ' in the last 24 hours'}
         </span>
         <span className="hidden whitespace-nowrap sm:inline">Drag to select a time range</span>
-      </p>
+      </BarChart>
     </div>
   );
 }
