@@ -7,6 +7,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
 import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
 import { createFixtures } from './fixtures.ts';
 import { resourcePages, STATIC_PAGES } from './pages.ts';
 
@@ -35,6 +36,8 @@ const DIALOGS: Record<string, string> = {
   '/environments': 'Create environment',
   '/users': 'Invite user',
 };
+/** Lists whose columns are chosen and whose views are saved. */
+const LISTS = ['/events', '/runs'];
 const PHONE = { width: 390, height: 844 };
 
 describe('dashboard accessibility', function () {
@@ -86,6 +89,42 @@ describe('dashboard accessibility', function () {
         return violations(page);
       });
     }));
+
+  it('axe finds no violations in the menus of lists, light, dark or on a phone', () =>
+    withPage(async (page) => {
+      await enter(page);
+      for (const path of LISTS) {
+        await open(page, full.url + path);
+        await page.getByRole('button', { name: 'Columns', exact: true }).click();
+        await page.getByRole('group', { name: 'Columns' }).waitFor();
+        await expectAccessible(page);
+        await open(page, full.url + path);
+        await page.getByRole('button', { name: 'Views', exact: true }).click();
+        await page.getByLabel('Save this view as').fill(path);
+        await page.keyboard.press('Enter');
+        await page.getByRole('link', { name: path, exact: true }).waitFor();
+        await expectAccessible(page);
+      }
+    }));
+
+  it('the menus of lists are in view on a phone', () =>
+    withPage(
+      async (page) => {
+        await enter(page);
+        for (const path of LISTS)
+          for (const name of ['Columns', 'Views']) {
+            await open(page, full.url + path);
+            await page.getByRole('button', { name, exact: true }).click();
+            const panel = page.getByRole('region', { name, exact: true });
+            const { left, right } = await panel.evaluate((element) => element.getBoundingClientRect());
+            expect([left >= 0, right <= PHONE.width], `${name} of ${path}: ${left} to ${right}`).to.deep.equal([
+              true,
+              true,
+            ]);
+          }
+      },
+      { viewport: PHONE, isMobile: true, hasTouch: true },
+    ));
 
   it('no page scrolls sideways on a phone', () =>
     withPage(

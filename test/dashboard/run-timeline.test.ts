@@ -86,7 +86,7 @@ describe('dashboard timeline of a run', () => {
         expect(names).to.have.length(7);
         expect(names.filter((text) => text.includes('3 steps in parallel'))).to.have.length(1);
         await toggle(page, 'charge card').click();
-        const attempts = row(page, 'charge card').getByRole('list', { name: 'Attempts' }).getByRole('listitem');
+        const attempts = row(page, 'charge card').getByRole('list', { name: 'Attempts' }).locator('> li');
         expect(await attempts.count()).to.equal(3);
         await attempts.nth(1).getByRole('button').click();
         await attempts.nth(1).getByText('the bank did not answer').first().waitFor();
@@ -253,18 +253,4 @@ describe('dashboard timeline of a run', () => {
       await collector.close();
     }
   });
-
-  it('keeps the copy button of a stack trace beside the text on a phone', () =>
-    withPage(
-      async (page) => {
-        const runId = await app.start('refused');
-        await hasEnded(runId);
-        await open(page, `${service.url}/runs/${runId}`);
-        const copy = page.getByRole('button', { name: 'Copy stack trace' }).first();
-        const stack = page.locator('pre').first();
-        const [button, text] = [await copy.boundingBox(), await stack.boundingBox()];
-        expect((text?.x ?? 0) + (text?.width ?? 0)).to.be.at.most(button?.x ?? 0);
-      },
-      { viewport: { width: 390, height: 844 } },
-    ));
 });

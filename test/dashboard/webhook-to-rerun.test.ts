@@ -79,11 +79,11 @@ describe('dashboard scenario: from a new webhook to a re-run', () => {
     withPage(async (page) => {
       await open(page, run);
       await page.getByText(/Attempt 2 of 2 starts in/).waitFor();
-      const attempts = page.getByRole('list', { name: 'Attempts and steps' }).getByRole('listitem');
-      await attempts.filter({ hasText: 'failed' }).getByRole('button').click();
-      await attempts.getByText('/app/build.ts:3:7').waitFor();
+      const attempts = page.getByRole('list', { name: 'Steps and attempts' }).getByRole('listitem');
+      await attempts.filter({ hasText: 'Attempt 1 failed' }).locator('[aria-expanded]').click();
+      await attempts.getByText('/app/build.ts:3:7').first().waitFor();
       await page.getByRole('button', { name: 'Retry now' }).click();
-      await attempts.filter({ hasText: 'failed on attempt 2' }).waitFor();
+      await attempts.filter({ hasText: 'Attempt 2 failed' }).waitFor();
       await fact(page, 'Status', 'Failed').waitFor();
     }));
 

@@ -2,6 +2,9 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import type { IconName } from './icon.tsx';
 
+/** Between the panel and the edge of the screen. */
+const MARGIN_PX = 16;
+
 interface PopoverProps {
   label: string;
   icon?: IconName;
@@ -59,6 +62,7 @@ export function Popover({ label, icon, iconOnly = false, wide = false, align = '
       </Button>
       {open && (
         <section
+          ref={moveIntoView}
           id={id}
           aria-label={label}
           className={`absolute top-full z-30 mt-1 ${wide ? 'w-96' : 'w-72'} max-w-[calc(100vw-2rem)] rounded-lg border border-line bg-surface p-3 text-left text-sm shadow-lg ${align === 'right' ? 'right-0' : 'left-0'}`}
@@ -68,4 +72,13 @@ export function Popover({ label, icon, iconOnly = false, wide = false, align = '
       )}
     </div>
   );
+}
+
+/** Beside a button in the middle of a phone, the panel would begin left of the screen, where nobody can scroll. */
+function moveIntoView(panel: HTMLElement | null): void {
+  if (!panel) return;
+  const { left, right } = panel.getBoundingClientRect();
+  const end = document.documentElement.clientWidth - MARGIN_PX;
+  if (left < MARGIN_PX) panel.style.translate = `${MARGIN_PX - left}px`;
+  else if (right > end) panel.style.translate = `${end - right}px`;
 }
