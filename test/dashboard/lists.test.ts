@@ -57,7 +57,7 @@ describe('dashboard lists', () => {
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await eventRows(page).first().waitFor();
-      await page.getByRole('figure').locator('canvas').waitFor();
+      await page.getByRole('figure').locator('svg').waitFor();
       expect(await visibleRows(page)).to.be.at.least(20);
     }, LAPTOP));
 

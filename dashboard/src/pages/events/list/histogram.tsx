@@ -40,7 +40,7 @@ export function Histogram({
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (error) return null;
   return (
-    <div className="mb-2 rounded-lg border border-line bg-surface px-3 pt-2 pb-1">
+    <div className="mb-2 rounded-lg border border-line bg-surface px-3 pt-1">
       <BarChart
         label="Events received over time"
         unit="events"
@@ -48,7 +48,7 @@ export function Histogram({
         values={buckets.map(({ count }) => count)}
         format={(value) => whole.format(value)}
         unfinished={before === undefined}
-        height={40}
+        height={32}
         onSelectRange={(from, to) => onSelectRange(from * 1_000, to * 1_000)}
       >
         <span className="truncate">
