@@ -7,6 +7,7 @@ import { chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../scripts/lib/chromium-program.ts';
 import { Problem } from '../../scripts/lib/problem.ts';
 import type { Benchmark, Measurement } from '../bench.ts';
+import { type ByteCounter, countBytes } from '../byte-counter.ts';
 import { now } from '../count-calls.ts';
 import type { Row } from '../row.ts';
 import type { Service } from '../service.ts';
@@ -19,6 +20,8 @@ const LOAD_MS = 300_000;
 const WORK = `dashboard: ${RUNS.toLocaleString('en-US')} runs listed, ${EVENTS_PER_SECOND} events/s`;
 const LAPTOP = { width: 1366, height: 768 };
 const BUILT = join(import.meta.dirname, '../../dashboard/dist/index.html');
+/** Customers of the events that are sent while the page is watched. */
+const LIVE = 'live';
 const group = 'dashboard';
 
 export const dashboard: Measurement = {
@@ -43,25 +46,35 @@ async function rowsOn(testBed: TestBed, bench: Benchmark): Promise<{ rows: Row[]
   }
   await service.untilDrained();
   const { origin } = new URL(await testBed.startDevWeb());
+  const counter = await countBytes(origin);
   const browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await browser.newPage({ viewport: LAPTOP });
-    await page.goto(`${origin}/runs`);
+    await page.goto(`${counter.origin}/runs`);
     await loadRows(page);
     await page.evaluate(OBSERVE);
     const seconds = 2 * bench.options.seconds;
     await page.evaluate('scrollTo(0, 0)');
-    const top = await measure(page, service, seconds);
+    const top = await measure(page, service, counter, seconds);
+    await expectNewest(page);
     await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
-    const middle = await measure(page, service, seconds);
+    const middle = await measure(page, service, counter, seconds);
+    await page.getByText(/new runs/).waitFor();
     return { rows: [...rowsAt('at the top', top), ...rowsAt('scrolled down', middle)], costs: [], series: [] };
   } finally {
     await browser.close();
+    counter.close();
   }
 }
 
-function eventOf(n: number) {
-  return { name: 'bench/run', data: { sentAt: now(), customer: `c_${n}`, total: n, currency: 'EUR' } };
+/** The page has shown what was sent: otherwise there was nothing to measure. */
+async function expectNewest(page: Page): Promise<void> {
+  const first = await page.getByRole('table', { name: 'Runs' }).getByRole('row').nth(1).innerText();
+  if (!first.includes(LIVE)) throw new Error(`the list shows no run of the measurement at the top: ${first}`);
+}
+
+function eventOf(n: number, customer = 'c') {
+  return { name: 'bench/run', data: { sentAt: now(), customer: `${customer}_${n}`, total: n, currency: 'EUR' } };
 }
 
 /** Scrolls down until the table has all rows. */
@@ -80,30 +93,24 @@ async function loadRows(page: Page): Promise<void> {
 async function measure(
   page: Page,
   service: Service,
+  counter: ByteCounter,
   seconds: number,
 ): Promise<{ kbPerSecond: number; longestMs: number }> {
-  const client = await page.context().newCDPSession(page);
-  let bytes = 0;
-  client.on('Network.dataReceived', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
-  });
-  await client.send('Network.enable');
   // What scrolling caused is not counted.
   await setTimeout(1_000);
   await page.evaluate('window.longest = 0');
-  bytes = 0;
+  const before = counter.bytes;
   const startedAt = now();
   const sends: Promise<void>[] = [];
   for (let n = 0; n < seconds * EVENTS_PER_SECOND; n++) {
-    const send = service.send(eventOf(n));
+    const send = service.send(eventOf(n, LIVE));
     send.catch(() => {});
     sends.push(send);
     await setTimeout(Math.max(0, startedAt + ((n + 1) * 1_000) / EVENTS_PER_SECOND - now()));
   }
   await Promise.all(sends);
-  const kbPerSecond = bytes / (now() - startedAt);
+  const kbPerSecond = (counter.bytes - before) / (now() - startedAt);
   const longestMs = await page.evaluate<number>('window.longest');
-  await client.detach();
   return { kbPerSecond, longestMs };
 }
 

@@ -182,4 +182,13 @@ describe('dashboard states of runs', function () {
       const steps = page.getByRole('list', { name: 'Steps and attempts' }).getByRole('listitem');
       await steps.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
     }));
+
+  it('a run that begins to sleep while the list is open shows its state there', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/runs`);
+      runs.later = await start('naps', {}, 'sleeping');
+      await rowOf(page, 'later')
+        .getByText(/^Sleeping/)
+        .waitFor();
+    }));
 });
