@@ -149,10 +149,12 @@ describe('dashboard events', () => {
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await page.getByRole('button', { name: 'Send event' }).click();
-      const editor = page.getByRole('dialog').getByRole('textbox').first();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox').first().focus();
+      const editor = dialog.locator('.cm-content');
       await editor.getByText('"hello/world"').click({ clickCount: 3 });
       await page.keyboard.type('"data": [');
-      expect(await editor.innerText()).to.include('"data": []');
+      await editor.getByText('"data": []').waitFor();
       await editor.press('Control+z');
       await editor.press('Control+z');
       await editor.getByText('"hello/world"').waitFor();

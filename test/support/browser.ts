@@ -97,6 +97,9 @@ export async function signIn(page: Page, email: string): Promise<void> {
 /** Replaces the content of a code editor. Clears it first: when typing over colored text, Chromium adds inline styles, which the policy
  *  forbids. */
 export async function write(editor: Locator, text: string): Promise<void> {
+  // It begins as a plain field.
+  await editor.focus();
+  await editor.and(editor.page().locator('.cm-content')).waitFor();
   await editor.press('Control+a');
   await editor.press('Delete');
   await editor.page().keyboard.insertText(text);

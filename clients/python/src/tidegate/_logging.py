@@ -67,5 +67,8 @@ def _error_of(exc_info: Any) -> BaseException | None:
         return exc_info
     if exc_info is True:
         return sys.exc_info()[1]
-    error: Any = cast("tuple[Any, ...]", exc_info)[1] if isinstance(exc_info, tuple) else None
+    if not isinstance(exc_info, tuple):
+        return None
+    parts: tuple[Any, ...] = exc_info
+    error = parts[1]
     return error if isinstance(error, BaseException) else None
