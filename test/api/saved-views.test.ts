@@ -15,8 +15,8 @@ describe('Saved views', () => {
   const save = (view: object, headers: Record<string, string>) => service.post('/v1/views', view, headers);
 
   it('belong to a user and an environment', async () => {
-    await addUser(service, 'ada@example.com', 'read-only');
-    await addUser(service, 'grace@example.com', 'read-only');
+    await addUser(service, 'ada@example.com', 'member');
+    await addUser(service, 'grace@example.com', 'member');
     const ada = await sessionHeaders(service, 'ada@example.com');
     const { status, body } = await save(VIEW, ada);
     expect([status, body.data]).to.deep.equal([201, { ...VIEW, id: body.data.id, created_at: body.data.created_at }]);
@@ -61,7 +61,7 @@ describe('Saved views', () => {
   });
 
   it('are deleted with their user', async () => {
-    await addUser(service, 'linus@example.com', 'read-only');
+    await addUser(service, 'linus@example.com', 'member');
     const headers = await sessionHeaders(service, 'linus@example.com');
     await save(VIEW, headers);
     const { body } = await service.get('/v1/users', service.apiHeaders);

@@ -1,7 +1,6 @@
 /** `/v1/views`: saved views of the dashboard's lists. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { covers, type Principal } from '../../model/auth/access.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 import { MAX_VIEWS, type SavedView, type SavedViews, viewOwnerOf } from '../../store/auth/saved-views.ts';
@@ -47,6 +46,7 @@ export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Rou
     route({
       ...shared,
       method: 'post',
+      access: 'write',
       path: '/v1/views',
       operationId: 'saveView',
       summary: 'Save a view',
@@ -56,7 +56,6 @@ export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Rou
       data: savedViewSchema,
       errors: ['quota_exceeded'],
       async handle({ env, principal, body }) {
-        requireOwn(principal);
         const owner = viewOwnerOf(principal);
         const all = await savedViews.all(env, owner);
         const before = all.find(({ list, name }) => list === body.list && name === body.name);
@@ -74,24 +73,18 @@ export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Rou
     route({
       ...shared,
       method: 'delete',
+      access: 'write',
       path: '/v1/views/:id',
       operationId: 'deleteView',
       summary: 'Delete a saved view',
       params: z.object({ id: z.string() }),
       errors: ['not_found'],
       async handle({ env, principal, params: { id } }) {
-        requireOwn(principal);
         if (await savedViews.remove(env, viewOwnerOf(principal), id)) return {};
         throw new ServiceError('not_found', { detail: `there is no saved view with the ID ${describe(id)}` });
       },
     }),
   ];
-}
-
-/** Anybody may save views of their own; those of the installation are for principals that may write. */
-function requireOwn({ kind, access }: Principal): void {
-  if (kind === 'user' || covers(access, 'write')) return;
-  throw new ServiceError('access_denied', { detail: 'an API key that saves views needs the access "write"' });
 }
 
 function present({ id, list, name, query, createdAt }: SavedView) {

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { SavedView } from '../../api/types.ts';
 import { parseSearch, stringifySearch } from '../../lib/query-string.ts';
@@ -57,6 +58,7 @@ function Panel({ list, params, onClose }: SavedViewsMenuProps & { onClose(): voi
     event.preventDefault();
     if (name.trim() !== '') save.mutate();
   };
+  const canWrite = useHasAccess('write');
   return (
     <>
       {views.error && <ErrorAlert error={views.error} />}
@@ -76,27 +78,29 @@ function Panel({ list, params, onClose }: SavedViewsMenuProps & { onClose(): voi
             <IconButton
               icon="trash"
               label={`Delete view ${view.name}`}
-              disabled={remove.isPending}
+              disabled={remove.isPending || !canWrite}
               onClick={() => remove.mutate(view.id)}
             />
           </li>
         ))}
       </ul>
-      <form onSubmit={submit} className="mt-3 flex items-end gap-2 border-t border-line pt-3">
-        <div className="min-w-0 flex-1">
-          <TextField
-            label="Save this view as"
-            placeholder="Failed today"
-            value={name}
-            maxLength={64}
-            autoComplete="off"
-            onChange={({ target }) => setName(target.value)}
-          />
-        </div>
-        <Button type="submit" disabled={name.trim() === ''} busy={save.isPending}>
-          Save view
-        </Button>
-      </form>
+      {canWrite && (
+        <form onSubmit={submit} className="mt-3 flex items-end gap-2 border-t border-line pt-3">
+          <div className="min-w-0 flex-1">
+            <TextField
+              label="Save this view as"
+              placeholder="Failed today"
+              value={name}
+              maxLength={64}
+              autoComplete="off"
+              onChange={({ target }) => setName(target.value)}
+            />
+          </div>
+          <Button type="submit" disabled={name.trim() === ''} busy={save.isPending}>
+            Save view
+          </Button>
+        </form>
+      )}
       <p className="mt-2 text-xs text-muted">To share a view, send its URL.</p>
     </>
   );
