@@ -191,9 +191,10 @@ describe('functions', () => {
         error: null,
       });
       expect(run.output).to.deep.equal({ receipt: 'r1' });
-      const { history, next_try_at, waiting, metadata, ...same } = (await service.get(`/v1/runs/${run.run_id}`)).body
-        .data;
-      expect([next_try_at, waiting]).to.deep.equal([null, null]);
+      const { history, metadata, ...shown } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
+      const { next_try_at, waiting, failed_step, fingerprint, trace_id, trace_url, ...same } = shown;
+      const none = [next_try_at, waiting, failed_step, fingerprint, trace_id, trace_url];
+      expect(none).to.deep.equal(Array(6).fill(null));
       expect(metadata).to.deep.equal([]);
       expect(same).to.deep.equal(run);
       expect(history.map((entry: { kind: string; status: string }) => [entry.kind, entry.status])).to.deep.equal([

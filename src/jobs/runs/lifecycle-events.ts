@@ -87,7 +87,8 @@ export class LifecycleEvents {
   /** Call before the run is stored as canceled: nothing repeats a cancellation. */
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
-    if (!isAwaited && !(await this.#deps.functions.recent(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
+    // The present functions, also for what follows: cancellations are rare, and people cancel right after a registration.
+    if (!isAwaited && !(await this.#deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
     const events = await this.#causes(run);
     if (!events) return;
     const error = { error: CANCELLED, name: 'Error', message: CANCELLED };
