@@ -1,8 +1,7 @@
 /** Serializes span contexts for events, jobs and run records: a W3C traceparent and, after a space, the tracestate if there is one. Only
  *  recorded spans are serialized. */
 import { createTraceState, type SpanContext, TraceFlags } from '@opentelemetry/api';
-
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
+import { parseTrace } from './traceparent.ts';
 
 export function isRecorded(span: SpanContext | undefined): span is SpanContext {
   return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) !== 0;
@@ -18,9 +17,9 @@ export function injectSpan(span: SpanContext | undefined): string | undefined {
 
 /** @returns undefined for text that `injectSpan` did not create */
 export function extractSpan(text: string): SpanContext | undefined {
-  const end = text.indexOf(' ');
-  const [, traceId, spanId] = TRACEPARENT.exec(end === -1 ? text : text.slice(0, end)) ?? [];
-  if (!traceId || !spanId) return undefined;
+  const parsed = parseTrace(text);
+  if (!parsed) return undefined;
+  const { traceId, spanId, tracestate } = parsed;
   const context = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
-  return end === -1 ? context : { ...context, traceState: createTraceState(text.slice(end + 1)) };
+  return tracestate === undefined ? context : { ...context, traceState: createTraceState(tracestate) };
 }

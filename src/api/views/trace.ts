@@ -1,7 +1,7 @@
 /** The trace of a run, where tracing is on and recorded it. */
 import { z } from 'zod';
 import type { Run } from '../../model/runs/run.ts';
-import { extractSpan } from '../../tracing/carrier.ts';
+import { parseTrace } from '../../tracing/traceparent.ts';
 
 export const traceSchema = z.object({
   trace_id: z
@@ -16,7 +16,7 @@ export const traceSchema = z.object({
 
 /** @param template setting TRACE_URL_TEMPLATE */
 export function presentTrace({ id, env, trace }: Pick<Run, 'id' | 'env' | 'trace'>, template: string | undefined) {
-  const traceId = trace === undefined ? undefined : extractSpan(trace)?.traceId;
+  const traceId = trace === undefined ? undefined : parseTrace(trace)?.traceId;
   if (traceId === undefined) return { trace_id: null, trace_url: null };
   const values: Record<string, string> = { trace_id: traceId, run_id: id, env };
   const url = template?.replaceAll(/\{(trace_id|run_id|env)\}/g, (_, name: string) =>
