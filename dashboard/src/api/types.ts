@@ -19,7 +19,6 @@ import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
 import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
-import type { detailedRunSchema } from '../../../src/api/routes/runs.ts';
 import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { matchSchema } from '../../../src/api/routes/send-events.ts';
@@ -32,6 +31,7 @@ import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
 import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
+import type { detailedRunSchema } from '../../../src/api/views/detailed-run.ts';
 import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';

@@ -6,11 +6,10 @@ import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { type Op, parseOps } from '../../model/runs/operation.ts';
-import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
-import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
 import { type AppGuardDeps, requireSigningKey } from './app-requests.ts';
+import { readJsonBody } from './json-body.ts';
 
 export interface CheckpointRouteDeps extends AppGuardDeps {
   callCheckpoints: CallCheckpoints;
@@ -38,16 +37,8 @@ export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): voi
 const BODY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
-export async function readCheckpoint(ctx: Context): Promise<unknown> {
-  const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
-  if (!isShallowJson(text)) {
-    throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-  }
+export function readCheckpoint(ctx: Context): Promise<unknown> {
+  return readJsonBody(ctx, BODY_MAX_BYTES);
 }
 
 /** @throws ServiceError input_invalid */

@@ -4,12 +4,11 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_BATCH_MAX_BYTES, LOG_RATE_MAX, LOG_RATE_WINDOW_MS, logBatchSchema } from '../../model/runs/log-lines.ts';
-import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { RunLogs } from '../../store/runs/run-logs.ts';
-import { readBody } from '../http/body.ts';
 import type { Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
+import { readJsonBody } from './json-body.ts';
 
 export interface RunLogRouteDeps extends AppGuardDeps {
   runLogs: RunLogs;
@@ -27,7 +26,7 @@ export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
     backpressure.admitRegistration();
     const env = await existingEnvironment(ctx.req.headers, environments);
     if (!ID_PATTERN.test(id)) throw notFound(id);
-    const batch = validate(logBatchSchema, parsed(await readBody(ctx.req, LOG_BATCH_MAX_BYTES)), 'field');
+    const batch = validate(logBatchSchema, await readJsonBody(ctx, LOG_BATCH_MAX_BYTES), 'field');
     const appended = await runLogs.append(env, id, batch, Date.now());
     if (appended === 'gone') throw notFound(id);
     if (appended === 'busy') {
@@ -40,19 +39,6 @@ export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
     if (appended !== 'known') telemetry.publishRun({ env, id, ...appended }, appended.status);
     ctx.body = {};
   });
-}
-
-/** @throws ServiceError body_not_json, input_invalid */
-function parsed(body: Buffer): unknown {
-  const text = body.toString('utf8');
-  if (!isShallowJson(text)) {
-    throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-  }
 }
 
 function notFound(id: string): ServiceError {

@@ -20,42 +20,15 @@ import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
 import { runsInStates } from '../rest/runs-in-states.ts';
 import { fingerprintSchema, idPrefixSchema, searchQuery } from '../rest/search-query.ts';
-import { presentWaiting, waitingSchema } from '../views/limits.ts';
+import { detailedRunSchema } from '../views/detailed-run.ts';
+import { presentWaiting } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
-import { historySchema, presentHistory } from '../views/run-history.ts';
-import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
-import { presentRunState, runStateSchema } from '../views/run-state.ts';
+import { presentHistory } from '../views/run-history.ts';
+import { presentMetadata } from '../views/run-metadata.ts';
+import { presentRunState } from '../views/run-state.ts';
 import { presentFailedStep, presentStep, stepSchema } from '../views/step.ts';
 import { time, timeSchema } from '../views/time.ts';
-import { presentTrace, traceSchema } from '../views/trace.ts';
-
-export const detailedRunSchema = runSchema
-  .extend({
-    state: runStateSchema,
-    next_try_at: z.iso.datetime().nullable().meta({
-      description:
-        'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
-    }),
-    history: z
-      .array(historySchema)
-      .meta({ description: 'Attempts and steps in order of completion; pending steps come last' }),
-    waiting: waitingSchema
-      .nullable()
-      .meta({ description: 'What its next call waits for; null: it waits for no limit' }),
-    fingerprint: z
-      .string()
-      .nullable()
-      .meta({ description: 'Of the error group in which the failed run is counted; null: it has not failed' }),
-    failed_step: z
-      .object({ step_id: z.string(), name: z.string().nullable() })
-      .nullable()
-      .meta({ description: 'The step that `error` is from; null: there is no error, or the function itself failed' }),
-    metadata: z
-      .array(metadataSchema)
-      .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
-    ...traceSchema.shape,
-  })
-  .meta({ id: 'RunWithHistory' });
+import { presentTrace } from '../views/trace.ts';
 
 const STEP_ARGUMENTS_MAX = 100;
 const rerunSchema = z
