@@ -125,13 +125,14 @@ async function allTests(): Promise<void> {
  *  @throws Problem when a file fails again, when too many failed, or for any failure that is not a test's */
 async function rerunAlone(failures: Error[], filesMax: number): Promise<Totals[]> {
   if (failures.length === 0) return [];
-  const files = failures.flatMap((failure) => (failure instanceof TestsFailed ? failure.totals.failedFiles : ['']));
+  const files = failures.flatMap((failure) => (failure instanceof TestsFailed ? failure.files : ['']));
   const isRerun = !files.includes('') && files.length <= filesMax && !interruption.signal.aborted;
   if (!isRerun) throw new Problem(failures.map(({ message }) => message).join('\n'));
   const names = files.map((file) => relative(ROOT, file)).join(', ');
   console.log(styleText('bold', `── failed, running again alone: ${names}`));
   for (const failure of failures as TestsFailed[]) {
-    const again: MochaRun = { args: failure.totals.failedFiles, redis: failure.redis };
+    console.log(failure.message);
+    const again: MochaRun = { args: failure.files, redis: failure.redis };
     await runMocha(again, interruption.signal);
   }
   console.log(styleText('yellow', `FLAKY: ${names} failed among the other tests and passed alone`));

@@ -3,8 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import type { Failed } from '../../test/support/reporter.ts';
 import { Problem } from './problem.ts';
 import { listProcesses, type Process, withVariable } from './processes.ts';
 import { startTestPostgres, type TestPostgres } from './test-postgres.ts';
@@ -15,13 +17,13 @@ const MARK = 'SERVICE_TEST_RUN';
 /** Processes that notice the exit of their parent need a moment to exit, more on a busy machine. */
 const GRACE_MS = 15_000;
 const SHOWN_KEYS = 20;
+const SHOWN_LINES = 30;
 
 /** Sent by test/support/reporter.ts. */
 export interface Totals {
   passes: number;
   failures: number;
-  /** Empty string: a failure outside of any file. */
-  failedFiles: string[];
+  failed: Failed[];
   /** By file. */
   seconds: Record<string, number>;
 }
@@ -35,6 +37,11 @@ export class TestsFailed extends Problem {
     super(message);
     this.totals = totals;
     this.redis = redis;
+  }
+
+  /** Empty string: a failure outside of any file. */
+  get files(): string[] {
+    return [...new Set(this.totals.failed.map(({ file }) => file))];
   }
 }
 
@@ -90,7 +97,7 @@ async function stopServers({ redis, postgres }: Servers): Promise<void> {
 }
 
 async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
-  const totals: Totals = { passes: 0, failures: 0, failedFiles: [], seconds: {} };
+  const totals: Totals = { passes: 0, failures: 0, failed: [], seconds: {} };
   const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
   if (interrupted.aborted) return totals;
   const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
@@ -128,11 +135,21 @@ async function mochaWith(
   const left = await leftoverProcesses(ours);
   if (left) return left;
   if (code === 0) return undefined;
-  return code === totals.failures ? testFailure(totals) : `mocha exited with ${signal ?? `code ${code}`}`;
+  if (code === totals.failures) return testFailure(totals);
+  const end = `mocha exited with ${signal ?? `code ${code}`}${name ? ` (${name}); its last lines:` : ''}`;
+  return [end, ...lastLines(written)].join('\n  ');
 }
 
-function testFailure({ failures }: Totals): string {
-  return `mocha exited with code ${failures}`;
+function testFailure({ failures, failed }: Totals): string {
+  const tests = failed.map(
+    ({ title, file, message }) =>
+      `  ${title}\n    in ${relative(process.cwd(), file) || 'a hook of all tests'}\n    ${message.replaceAll('\n', '\n    ')}`,
+  );
+  return [`${failures} failed:`, ...tests].join('\n');
+}
+
+function lastLines(written: readonly Buffer[]): string[] {
+  return Buffer.concat(written).toString().trimEnd().split('\n').slice(-SHOWN_LINES);
 }
 
 function ofGroup({ pid }: ChildProcess): Process[] {

@@ -1,6 +1,18 @@
-/** Mocha's spec reporter. At the end it adds one plain line: `12 passed, 0 failed`. Sends scripts/test the totals, the files with failed tests, and
- *  how long each file took. */
+/** Mocha's spec reporter. At the end it adds one plain line: `12 passed, 0 failed`. Sends scripts/test the totals, the failed tests, and how long each
+ *  file took. */
 import mocha from 'mocha';
+
+/** A failed test or hook. */
+export interface Failed {
+  title: string;
+  /** Empty string: a hook of all tests. */
+  file: string;
+  /** Its first lines. */
+  message: string;
+}
+
+const MESSAGE_LINES = 6;
+const LINE_CHARS = 300;
 
 export default class SpecWithTotals extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
@@ -8,9 +20,8 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
     const { EVENT_RUN_END, EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL } = mocha.Runner.constants;
     const startedAt = new Map<mocha.Suite, number>();
     const seconds: Record<string, number> = {};
-    const failedFiles = new Set<string>();
-    // A failed hook of all tests has no file.
-    runner.on(EVENT_TEST_FAIL, ({ file }) => failedFiles.add(file ?? ''));
+    const failed: Failed[] = [];
+    runner.on(EVENT_TEST_FAIL, (test, error: Error) => failed.push(failedTest(test, error)));
     runner.on(EVENT_SUITE_BEGIN, (suite) => startedAt.set(suite, performance.now()));
     runner.on(EVENT_SUITE_END, (suite) => {
       const { file, parent } = suite;
@@ -22,7 +33,16 @@ export default class SpecWithTotals extends mocha.reporters.Spec {
     runner.once(EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       console.log(`${passes} passed, ${failures} failed`);
-      process.send?.({ passes, failures, failedFiles: [...failedFiles], seconds });
+      process.send?.({ passes, failures, failed, seconds });
     });
   }
+}
+
+function failedTest(test: mocha.Runnable, { message }: Error): Failed {
+  const lines = message.split('\n').slice(0, MESSAGE_LINES);
+  return {
+    title: test.fullTitle(),
+    file: test.file ?? '',
+    message: lines.map((line) => line.slice(0, LINE_CHARS)).join('\n'),
+  };
 }
