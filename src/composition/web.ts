@@ -67,7 +67,11 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
   const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
-  const webhookDirectory = new WebhookDirectory(store.webhooks, (id) => transforms.evict(id));
+  const webhookDirectory = new WebhookDirectory(store.webhooks, {
+    // An installation without webhooks needs no process for them.
+    onSome: () => transforms.start(),
+    onGone: (id) => transforms.evict(id),
+  });
   // First: a new installation has nothing but its layout.
   const partitionsRead = store.partitions.follow((error) => stopBecause(log, error));
   const secretKeyClaimed = partitionsRead

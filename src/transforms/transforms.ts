@@ -23,6 +23,8 @@ import type { Transform, TransformOutcome, TransformRequest } from './transform.
 export type { Transform, TransformOutcome, TransformRequest };
 
 export interface Transforms {
+  /** Forks the first child process, which needs 150 ms to start, and 80 MB: call it when there may be requests. Without it the first request waits. */
+  start(): void;
   /** Settles after `totalTimeoutMs` at the latest.
    *  @throws ServiceError transform_failed, transform_quarantined, overloaded */
   run(transform: Transform, request: TransformRequest): Promise<TransformOutcome>;
@@ -59,7 +61,6 @@ export interface TransformsOptions {
   idleTimeoutMs?: number;
 }
 
-/** Forks the first child at once: it needs 150 ms to start, and 80 MB. */
 export function createTransforms({
   timeoutMs,
   threads,
@@ -105,6 +106,7 @@ export function createTransforms({
       await submit({ id: 'check', version, code }, null);
     },
 
+    start: () => dispatcher.start(),
     usage: () => ({ threads, ...dispatcher.usage() }),
     evict: (id) => dispatcher.evict(id),
     close: () => dispatcher.close(),

@@ -6,17 +6,25 @@ import { hasKey, keysOf } from './webhook.ts';
 import type { WebhookInUse } from './webhook-in-use.ts';
 import type { Webhooks } from './webhooks.ts';
 
+export interface DirectoryChanges {
+  /** Called at each read that finds a webhook. */
+  onSome?(): void;
+  /** Called with each webhook that was deleted, or has another version, since the last read. */
+  onGone?(id: string): void;
+}
+
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
 
-  /** @param onGone called with each webhook that was deleted, or has another version, since the last read */
-  constructor(webhooks: Webhooks, onGone: (id: string) => void = () => {}) {
+  /** @param changes what else follows from a read */
+  constructor(webhooks: Webhooks, { onSome, onGone }: DirectoryChanges = {}) {
     let versions = new Map<string, number | string>();
     this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
       const all = (await webhooks.all()).map((webhook) => webhooks.inUse(webhook));
+      if (all.length > 0) onSome?.();
       const before = versions;
       versions = new Map(all.map(({ id, version }) => [id, version]));
-      for (const [id, version] of before) if (versions.get(id) !== version) onGone(id);
+      for (const [id, version] of before) if (versions.get(id) !== version) onGone?.(id);
       return new Map(all.flatMap((webhook) => keysOf(webhook).map((key) => [digestOf(key), webhook] as const)));
     });
   }

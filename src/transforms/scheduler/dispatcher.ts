@@ -21,6 +21,8 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher {
+  /** Makes a child process ready for the first request. */
+  start(): void;
   submit(request: QueuedRequest): void;
   /** Queued requests, and requests inside a child process. */
   usage(): { queued: number; inFlight: number };
@@ -52,6 +54,7 @@ export function createDispatcher({
   });
 
   return {
+    start: () => main.start(),
     submit,
     usage: () => ({ queued: main.queued + suspects.queued, inFlight: main.inFlight + suspects.inFlight }),
     evict(id) {

@@ -14,14 +14,14 @@ export interface PoolOptions {
   queueLimit: number;
   /** Picks the next batch for a child with this load; undefined: none now. */
   nextBatch(queue: FairQueue, load: Load): Batch | undefined;
-  /** Ends the child after this time without work; undefined: always keeps a child ready. */
+  /** Ends the child after this time without work; undefined: keeps a child ready once it has started. */
   idleTimeoutMs?: number;
   onResult(request: QueuedRequest, result: TransformResult): void;
   onExit(exit: ProcessExit): void;
 }
 
-/** A queue of requests and the child process that serves them. Forks the child on demand, restarts it after it exits, and
- *  replaces it gracefully when it asks for that. */
+/** A queue of requests and the child process that serves them. Forks the child on demand or ahead of it, restarts it after it
+ *  exits, and replaces it gracefully when it asks for that. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #queue: FairQueue;
@@ -41,7 +41,6 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#queue = new FairQueue(options.queueLimit);
-    if (options.idleTimeoutMs === undefined) this.#start();
   }
 
   get queued() {
@@ -58,6 +57,11 @@ export class Pool {
 
   get #processes() {
     return [this.#current, this.#replacement, this.#draining].filter((one) => one !== undefined);
+  }
+
+  /** Forks the child if there is none, so that it is ready for the first request. */
+  start() {
+    if (!this.#closed && this.#restartTimer === undefined) this.#current ??= this.#fork();
   }
 
   enqueue(request: QueuedRequest) {
@@ -89,10 +93,6 @@ export class Pool {
     clearTimeout(this.#restartTimer);
     for (const request of [...this.#queue.drain(), ...this.#inFlightRequests]) request.settle(overloaded());
     await Promise.all([...this.#processes.map((process) => process.end()), this.#ending]);
-  }
-
-  #start() {
-    if (this.#restartTimer === undefined) this.#current ??= this.#fork();
   }
 
   #fork(): SandboxProcess {
@@ -143,7 +143,7 @@ export class Pool {
   #dispatch() {
     clearTimeout(this.#idleTimer);
     if (this.#closed) return;
-    if (this.#queue.size > 0) this.#start();
+    if (this.#queue.size > 0) this.start();
     while (this.#current?.ready) {
       const batch = this.#options.nextBatch(this.#queue, this.#current.load);
       if (batch === undefined) break;
@@ -158,7 +158,7 @@ export class Pool {
     if (process === this.#draining) this.#draining = undefined;
     if (this.#closed) return;
     if (!exit.wasReady) this.#delayNextStart();
-    if (this.#options.idleTimeoutMs === undefined) this.#start();
+    if (this.#options.idleTimeoutMs === undefined) this.start();
     if (exit.unfinished.started.length > 0) this.#options.onExit(exit);
     this.#dispatch();
   }
@@ -169,7 +169,7 @@ export class Pool {
     clearTimeout(this.#restartTimer);
     this.#restartTimer = setTimeout(() => {
       this.#restartTimer = undefined;
-      this.#start();
+      this.start();
     }, this.#restartMs);
     if (this.#failedStarts < FAILED_STARTS_LIMIT || this.#current) return;
     for (const request of this.#queue.drain()) request.settle(this.#notStarting());
