@@ -68,7 +68,9 @@ def _check_batch(batch: dict[str, Any], expected: dict[str, Any], begins_at: int
     for actual, wanted in zip(batch["lines"], lines, strict=True):
         assert begins_at <= actual["at"] <= time.time() * 1_000
         message = wanted["message"]
-        shown = message if isinstance(message, dict) and _is_shortened(actual["message"], message) else actual["message"]
+        shown = (
+            message if isinstance(message, dict) and _is_shortened(actual["message"], message) else actual["message"]
+        )
         assert {**actual, "message": shown} == {**wanted, "at": actual["at"]}
 
 
