@@ -5,7 +5,7 @@ import { type Leftovers, watchLeftovers } from './leftovers.ts';
 import { running } from './service.ts';
 
 /** Time for mocha to exit after its last test. */
-const END_MS = 10_000;
+const END_MS = 30_000;
 
 let leftovers: Leftovers;
 
