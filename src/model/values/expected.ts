@@ -1,4 +1,4 @@
-/** What was expected in place of an invalid value, in words for those who sent it: the one error map of schemas for people. Texts that a schema has
+/** What was expected instead of an invalid value, in words for those who sent it: the one error map of schemas for people. Texts that a schema has
  *  itself go first. They follow "got …: ". */
 import type { z } from 'zod';
 import { closestName } from './closest-name.ts';
