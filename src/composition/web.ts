@@ -11,6 +11,7 @@ import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
 import { WebhookReplayer } from '../api/replays/webhook-replayer.ts';
+import { LiveRunStates } from '../api/rest/live-run-states.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { DocumentFetcher } from '../functions/document-fetcher.ts';
@@ -171,7 +172,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     log,
   });
   const liveFeed = store.liveFeed(subscriber);
-  const liveStreams = new LiveStreams(liveFeed);
+  const liveStreams = new LiveStreams(liveFeed, new LiveRunStates({ listed: store.runLists.listed, runStates }));
   const webSockets = new WebSockets();
   const feed = store.realtimeFeed(realtimeSubscriber);
   const realtime = new Realtime({ config, store, history, feed, liveFeed, webSockets });

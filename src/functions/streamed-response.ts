@@ -2,6 +2,7 @@
  *  response proper (docs/protocol.md#streamed-answers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { expected } from '../model/values/expected.ts';
 import type { CallResponse } from './call-response.ts';
 import { headerName } from './headers.ts';
 
@@ -19,7 +20,7 @@ const envelopeSchema = z.object({
 /** @param response with status 201
  *  @returns the response in the envelope, or why there is none */
 export function unwrapStreamed({ headers, body }: CallResponse): CallResponse | string {
-  const { success, data, error } = envelopeSchema.safeParse(parse(body));
+  const { success, data, error } = envelopeSchema.safeParse(parse(body), { error: expected });
   if (!success) {
     const { path, message } = error.issues[0] as z.core.$ZodIssue;
     return `it does not end with a JSON object of status, headers and body (${path.join('.')}: ${message})`;

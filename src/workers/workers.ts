@@ -215,6 +215,12 @@ function createRunWorker(
       backoffStrategy: (attempts = 1, _type, error, job) => runRetryDelayMs(attempts, error, job, config.retryScale),
     },
   });
+  // Once its job is delayed, so that who then reads the state of the run finds when it is retried.
+  worker.on('failed', (job, error) => {
+    if (!job || !(error instanceof AttemptFailed)) return;
+    const { env, runId: id, functionId, eventId } = job.data;
+    handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
+  });
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,
     job: id,

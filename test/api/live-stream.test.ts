@@ -90,6 +90,28 @@ describe('live stream', () => {
     expect(created.data.runs.find(isIt)).to.include({ created: true, event_name: 'live/x', event_gist: gist });
   });
 
+  it('GET /v1/stream sends where a run is: that it sleeps until a time, and when it is retried', async () => {
+    const nap = { id: 'a'.repeat(40), op: 'Sleep', displayName: 'nap', opts: { duration: '1d' } };
+    host.on('slow', ({ body }) =>
+      body.event.data.naps ? { status: 206, body: [nap] } : { status: 500, body: { name: 'Slow', message: 'no' } },
+    );
+    const stream = await watch();
+    const { ids } = (await send([true, false].map((naps) => ({ name: 'live/slow', data: { naps } })))).body;
+    const stateOf = async (id: string, kind: string) => {
+      // biome-ignore lint/suspicious/noExplicitAny: as the stream has it
+      const isIt = ({ event_id, state }: any) => event_id === id && state?.kind === kind;
+      const { data } = await stream.next('runs', ({ data }) => data.runs.some(isIt));
+      return data.runs.find(isIt);
+    };
+    const sleeping = await stateOf(ids[0], 'sleeping');
+    const retrying = await stateOf(ids[1], 'retrying');
+    for (const { run_id, state } of [sleeping, retrying]) {
+      expect((await service.get(`/v1/runs/${run_id}`)).body.data.state).to.deep.equal(state);
+    }
+    expect(sleeping.state.step).to.deep.equal({ id: nap.id, name: 'nap' });
+    expect(retrying.state.attempt).to.equal(2);
+  });
+
   it('GET /v1/stream tells of the payload of an event once: later changes of its run have no gist', async () => {
     host.on('slow', () => ({ status: 500, body: { name: 'Slow', message: 'try again' } }));
     const stream = await watch();

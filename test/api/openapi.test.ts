@@ -227,6 +227,7 @@ describe('OpenAPI document', () => {
       await call('POST /v1/functions/:id/invoke', { id: 'shop-works' }, { data: {} });
       await call('POST /v1/events/match', {}, { name: 'works/x', data: {} });
       await call('POST /v1/events/:id/send-again', { id: sent.works as string });
+      await call('POST /v1/events/send-again', {}, { ids: [sent.works] });
       await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
       const filter = { function_id: 'shop-nothing' };

@@ -56,6 +56,15 @@ describe('unknown fields and parameters', () => {
     expect([long.status, long.body.error.length < 500]).to.deep.equal([400, true]);
   });
 
+  it('an unknown value of a field or parameter is named, with those that are known', async () => {
+    const inBody = await call('POST', '/v1/users', { email: 'a@example.com', role: 'membr' });
+    expect(inBody.body.error).to.include(
+      'field "role": got the string "membr": expected "admin", "member" or "read-only"; did you mean "member"?',
+    );
+    const inQuery = await call('GET', '/v1/holding?reason=unknown');
+    expect(inQuery.body.error).to.include('query parameter "reason": got the string "unknown": expected "selection_');
+  });
+
   it('an unknown field is reported before a missing one, since it is probably its misspelling', async () => {
     const answer = await call('POST', '/v1/users', { emial: 'a@example.com', role: 'member' });
     expect(answer.body.error).to.include('did you mean "email"?');

@@ -41,6 +41,20 @@ describe('command palette', () => {
       await page.waitForURL(`**/events/${eventId}`);
     }));
 
+  it('takes what is typed as soon as it is open, without a click', () =>
+    withPage(async (page) => {
+      await open(page, service.url);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog', { name: 'Jump to' }).waitFor();
+      await page.keyboard.type('held ev');
+      await page
+        .getByRole('option', { name: /^Held events/ })
+        .and(page.locator('[aria-selected=true]'))
+        .waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/held-events');
+    }));
+
   it('goes to an event name and to an app', () =>
     withPage(async (page) => {
       await open(page, service.url);

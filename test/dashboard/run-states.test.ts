@@ -183,12 +183,33 @@ describe('dashboard states of runs', function () {
       await steps.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
     }));
 
-  it('a run that begins to sleep while the list is open shows its state there', () =>
+  it('rows get their states by live updates, without reading the list again', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
+      await rowOf(page, 'fails').waitFor();
+      await page.route(/\/v1\/runs\?/, (route) => route.abort());
       runs.later = await start('naps', {}, 'sleeping');
+      runs.again = await start('fails', {}, 'retrying');
+      runs.behind = await start('busy', { customer: 'c_1' }, 'held');
       await rowOf(page, 'later')
-        .getByText(/^Sleeping/)
+        .getByText(/^Sleeping · wakes in 14 d$/)
         .waitFor();
+      await rowOf(page, 'again')
+        .getByText(/^Retrying in \d+ (min|h), attempt 2 of 4$/)
+        .waitFor();
+      await rowOf(page, 'behind')
+        .getByText(/^Queued · 3rd in line, concurrency 1 of key c_1$/)
+        .waitFor();
+    }));
+
+  it('the list of a state gains and loses runs by live updates', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/runs?status=sleeping`);
+      await tab(page, 'Sleeping').and(page.locator('[aria-current=page]')).waitFor();
+      await rowOf(page, 'later').waitFor();
+      runs.latest = await start('naps', {}, 'sleeping');
+      await rowOf(page, 'latest').waitFor();
+      await service.request('DELETE', `/v1/runs/${runs.latest}`, undefined, service.apiHeaders);
+      await rowOf(page, 'latest').waitFor({ state: 'detached' });
     }));
 });

@@ -110,13 +110,17 @@ describe('dashboard actions on selected rows', () => {
       await page.getByText('2 selected events', { exact: true }).first().waitFor();
       await page.goto(`${service.url}/events?name=order%2Fpaid`);
       await settled(page);
-      await table.getByRole('checkbox', { name: `Select order/paid, ${ids[1]}` }).check();
+      for (const id of [ids[0], ids[1]])
+        await table.getByRole('checkbox', { name: `Select order/paid, ${id}` }).check();
       await bar(page).getByRole('button', { name: 'Resend…' }).click();
-      const resend = page.getByRole('dialog', { name: 'Resend 1 event in production?' });
-      await resend.getByText('1 × order/paid').waitFor();
-      await resend.getByRole('button', { name: 'Resend 1 event' }).click();
-      await page.getByText('1 of 1 event resent').waitFor();
+      const resend = page.getByRole('dialog', { name: 'Resend 2 events in production?' });
+      await resend.getByText('2 × order/paid').waitFor();
+      await resend.getByRole('button', { name: 'Resend 2 events' }).click();
+      await page.getByText('2 of 2 events resent').waitFor();
       await bar(page).waitFor({ state: 'detached' });
+      const [entry, ...others] = await audited('POST /v1/events/send-again');
+      expect(others).to.deep.equal([]);
+      expect(entry?.summary).to.match(/, 2 events$/);
     }));
 
   it('opening the dialog that re-runs a webhook request, and cancelling, audits nothing', () =>

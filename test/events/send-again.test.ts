@@ -49,6 +49,27 @@ describe('an event that is sent again', () => {
     expect(await storedText(service, internal_id)).to.include('12345678901234567890');
   });
 
+  it('may be one of several, which one request sends and the audit log has once', async () => {
+    const { body } = await service.post(
+      '/e/key',
+      [1, 2].map((n) => ({ name: 'again/many', data: { n } })),
+    );
+    for (const id of body.ids) await stored(id);
+    const gone = '01M7Z7A7B6FJ7DZJVGC757486T';
+    const answer = await service.post('/v1/events/send-again', { ids: [body.ids[0], gone, body.ids[1]] });
+    expect(answer.status).to.equal(201);
+    const { sent, missing, left } = answer.body.data;
+    expect(sent.map(({ id }: { id: string }) => id)).to.deep.equal(body.ids);
+    expect([missing, left]).to.deep.equal([[gone], []]);
+    for (const [i, { internal_id }] of sent.entries()) {
+      expect(await stored(internal_id)).to.deep.include({ source: `event:${body.ids[i]}`, data: { n: i + 1 } });
+    }
+    const audit = (await service.get('/v1/audit')).body.data;
+    expect(audit[0].summary).to.match(/^Send events again, ids .+ or .+, 2 events$/);
+    const tooMany = await service.post('/v1/events/send-again', { ids: Array(101).fill(gone) });
+    expect([tooMany.status, tooMany.body.field]).to.deep.equal([400, 'ids']);
+  });
+
   it('must exist', async () => {
     const { status, body } = await service.post('/v1/events/nope/send-again');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);

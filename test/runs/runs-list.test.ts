@@ -206,6 +206,7 @@ describe('the list of runs', () => {
       ['limit=0', 'limit'],
       ['cursor=xyz', 'cursor'],
       ['queued_before=soon', 'queued_before'],
+      ['function_id=', 'function_id'],
     ]) {
       const { status, body } = await service.get(`/v1/runs?${query}`);
       expect([status, body.field], query).to.deep.equal([400, field]);

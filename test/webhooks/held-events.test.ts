@@ -171,7 +171,10 @@ describe('holding page', () => {
       'POST /v1/holding/discard',
       'POST /v1/holding/assign',
     ]);
-    expect(entries[1].summary).to.include('environment feature');
+    expect(entries[0].summary).to.match(/, 1 event$/);
+    expect(entries[1].summary)
+      .to.include('environment feature')
+      .and.match(/, 2 events$/);
   });
 
   it('POST /v1/holding/assign and DELETE /v1/holding affect exactly the events that match the filter', async () => {
@@ -186,5 +189,26 @@ describe('holding page', () => {
     const dropped = await call('DELETE', `/v1/holding?webhook=${webhook}&name=bulk/drop`);
     expect(dropped.body.data).to.deep.equal({ deleted: drop.length, more: false });
     expect(idsOf((await list(`webhook=${webhook}`)).data)).to.deep.equal([stay]);
+  });
+
+  it('POST /v1/holding/assign and DELETE /v1/holding do more than one batch in one request, which is audited once with its filter and number', async () => {
+    const transform = 'const transform = ({ name }) => Array.from({ length: 100 }, (_, n) => ({ name, data: { n } }))';
+    const { body } = await call('POST', '/v1/webhooks', { name: 'many', environment: 'branches', transform });
+    const { id: webhook, url } = body.data;
+    for (const name of ['many/give', 'many/drop']) {
+      for (let n = 0; n < 6; n++) expect((await service.post(new URL(url).pathname, { name })).status).to.equal(200);
+    }
+    const given = await call('POST', '/v1/holding/assign', { environment: 'feature', webhook, name: 'many/give' });
+    expect([given.body.data.assigned.length, given.body.data.more]).to.deep.equal([600, false]);
+    const dropped = await call('DELETE', `/v1/holding?webhook=${webhook}`);
+    expect(dropped.body.data).to.deep.equal({ deleted: 600, more: false });
+    const audit = await call('GET', '/v1/audit?limit=100');
+    const summaries = audit.body.data
+      .map(({ summary }: { summary: string }) => summary)
+      .filter((summary: string) => summary.includes(`webhook ${webhook}`));
+    expect(summaries).to.deep.equal([
+      `Delete held events by filter, webhook ${webhook}, 600 events`,
+      `Assign held events to an environment by filter or ID, name many/give, environment feature, webhook ${webhook}, 600 events`,
+    ]);
   });
 });

@@ -21,7 +21,7 @@ import type { providerDetailsSchema, providerSchema } from '../../../src/api/rou
 import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
 import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
-import type { matchSchema } from '../../../src/api/routes/send-events.ts';
+import type { matchSchema, resentSchema } from '../../../src/api/routes/send-events.ts';
 import type { settingSchema } from '../../../src/api/routes/settings.ts';
 import type { signingKeySchema } from '../../../src/api/routes/signing-keys.ts';
 import type { statusSchema } from '../../../src/api/routes/status.ts';
@@ -87,6 +87,7 @@ export type EventName = z.output<typeof eventNameSchema>;
 export type EventProvenance = z.output<typeof provenanceSchema>;
 /** `POST /v1/events/match` */
 export type EventMatch = z.output<typeof matchSchema>;
+export type ResentEvents = z.output<typeof resentSchema>;
 /** `GET /v1/events/:id/decisions` */
 export type EventDecision = z.output<typeof eventDecisionSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;

@@ -7,12 +7,17 @@ import { principalOf } from './principals.ts';
 
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Of replays: which events they run functions on again. Of bulk actions: which runs they cancel or retry. Of held events: which are assigned or discarded. */
+/** Of replays: which events they run functions on again, or which requests. Of bulk actions: which runs they cancel or retry. Of events: which are sent
+ *  again, assigned or discarded. */
 const LOGGED_SELECTION = [
   'action',
   'all',
   'filter',
   'from',
+  'to',
+  'outcomes',
+  'reasons',
+  'request_ids',
   'received_after',
   'received_before',
   'functions',
@@ -24,7 +29,7 @@ const LOGGED_SELECTION = [
   'selection',
   'reason',
 ];
-const SELECTING = /^\/v1\/(?:replays|runs\/bulk|holding)(?:\/|$)/;
+const SELECTING = /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays)(?:\/|$)/;
 /** Of a list; a longer one is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
@@ -41,7 +46,13 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...loggedFields(ctx.state.body), ...loggedSelection(path, ctx), ...matchedBy(data)].join(', '),
+    summary: [
+      summary,
+      ...loggedFields(ctx.state.body),
+      ...loggedSelection(path, ctx),
+      ...matchedBy(data),
+      ...eventsOf(path, data),
+    ].join(', '),
   };
 }
 
@@ -77,6 +88,14 @@ function matchedBy(data: unknown): string[] {
   const { matched } = (data ?? {}) as { matched?: { count?: unknown; is_exact?: unknown } };
   if (typeof matched?.count !== 'number') return [];
   return [`${matched.is_exact === true ? '' : 'at least '}${matched.count} runs`];
+}
+
+/** How many events were assigned, discarded or sent again. */
+function eventsOf(path: string, data: unknown): string[] {
+  if (!SELECTING.test(path)) return [];
+  const { assigned, sent, deleted } = (data ?? {}) as { assigned?: unknown; sent?: unknown; deleted?: unknown };
+  const count = [assigned, sent].find(Array.isArray)?.length ?? deleted;
+  return typeof count === 'number' ? [`${count} ${count === 1 ? 'event' : 'events'}`] : [];
 }
 
 function idOf(data: unknown): string | undefined {

@@ -1,8 +1,8 @@
 /** Query parameters of lists. Every list takes `limit` and `cursor`, and its response has the cursor of the next page in `metadata.cursor`. */
 import { z } from 'zod';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { closestName } from '../../model/values/closest-name.ts';
 import { describe } from '../../model/values/json.ts';
-import { closestName } from './validation.ts';
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
 import { PartStream, SharedPart } from '../http/shared-gzip.ts';
 import { presentLiveUpdate } from '../views/live.ts';
+import type { LiveRunStates } from './live-run-states.ts';
 
 const PING_MS = 15_000;
 /** Between two messages while there are many updates. */
@@ -37,15 +38,17 @@ export interface StreamClient {
 
 export class LiveStreams {
   readonly #feed: LiveFeed;
+  readonly #runStates: LiveRunStates;
   readonly #channels = new Map<string, Channel>();
   readonly #installationChannel: Channel;
   readonly #clients = new Map<PartStream, StreamClient>();
   #timers: NodeJS.Timeout[] = [];
   #closed = false;
 
-  constructor(feed: LiveFeed) {
+  constructor(feed: LiveFeed, runStates: LiveRunStates) {
     this.#feed = feed;
-    this.#installationChannel = new Channel(feed, undefined);
+    this.#runStates = runStates;
+    this.#installationChannel = new Channel(feed, runStates, undefined);
     feed.onGap(() => this.#sendAll(HELLO));
   }
 
@@ -76,7 +79,7 @@ export class LiveStreams {
   }
 
   #channelOf(env: string): Channel {
-    const channel = this.#channels.get(env) ?? new Channel(this.#feed, env);
+    const channel = this.#channels.get(env) ?? new Channel(this.#feed, this.#runStates, env);
     this.#channels.set(env, channel);
     return channel;
   }
@@ -112,13 +115,16 @@ export class LiveStreams {
 /** The clients that follow one environment, or the installation. */
 class Channel {
   readonly #streams = new Set<PartStream>();
-  readonly #buffer = new LiveUpdateBuffer((updates) => this.#send(updates), BUSY_INTERVAL_MS);
+  readonly #buffer = new LiveUpdateBuffer((updates) => void this.#send(updates), BUSY_INTERVAL_MS);
   readonly #feed: LiveFeed;
+  readonly #runStates: LiveRunStates;
   readonly #env: string | undefined;
   #stopListening: (() => void) | undefined;
+  #isSending = false;
 
-  constructor(feed: LiveFeed, env: string | undefined) {
+  constructor(feed: LiveFeed, runStates: LiveRunStates, env: string | undefined) {
     this.#feed = feed;
+    this.#runStates = runStates;
     this.#env = env;
   }
 
@@ -134,7 +140,17 @@ class Channel {
     this.#stopListening = undefined;
   }
 
-  #send(updates: LiveUpdate[]): void {
+  async #send(updates: LiveUpdate[]): Promise<void> {
+    // A message does not overtake the one before. Its updates wait in the buffer, which bounds them.
+    if (this.#isSending) return this.#buffer.addAll(updates);
+    if (this.#streams.size === 0) return;
+    this.#isSending = true;
+    const told = this.#env === undefined ? updates : await this.#runStates.addTo(this.#env, updates);
+    this.#isSending = false;
+    this.#sendNow(told);
+  }
+
+  #sendNow(updates: readonly LiveUpdate[]): void {
     const messages = updates.map((update) => {
       return `event: ${update.kind}\ndata: ${JSON.stringify(presentLiveUpdate(update))}\n\n`;
     });

@@ -11,16 +11,16 @@ import {
 } from '../../model/runs/bulk-action.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
-import { LENGTH_MAX } from '../../model/search/parse.ts';
+import { timeSchema } from '../views/time.ts';
 import { listQuery } from './list-query.ts';
-import { fingerprintSchema, idPrefixSchema, searchOf } from './search-query.ts';
+import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './search-query.ts';
 
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-
-/** As `GET /v1/runs` takes them. */
+/** Of lists, counts and bulk actions alike. */
 export const runFilters = {
   state: listQuery(RUN_STATES).meta({
-    description: 'One or more, as in `GET /v1/runs`: `retrying`. With `status`, runs meet both',
+    description:
+      'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list looks at up to 1,000 active runs; ' +
+      '`metadata.stopped_early` says that there are more, and the cursor goes on from there',
   }),
   function_id: z
     .string()
@@ -28,21 +28,23 @@ export const runFilters = {
     .max(512)
     .optional()
     .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
-  app: z.string().min(1).max(128).optional(),
-  event_id: z.string().min(1).max(64).optional().meta({ description: 'Internal ID of an event' }),
-  id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
-  error: z
+  app: z.string().min(1).max(128).optional().meta({ description: 'Name of an app: the runs of its functions' }),
+  event_id: z
     .string()
     .min(1)
-    .max(1_000)
+    .max(64)
     .optional()
-    .meta({ description: 'A text in the name or the message of the error' }),
-  fingerprint: fingerprintSchema
-    .optional()
-    .meta({ description: 'Of an error group: the failed runs that have its error' }),
-  search: z.string().min(1).max(LENGTH_MAX).optional().meta({ description: 'A condition, as in `GET /v1/runs`' }),
-  queued_after: timestamp.optional().meta({ description: 'Inclusive' }),
-  queued_before: timestamp.optional().meta({ description: 'Exclusive; default now' }),
+    .meta({ description: 'Internal ID of an event: the runs that it triggered' }),
+  id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
+  error: z.string().min(1).max(1_000).optional().meta({
+    description: 'A text in the name or the message of the error, in upper or lower case',
+  }),
+  fingerprint: fingerprintSchema.optional().meta({
+    description: 'Of an error group: the failed runs that have its error. With `function_id` they are found sooner',
+  }),
+  ...searchQuery,
+  queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
+  queued_before: timeSchema.optional().meta({ description: 'Exclusive; of a bulk action at most now, the default' }),
 };
 
 export const runSelectionSchema = z.strictObject({

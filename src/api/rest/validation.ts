@@ -1,14 +1,12 @@
 /** Validates input against a schema and says what was wrong with it. Unknown fields and parameters are errors: ignoring a misspelled filter
  *  would return everything. */
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { ENV_SELECTORS } from '../../functions/headers.ts';
+import { closestName } from '../../model/values/closest-name.ts';
+import { expected } from '../../model/values/expected.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Query } from '../http/urlencoded.ts';
-
-/** Longer names are not compared with the known ones: none is that long. */
-const COMPARED_NAME_MAX_LENGTH = 64;
 
 /** The schema, rejecting unknown fields; nested objects are declared strict where they are. */
 export function strict<S extends z.ZodType | undefined>(schema: S): S {
@@ -23,7 +21,7 @@ export function isOptional(schema: z.ZodType): boolean {
 /** @param what 'field', 'query parameter' or 'path parameter', for the message
  *  @throws ServiceError input_invalid, naming the field, the value and what is expected */
 export function validate<S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> {
-  const { success, data, error } = schema.safeParse(input);
+  const { success, data, error } = schema.safeParse(input, { error: expected });
   if (success) return data;
   const unknown = error.issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown) {
@@ -56,14 +54,6 @@ function describeSecret(value: unknown): string {
 /** Without the parameters that select the environment, which every route takes. */
 export function ownParameters(query: Query): Query {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ENV_SELECTORS.includes(name)));
-}
-
-/** The known name that is closest to a misspelled one; undefined: none is close. */
-export function closestName(name: string, known: readonly string[]): string | undefined {
-  if (known.length === 0 || name.length > COMPARED_NAME_MAX_LENGTH) return undefined;
-  const plain = name.toLowerCase().replaceAll('-', '_');
-  const candidate = closest(plain, [...known]);
-  return distance(plain, candidate) <= Math.max(2, Math.floor(candidate.length / 3)) ? candidate : undefined;
 }
 
 /** @param path of the object that has the field */

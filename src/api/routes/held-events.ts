@@ -13,13 +13,16 @@ import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
+import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply, omittedField } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
-/** Most events that one request assigns or deletes. */
-const MAX_BATCH = 500;
+const IDS_MAX = 1_000;
+/** Read at once: each event may be as large as a request. */
+const IDS_AT_ONCE = 100;
+const BULK_BOUNDS = 'at most about 10,000 per request, for at most about 10 s';
 
 export const heldSchema = z
   .object({
@@ -48,7 +51,7 @@ const assignedSchema = z
 
 const moreSchema = z.boolean().meta({ description: 'More events may match: repeat the request with metadata.cursor' });
 const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
-const ids = z.array(z.string().regex(ID_PATTERN)).min(1).max(MAX_BATCH).meta({
+const ids = z.array(z.string().regex(ID_PATTERN)).min(1).max(IDS_MAX).meta({
   description: 'Internal IDs. Those that are not held, or not any more, are left out',
 });
 const cursorField = { cursor: pageQuery(timePosition).cursor };
@@ -77,8 +80,8 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     return held;
   }
 
-  async function heldAmong(given: readonly string[]): Promise<HeldEvent[]> {
-    const found = await Promise.all([...new Set(given)].map((id) => heldEvents.read(id)));
+  async function heldAmong(ids: readonly string[]): Promise<HeldEvent[]> {
+    const found = await Promise.all(ids.map((id) => heldEvents.read(id)));
     return found.filter((held) => held !== undefined);
   }
 
@@ -97,6 +100,11 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     const eventId = await acceptor.acceptWithId(event, internalId, request);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };
+  }
+
+  async function removeAll(ids: readonly string[]): Promise<number> {
+    const deleted = await Promise.all(ids.map((id) => heldEvents.remove(id)));
+    return deleted.filter(Boolean).length;
   }
 
   return [
@@ -160,23 +168,28 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       scope,
       operationId: 'assignHeldEvents',
       summary: 'Assign held events to an environment by filter or ID',
-      description: `Newest first, at most ${MAX_BATCH} per request. With \`ids\`, these events alone.`,
+      description: `Newest first, ${BULK_BOUNDS}. With \`ids\`, these events alone.`,
       body: z.object({ ...target, ...heldEventFilter, ...cursorField, ids: ids.optional() }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
       errors: ['environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ body: { environment, cursor, ids, ...filter } }) {
         if (ids) rejectFilter({ ...filter, cursor });
-        backpressure.admit();
         await checkTarget(environment);
-        const { page, next } = ids
-          ? { page: await heldAmong(ids), next: undefined }
-          : await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
-        // Another request may have assigned some of them meanwhile.
-        const assigned = await Promise.all(page.map((held) => assign(held, environment).catch(ignoreNotFound)));
-        return {
-          data: { assigned: assigned.filter((one) => one !== undefined), more: next !== undefined },
-          metadata: nextPage(next),
+        const assigned: z.input<typeof assignedSchema>[] = [];
+        const assignAll = async (page: readonly HeldEvent[]) => {
+          backpressure.admit();
+          // Another request may have assigned some of them meanwhile.
+          await Promise.all(
+            page.map(async (held) => {
+              const one = await assign(held, environment).catch(ignoreNotFound);
+              if (one) assigned.push(one);
+            }),
+          );
         };
+        for (const some of partsOf(ids ?? [])) await assignAll(await heldAmong(some));
+        const find = (from: typeof cursor) => findHeldEvents(heldEvents, filter, { limit: BATCH_MAX, cursor: from });
+        const next = ids ? undefined : await inBatches(cursor, find, assignAll);
+        return { data: { assigned, more: next !== undefined }, metadata: nextPage(next) };
       },
     }),
     route({
@@ -192,8 +205,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       data: z.object({ deleted: z.int() }),
       errors: [],
       async handle({ body: { ids } }) {
-        const deleted = await Promise.all([...new Set(ids)].map((id) => heldEvents.remove(id)));
-        return { data: { deleted: deleted.filter(Boolean).length } };
+        return { data: { deleted: await removeAll([...new Set(ids)]) } };
       },
     }),
     route({
@@ -219,21 +231,29 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       scope,
       operationId: 'deleteHeldEvents',
       summary: 'Delete held events by filter',
-      description: `Newest first, at most ${MAX_BATCH} per request. Requires a filter or \`all=true\`.`,
+      description: `Newest first, ${BULK_BOUNDS}. Requires a filter or \`all=true\`.`,
       query: z.object({ ...heldEventFilter, ...allField, ...cursorField }),
       data: z.object({ deleted: z.int(), more: moreSchema }),
       errors: [],
       async handle({ query: { cursor, all, ...filter } }) {
         requireFilter(filter, all);
-        const { page, next } = await findHeldEvents(heldEvents, filter, { limit: MAX_BATCH, cursor });
-        const deleted = await Promise.all(page.map(({ internalId }) => heldEvents.remove(internalId)));
-        return {
-          data: { deleted: deleted.filter(Boolean).length, more: next !== undefined },
-          metadata: nextPage(next),
-        };
+        let deleted = 0;
+        const next = await inBatches(
+          cursor,
+          (from) => findHeldEvents(heldEvents, filter, { limit: BATCH_MAX, cursor: from }),
+          async (page) => {
+            deleted += await removeAll(page.map(({ internalId }) => internalId));
+          },
+        );
+        return { data: { deleted, more: next !== undefined }, metadata: nextPage(next) };
       },
     }),
   ];
+}
+
+function* partsOf(ids: readonly string[]): Generator<string[]> {
+  const distinct = [...new Set(ids)];
+  for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) yield distinct.slice(at, at + IDS_AT_ONCE);
 }
 
 function ignoreNotFound(error: unknown): undefined {

@@ -5,7 +5,6 @@ import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { listQuery } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
-import { timeSchema } from '../views/time.ts';
 
 const COUNT_MS = 2_000;
 
@@ -31,8 +30,6 @@ export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns })
       query: z.strictObject({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
         ...runFilters,
-        queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-        queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
       }),
       data: runCountSchema,
       errors: ['searches_full', 'archive_unavailable'],

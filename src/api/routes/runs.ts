@@ -11,15 +11,14 @@ import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
-import { RUN_STATES } from '../../model/runs/run-state.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventsOfRuns } from '../rest/run-events.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
+import { runFilters } from '../rest/run-selection.ts';
 import { runsInStates } from '../rest/runs-in-states.ts';
-import { fingerprintSchema, idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { detailedRunSchema } from '../views/detailed-run.ts';
 import { presentWaiting } from '../views/limits.ts';
 import { presentRun, runSchema } from '../views/run.ts';
@@ -27,7 +26,7 @@ import { presentHistory } from '../views/run-history.ts';
 import { presentMetadata } from '../views/run-metadata.ts';
 import { presentRunState } from '../views/run-state.ts';
 import { presentFailedStep, presentStep, stepSchema } from '../views/step.ts';
-import { time, timeSchema } from '../views/time.ts';
+import { time } from '../views/time.ts';
 import { presentTrace } from '../views/trace.ts';
 
 const STEP_ARGUMENTS_MAX = 100;
@@ -105,28 +104,7 @@ export function runRoutes({
         'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
-        state: listQuery(RUN_STATES).meta({
-          description:
-            'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. Up to 1,000 active runs are looked at; ' +
-            '`metadata.stopped_early` says that there are more, and the cursor goes on from there',
-        }),
-        function_id: z
-          .string()
-          .optional()
-          .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
-        app: z.string().optional().meta({ description: 'Name of an app: the runs of its functions' }),
-        event_id: z.string().optional().meta({ description: 'Internal ID of an event: the runs that it triggered' }),
-        id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
-        error: z.string().min(1).max(1_000).optional().meta({
-          description: 'A text in the name or the message of the error, in upper or lower case',
-        }),
-        fingerprint: fingerprintSchema.optional().meta({
-          description:
-            'Of an error group: the failed runs that have its error. With `function_id` they are found sooner',
-        }),
-        ...searchQuery,
-        queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-        queued_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+        ...runFilters,
         fields: fieldsQuery([...LARGE_FIELDS, 'event']).meta({
           description:
             'output: includes the output of each run; error: the whole error, with its stack, cause and data; both may be large. ' +

@@ -1,6 +1,6 @@
-/** `POST /v1/events`, `/v1/events/:id/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
+/** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { ExpressionEvaluator } from '../../jobs/ingestion/expression-evaluator.ts';
@@ -9,6 +9,7 @@ import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/ingestion/listeni
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
@@ -27,6 +28,8 @@ export interface SendEventRouteDeps {
 }
 
 const FUNCTIONS_MAX = 100;
+/** Of one request. */
+const RESENT_MAX = 100;
 
 export const matchSchema = z
   .object({
@@ -40,6 +43,18 @@ export const matchSchema = z
     total: z.int(),
   })
   .meta({ id: 'EventMatch' });
+
+export const resentSchema = z
+  .object({
+    sent: z
+      .array(
+        z.object({ id: z.string(), internal_id: z.string().meta({ description: 'Internal ID of the new event' }) }),
+      )
+      .max(RESENT_MAX),
+    missing: z.array(z.string()).max(RESENT_MAX).meta({ description: 'Events that are not stored, or not any more' }),
+    left: z.array(z.string()).max(RESENT_MAX).meta({ description: 'Not sent yet: repeat the request with these' }),
+  })
+  .meta({ id: 'ResentEvents' });
 
 export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
   const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimits, functionTables, evaluator } =
@@ -114,6 +129,35 @@ export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
         const event = await events.read(env, id);
         if (!event) throw eventNotFound(id);
         return { data: { internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) } };
+      },
+    }),
+    route({
+      ...shared,
+      path: '/v1/events/send-again',
+      operationId: 'resendEvents',
+      summary: 'Send events again',
+      description:
+        'As `/v1/events/:id/send-again` does with each, in the order of the IDs. When the service can take no more events, it stops, and `left` has the others.',
+      body: z.strictObject({
+        ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RESENT_MAX).meta({ description: 'Internal IDs' }),
+      }),
+      data: resentSchema,
+      errors: ['archive_unavailable', 'environment_archived', ...BACKPRESSURE_ERRORS],
+      async handle({ env, body: { ids }, requestId }) {
+        const sent: z.input<typeof resentSchema>['sent'] = [];
+        const missing: string[] = [];
+        for (const [at, id] of ids.entries()) {
+          try {
+            const event = await events.read(env, id);
+            if (!event) missing.push(id);
+            else sent.push({ id, internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) });
+          } catch (error) {
+            // What was sent is in the answer, and in the audit log.
+            if (sent.length === 0 || !(error instanceof ServiceError)) throw error;
+            return { data: { sent, missing, left: ids.slice(at) } };
+          }
+        }
+        return { data: { sent, missing, left: [] } };
       },
     }),
   ];

@@ -5,6 +5,7 @@ import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { gistSchema } from './gist.ts';
+import { presentRunState, runStateSchema } from './run-state.ts';
 import { time } from './time.ts';
 
 /** The data of each kind of message. */
@@ -38,6 +39,10 @@ export const liveSchemas = {
           function_id: z.string(),
           event_id: z.string(),
           status: z.enum(RUN_STATUSES),
+          state: runStateSchema.optional().meta({
+            description:
+              'Where it is as the message is sent; absent of runs that have ended, and while it cannot be read',
+          }),
           queued_at: z.iso.datetime().optional(),
           run_started_at: z.iso.datetime().optional(),
           ended_at: z.iso.datetime().optional(),
@@ -96,12 +101,13 @@ function presentEvent({ id, name, receivedAt, source, gist = '' }: LiveUpdateOf[
 }
 
 function presentRun({ id, functionId, eventId, status, ...more }: LiveUpdateOf['runs']) {
-  const { queuedAt, startedAt, endedAt, error, replayId, created, eventName, gist } = more;
+  const { state, queuedAt, startedAt, endedAt, error, replayId, created, eventName, gist } = more;
   return {
     run_id: id,
     function_id: functionId,
     event_id: eventId,
     status,
+    ...(state && { state: presentRunState(state) }),
     ...(queuedAt !== undefined && { queued_at: time(queuedAt) as string }),
     ...(startedAt !== undefined && { run_started_at: time(startedAt) as string }),
     ...(endedAt !== undefined && { ended_at: time(endedAt) as string }),

@@ -1,8 +1,10 @@
 /** What users say of how a webhook handles requests, and its checks. */
+
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
+import { closestName } from '../../model/values/closest-name.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { customVerificationSchema, METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
@@ -10,7 +12,6 @@ import { createVerifier } from '../../providers/verification/verifier.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { closestName } from '../rest/validation.ts';
 
 const SETTINGS_MAX = 5;
 /** Two during a rotation. */

@@ -69,10 +69,10 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   const { failure, one } = result;
   if (failure.retriable && one.attempts.made + 1 < attempts.max) {
     await retryStoreWrites(() => deps.runs.recordError(env, runId, failure.error));
-    deps.telemetry.publishRun(loaded.run, 'Running', failure.error);
     const { continuesAt } = one;
     if (continuesAt === undefined) throw new AttemptFailed(failure.error, failure.retryAfterMs);
-    return retryFromCheckpoint({ ...one, continuesAt }, failure, attempts.max, deps);
+    await retryFromCheckpoint({ ...one, continuesAt }, failure, attempts.max, deps);
+    return deps.telemetry.publishRun(loaded.run, 'Running', failure.error);
   }
   await retryStoreWrites(() => deps.transitions.fail(loaded.run, failure, loaded.event));
   throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);

@@ -67,7 +67,6 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
     return;
   }
   await retryStoreWrites(() => runs.recordError(env, runId, error));
-  telemetry.publishRun(run, 'Running', error);
   throw new AttemptFailed(error, result.retryAfterMs);
 }
 

@@ -16,11 +16,13 @@ const WRITE_RETRY_DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5
 /** An attempt failed, and another follows. */
 export class AttemptFailed extends Error {
   override name = 'AttemptFailed';
+  readonly error: RunError;
   /** The delay that the app asked for; undefined: the one of the retry schedule. */
   readonly retryAfterMs: number | undefined;
 
-  constructor({ name, message }: RunError, retryAfterMs?: number, cause?: unknown) {
-    super(`${name}: ${message}`, { cause });
+  constructor(error: RunError, retryAfterMs?: number, cause?: unknown) {
+    super(`${error.name}: ${error.message}`, { cause });
+    this.error = error;
     this.retryAfterMs = retryAfterMs;
   }
 }

@@ -68,6 +68,8 @@ export class RunTransitions {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context?.links);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
+        // Other steps, or a limit, may hold back its next call, which would tell.
+        if (result.was && result.was.op !== 'StepPlanned') this.#deps.telemetry.publishRun(result.run, 'Running');
         return true;
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);

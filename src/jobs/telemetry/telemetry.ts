@@ -8,7 +8,7 @@ import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { headOf } from '../../model/events/gist.ts';
 import { newId } from '../../model/ids.ts';
-import { errorText } from '../../model/runs/error-text.ts';
+import { shortErrorText } from '../../model/runs/error-text.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
@@ -28,9 +28,6 @@ const LAST_FLUSH_MS = 2_000;
 
 type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
   Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;
-
-/** Characters of an error that live updates have. */
-const ERROR_CHARS = 200;
 
 /** Steps whose durations are counted: they do something, or wait for somebody. */
 const TIMED_STEPS: ReadonlySet<string | undefined> = new Set([
@@ -228,7 +225,7 @@ function liveRun(run: ChangedRun, status: RunStatus, error: RunError | null): Li
     ...(startedAt !== undefined && { startedAt }),
     ...(endedAt !== undefined && { endedAt }),
     ...(replayId !== undefined && { replayId }),
-    error: error && errorText(error).slice(0, ERROR_CHARS),
+    error: shortErrorText(error),
   };
 }
 

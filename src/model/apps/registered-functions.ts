@@ -8,6 +8,7 @@ import { compile, compileWait, type Expression } from '../expressions/expression
 import { checkFlow } from '../flow-control/flow-check.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
+import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
 import { isJsonObject } from '../values/json.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
@@ -100,7 +101,7 @@ function* checkFunction(
 ): Generator<undefined, CheckedFunction> {
   const excess = excessOf(given, limits);
   if (excess) return refused(idOf(given), excess);
-  const { success, data, error } = functionSchema.safeParse(given);
+  const { success, data, error } = functionSchema.safeParse(given, { error: expected });
   if (!success) return refused(idOf(given), firstProblem(error, given));
   const flaw = ids.has(data.id) ? 'another function of the app has the same id' : yield* checkFlow(data, limits);
   if (flaw) return refused(data.id, flaw);

@@ -1,5 +1,6 @@
 /** `concurrency` has four forms: a number, a limit, a list of limits, and lists for whole runs (`fn`) and for steps (`step`). */
 import { z } from 'zod';
+import { expected } from '../values/expected.ts';
 import { isJsonObject } from '../values/json.ts';
 import { expression, integer, oneOf } from './fields.ts';
 import type { ConcurrencyLimit, FlowOptions } from './options.ts';
@@ -35,7 +36,7 @@ export type GivenConcurrency = number | GivenLimit | GivenLimit[] | z.output<typ
 
 /** Decides for a form first, so that an error is about that form. */
 export const concurrencySchema = z.unknown().transform((given, ctx): GivenConcurrency => {
-  const { success, data, error } = formOf(given).safeParse(given);
+  const { success, data, error } = formOf(given).safeParse(given, { error: expected });
   if (success) return data;
   for (const { path, message } of error.issues) ctx.addIssue({ code: 'custom', path: [...path], message });
   return z.NEVER;

@@ -1,5 +1,6 @@
 /** Checks the flow control of a function that is being registered. */
 import { compile } from '../expressions/expression.ts';
+import { expected } from '../values/expected.ts';
 import { firstProblem, issueText } from '../values/issue-text.ts';
 import { batchConflict } from './batch-conflict.ts';
 import { type BatchLimits, flowSchemaOf } from './flow-schema.ts';
@@ -17,7 +18,7 @@ export function* checkFlow(
   const sent = sentOptions(config);
   const given = withoutAbsent(sent);
   if (given === undefined) return undefined;
-  const { success, data, error } = flowSchemaOf(limits).safeParse(given);
+  const { success, data, error } = flowSchemaOf(limits).safeParse(given, { error: expected });
   if (!success) return firstProblem(error, sent);
   const conflict = batchConflict(data, config);
   if (conflict) return conflict;

@@ -1,5 +1,6 @@
 /** The flow control that a function has, read from its stored configuration: functions that an earlier version registered have theirs too. */
 import { BATCH_SIZE_HIGHEST, BATCH_TIMEOUT_HIGHEST_SECONDS } from '../../settings.ts';
+import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
 import { batchConflict } from './batch-conflict.ts';
 import { concurrencyOf } from './concurrency-schema.ts';
@@ -52,7 +53,7 @@ function readFlow(config: Record<string, unknown>): ReadFlow {
   for (const field of FLOW_FIELDS) {
     const value = withoutAbsent(sent[field], field);
     if (value === undefined) continue;
-    const { success, data, error } = schema.shape[field].safeParse(value);
+    const { success, data, error } = schema.shape[field].safeParse(value, { error: expected });
     if (success) valid[field] = data;
     else problems.push(ignored(field, firstProblem(error, sent, field)));
   }

@@ -1,6 +1,7 @@
 /** Metadata of a run: what its functions, or others later, say of it and of its steps. Scores and the variants of experiments are metadata, too. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { expected } from '../values/expected.ts';
 import { isShallow, MAX_DEPTH } from '../values/json.ts';
 
 /** Of a run. */
@@ -85,7 +86,7 @@ export function metadataOfOperation(
   const { success, data, error } = z
     .array(updateSchema.extend({ scope: z.string().optional() }))
     .max(UPDATES_MAX)
-    .safeParse(metadata);
+    .safeParse(metadata, { error: expected });
   if (!success) return `metadata of step ${stepId}: ${error.issues[0]?.path.join('.')}: ${error.issues[0]?.message}`;
   return data.map(({ scope, ...update }) => ({
     target: scope === 'run' ? { scope } : { scope: 'step', stepId },

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
+import { expected } from '../values/expected.ts';
 import { isJsonObject } from '../values/json.ts';
 import { MAX_STEPS, type Memo } from './memo.ts';
 import { type RunError, toRunError, withoutSource } from './run-error.ts';
@@ -98,7 +99,7 @@ export type Op = z.infer<typeof opSchema>;
 /** Checks the options only of operations that have them, so that one with others does not spoil the rest. */
 const opsSchema = z.array(
   z.unknown().transform((given, context): Op => {
-    const { success, data, error } = schemaOf(given).safeParse(given);
+    const { success, data, error } = schemaOf(given).safeParse(given, { error: expected });
     if (success) return { ...data, opts: isJsonObject(data.opts) ? data.opts : undefined } as Op;
     for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path: [...path], message });
     return z.NEVER;
@@ -124,7 +125,7 @@ export function parseOps(body: unknown): Op[] | OpsProblem {
     const message = `the response has ${list.length} step operations, more than ${MAX_OPS}; plan fewer steps at once, or move work to other functions`;
     return { problem: 'TooManyOperations', message };
   }
-  const { success, data, error } = opsSchema.safeParse(list);
+  const { success, data, error } = opsSchema.safeParse(list, { error: expected });
   if (!success) {
     const { path, message } = error.issues[0] as z.core.$ZodIssue;
     return { problem: 'invalid', message: `${path.join('.')}: ${message}` };

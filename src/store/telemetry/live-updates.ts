@@ -4,6 +4,7 @@
  *  regardless of the load. */
 import { gistOfHead } from '../../model/events/gist.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
+import type { RunState } from '../../model/runs/run-state.ts';
 import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -32,6 +33,8 @@ export interface LiveRun extends WithGist {
   functionId: string;
   eventId: string;
   status: RunStatus;
+  /** Where it is. Only in messages to clients, which read it as they are sent. */
+  state?: RunState;
   queuedAt?: number;
   startedAt?: number;
   endedAt?: number;

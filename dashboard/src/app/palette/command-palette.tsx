@@ -26,6 +26,7 @@ interface PaletteProps {
 
 function Palette({ onClose, ...handlers }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const [query, setQuery] = useState('');
   const staysOpen = useRef(false);
   const keepingOpen = (handler: (fn: ListedFunction) => void) => (fn: ListedFunction) => {
@@ -38,7 +39,11 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
     onShortcuts: handlers.onShortcuts,
   });
   const entries = [...useDestinations(query), ...actions];
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // The dialog focuses the first element that can be, which is around the input.
+    input.current?.focus();
+  }, []);
   return (
     <dialog
       ref={dialog}
@@ -48,9 +53,9 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
     >
       <CommandRoot label={LABEL}>
         <CommandInput
+          ref={input}
           value={query}
           onValueChange={setQuery}
-          autoFocus
           placeholder="Page, name, ID or action"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-lg outline-none"
         />

@@ -54,12 +54,13 @@ function patchedRow(run: ListedRun, byId: Map<string, LiveRun>, meets: RunFilter
 /** Ignores late updates for a run that has ended. */
 export function patchRun(run: ListedRun, update: LiveRun): ListedRun {
   if (hasEnded(run) && run.ended_at !== null) return run;
-  const { status, run_started_at, ended_at, error } = update;
+  const { status, state, run_started_at, ended_at, error } = update;
   // The state was that of before.
   const { state: _, ...rest } = run;
   return {
     ...rest,
     status,
+    ...(state && { state }),
     run_started_at: run_started_at ?? run.run_started_at,
     ended_at: ended_at ?? run.ended_at,
     error: error === undefined ? run.error : error,
@@ -67,11 +68,11 @@ export function patchRun(run: ListedRun, update: LiveRun): ListedRun {
 }
 
 function newRow(update: LiveRun, known: KnownEvents): ListedRun[] {
-  const { run_id, function_id, event_id, status, queued_at, replay_id, error } = update;
+  const { run_id, function_id, event_id, status, state, queued_at, replay_id, error } = update;
   if (queued_at === undefined) return [];
   const run_started_at = update.run_started_at ?? null;
   const ended_at = update.ended_at ?? null;
-  const rest = { replay_id: replay_id ?? null, error: error ?? null, ...known.get(run_id) };
+  const rest = { replay_id: replay_id ?? null, error: error ?? null, ...(state && { state }), ...known.get(run_id) };
   return [{ run_id, function_id, event_id, status, queued_at, run_started_at, ended_at, ...rest }];
 }
 

@@ -1,5 +1,6 @@
 /** Whether a run of a live update meets the filters of a list. Pure. */
-import type { ListedRun } from './run.ts';
+import { hasEnded, type ListedRun } from './run.ts';
+import { statesOf } from './status-filter.ts';
 import { parseTime } from './time-range.ts';
 
 export interface RunFilters {
@@ -20,7 +21,7 @@ export interface RunFilters {
 /** @param appOf the app of a function; undefined: it is not known
  *  @returns undefined: the update does not tell */
 export function meetsFilters(
-  run: Pick<ListedRun, 'status' | 'function_id' | 'queued_at'>,
+  run: Pick<ListedRun, 'status' | 'state' | 'function_id' | 'queued_at'>,
   { q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters,
   appOf: (functionId: string) => string | undefined,
   nowMs: number,
@@ -28,17 +29,17 @@ export function meetsFilters(
   const queuedAt = Date.parse(run.queued_at);
   const after = parseTime(from, nowMs);
   const before = parseTime(to, nowMs);
-  // A state (status-filter.ts) begins in lower case: an update tells only that of runs that have ended.
-  const isState = status !== undefined && /^[a-z]/.test(status);
-  if (isState && (run.status === 'Completed' || run.status === 'Failed' || run.status === 'Cancelled')) return false;
-  if (status !== undefined && !isState && run.status !== status) return false;
+  const states = statesOf(status);
+  if (states && (hasEnded(run) || (run.state && !states.includes(run.state.kind)))) return false;
+  if (status !== undefined && !states && run.status !== status) return false;
   if (functionId !== undefined && !isLike(run.function_id, functionId)) return false;
   if (after !== undefined && queuedAt < Date.parse(after)) return false;
   if (before !== undefined && queuedAt >= Date.parse(before)) return false;
   const itsApp = app === undefined ? app : appOf(run.function_id);
   if (itsApp !== app && itsApp !== undefined) return false;
   const isSearch = q !== undefined || error !== undefined || fingerprint !== undefined;
-  return isSearch || itsApp !== app || isState ? undefined : true;
+  const isUnknown = states !== undefined && run.state === undefined;
+  return isSearch || itsApp !== app || isUnknown ? undefined : true;
 }
 
 /** `shop-*` */

@@ -15,7 +15,7 @@ export type ListedRun = Pick<
   | 'event_name'
   | 'event_gist'
 > &
-  // A live update does not tell it.
+  // A live update may not tell it.
   Partial<Pick<ApiListedRun, 'state'>> & { error: string | null };
 
 export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {

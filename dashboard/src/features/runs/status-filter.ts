@@ -30,3 +30,9 @@ export const STATUS_TABS = STATUS_CHOICES.filter((choice) => choice !== 'Running
 export function statusQuery(choice: string | undefined): Query {
   return choice !== undefined && Object.hasOwn(CHOICES, choice) ? CHOICES[choice as Choice] : {};
 }
+
+/** The states that a choice stands for; undefined: it is a status, or there is none. */
+export function statesOf(choice: string | undefined): readonly string[] | undefined {
+  const { state } = statusQuery(choice);
+  return typeof state === 'string' ? state.split(',') : undefined;
+}

@@ -8,7 +8,6 @@ import { applyLiveRuns, type KnownEvents } from './live-runs.ts';
 import type { ListedRun } from './run.ts';
 import { meetsFilters, type RunFilters } from './run-filter.ts';
 import { mergeFirstPage, type RunPage, replaceRuns } from './run-pages.ts';
-import { useMissingStates } from './use-missing-states.ts';
 
 interface LiveRunsOptions {
   filters: RunFilters;
@@ -48,7 +47,6 @@ export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pag
     const first = await read();
     change((before) => replaceRuns(before, first));
   }, CATCH_UP_MS);
-  const askForStates = useMissingStates(pages, catchUp);
   const follow = () => {
     if (isLive) refresh();
   };
@@ -77,7 +75,6 @@ export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pag
     const add = isLive && dropped === 0 && mayAdd() && rowsIn(before) < MAX_LIVE_ROWS;
     const applied = applyLiveRuns(before, updates, { meets, known: known.current, add });
     change(() => applied.pages);
-    askForStates();
     if (!isLive) return;
     const isUnfiltered = Object.values(filters).every((value) => value === undefined);
     const missed = {

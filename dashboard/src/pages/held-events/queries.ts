@@ -17,9 +17,6 @@ export interface Filter {
 /** One event, some, or all that match a filter. */
 export type Selection = { id: string } | { ids: readonly string[] } | { filter: Filter };
 
-/** Of one request. */
-const IDS_MAX = 500;
-
 export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
   const filter = { webhook, name, selection, reason };
   return useInfiniteQuery({
@@ -55,11 +52,9 @@ export function useAssign() {
       return 1;
     }
     if ('ids' in selection) {
-      return inParts(selection.ids, async (ids) => {
-        const body = { environment, ids };
-        const { data } = await callApi<{ assigned: unknown[] }>('/v1/holding/assign', { method: 'POST', body });
-        return data.assigned.length;
-      });
+      const body = { environment, ids: selection.ids };
+      const { data } = await callApi<{ assigned: unknown[] }>('/v1/holding/assign', { method: 'POST', body });
+      return data.assigned.length;
     }
     return inBatches<{ assigned: unknown[]; more: boolean }>(
       (cursor) => callApi('/v1/holding/assign', { method: 'POST', body: { environment, ...selection.filter, cursor } }),
@@ -76,10 +71,9 @@ export function useDiscard() {
       return 1;
     }
     if ('ids' in selection) {
-      return inParts(selection.ids, async (ids) => {
-        const { data } = await callApi<{ deleted: number }>('/v1/holding/discard', { method: 'POST', body: { ids } });
-        return data.deleted;
-      });
+      const body = { ids: selection.ids };
+      const { data } = await callApi<{ deleted: number }>('/v1/holding/discard', { method: 'POST', body });
+      return data.deleted;
     }
     return inBatches<{ deleted: number; more: boolean }>(
       (cursor) => callApi('/v1/holding', { method: 'DELETE', query: { ...filterOrAll(selection.filter), cursor } }),
@@ -96,12 +90,6 @@ function filterOrAll(filter: Filter): Query {
 function useHeldEventsMutation<Input>(mutationFn: (input: Input) => Promise<number>) {
   const queries = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => queries.invalidateQueries({ queryKey: ['held-events'] }) });
-}
-
-async function inParts(ids: readonly string[], request: (ids: readonly string[]) => Promise<number>): Promise<number> {
-  let done = 0;
-  for (let at = 0; at < ids.length; at += IDS_MAX) done += await request(ids.slice(at, at + IDS_MAX));
-  return done;
 }
 
 /** The API processes a limited number per request and returns a cursor. */

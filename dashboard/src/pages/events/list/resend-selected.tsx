@@ -1,11 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { callApi } from '../../../api/client.ts';
 import { useEnv } from '../../../api/environment.ts';
+import type { ResentEvents } from '../../../api/types.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
-import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import { toast } from '../../../ui/toast.tsx';
 import type { EventRow } from './event-pages.ts';
 
@@ -15,51 +15,38 @@ interface ResendSelectedProps {
   onDone(): void;
 }
 
-/** Sends events again, one after the other, the oldest first. Closing the dialog stops it. */
+/** Sends events again, the oldest first, in one request: the audit log has it once. */
 export function ResendSelected({ events, onClose, onDone }: ResendSelectedProps) {
   const env = useEnv();
   const queries = useQueryClient();
-  const [done, setDone] = useState<number>();
-  const [error, setError] = useState<Error>();
-  const isStopped = useRef(false);
+  /** IDs of those that are not sent yet; undefined: none is. */
+  const [left, setLeft] = useState<readonly string[]>();
   const names = Map.groupBy(events, ({ name }) => name);
   const count = `${events.length} ${events.length === 1 ? 'event' : 'events'}`;
-  const send = async () => {
-    setError(undefined);
-    const oldestFirst = [...events].reverse();
-    let sent = done ?? 0;
-    setDone(sent);
-    try {
-      while (sent < oldestFirst.length && !isStopped.current) {
-        const { internal_id: id } = oldestFirst[sent] as EventRow;
-        await callApi(`/v1/events/${encodeURIComponent(id)}/send-again`, { method: 'POST', env });
-        sent++;
-        setDone(sent);
-      }
-    } catch (failure) {
-      return setError(failure as Error);
-    } finally {
-      void queries.invalidateQueries({ queryKey: ['events', env, 'newest'] });
-    }
-    toast.success(`${sent} of ${count} resent`);
-    onDone();
-    onClose();
-  };
-  const close = () => {
-    isStopped.current = true;
-    onClose();
-  };
-  const isSending = done !== undefined && !error;
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const ids = left ?? events.map(({ internal_id }) => internal_id).reverse();
+      return (await callApi<ResentEvents>('/v1/events/send-again', { method: 'POST', env, body: { ids } })).data;
+    },
+    onSuccess: ({ missing, left: rest }) => {
+      if (rest.length > 0) return setLeft(rest);
+      const gone = missing.length > 0 ? `, ${missing.length} no longer stored` : '';
+      toast.success(`${events.length - missing.length} of ${count} resent${gone}`);
+      onDone();
+      onClose();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['events', env, 'newest'] }),
+  });
   return (
     <Dialog
       open
       title={`Resend ${count} in ${env}?`}
-      onClose={close}
+      onClose={onClose}
       footer={
         <>
-          <Button onClick={close}>{isSending ? 'Stop' : 'Cancel'}</Button>
-          <Button variant="primary" icon="retry" busy={isSending} onClick={() => void send()}>
-            {error ? 'Go on' : `Resend ${count}`}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" icon="retry" busy={isPending} onClick={() => mutate()}>
+            {left ? `Resend the other ${left.length}` : `Resend ${count}`}
           </Button>
         </>
       }
@@ -77,7 +64,11 @@ export function ResendSelected({ events, onClose, onDone }: ResendSelectedProps)
           whose triggers it meets. This cannot be undone; “Replay” runs only some functions again, on the events as they
           are.
         </p>
-        {done !== undefined && <ProgressBar label="Events resent" share={done / events.length} />}
+        {left && (
+          <p role="status">
+            {events.length - left.length} of {count} resent. The service takes no more for now.
+          </p>
+        )}
         {error && <ErrorAlert error={error} />}
       </div>
     </Dialog>

@@ -1,0 +1,58 @@
+/** Adds the states of runs to live updates. A worker knows what has happened to a run, and not always where the run is now: other steps and the limits
+ *  of its function decide that too. So it is read where somebody watches, in a few pipelines for each message, and costs calls nothing. */
+import type { RunStates } from '../../jobs/runs/run-states.ts';
+import { shortErrorText } from '../../model/runs/error-text.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { RunState } from '../../model/runs/run-state.ts';
+import type { ListedRuns } from '../../store/runs/listed-runs.ts';
+import type { LiveRun, LiveUpdate } from '../../store/telemetry/live-updates.ts';
+
+export interface LiveRunStatesDeps {
+  listed: Pick<ListedRuns, 'read'>;
+  runStates: Pick<RunStates, 'of'>;
+}
+
+export class LiveRunStates {
+  readonly #deps: LiveRunStatesDeps;
+
+  constructor(deps: LiveRunStatesDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns the updates; without states when Redis does not answer: they are hints */
+  async addTo(env: string, updates: readonly LiveUpdate[]): Promise<readonly LiveUpdate[]> {
+    try {
+      return await Promise.all(
+        updates.map(async (update) => {
+          if (update.kind !== 'runs') return update;
+          return { ...update, items: await this.#withStates(env, update.items as LiveRun[]) };
+        }),
+      );
+    } catch {
+      return updates;
+    }
+  }
+
+  async #withStates(env: string, items: readonly LiveRun[]): Promise<LiveRun[]> {
+    const { listed, runStates } = this.#deps;
+    const active = items.filter((item) => !hasEnded(item)).map(({ id }) => id);
+    if (active.length === 0) return [...items];
+    const runs = new Map((await listed.read(env, active)).map((run) => [run.id, run]));
+    const states = await runStates.of([...runs.values()]);
+    return items.map((item) => {
+      const run = runs.get(item.id);
+      return run ? { ...item, ...factsOf(run, states.get(run.id)) } : item;
+    });
+  }
+}
+
+/** Updates of two processes may come in the wrong order. */
+function factsOf({ status, queuedAt, startedAt, endedAt, error }: Run, state: RunState | undefined): Partial<LiveRun> {
+  return {
+    status,
+    queuedAt,
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(hasEnded({ status }) ? { error: shortErrorText(error) } : state && { state }),
+  };
+}
