@@ -38,7 +38,7 @@ function textOf(value: unknown): string | null {
 export function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
   if (typeof value !== 'string') return value;
   const urls = value
-    .split(/,(?=\s*\w+:\/\/)/)
+    .split(/,(?=\s{0,9}\w{1,20}:\/\/)/)
     .map((url) => url.replace(/^(\s*\w+:\/\/[^:/@]*:).*(?=@)/s, '$1***').replace(/([?&]password=)[^&]*/i, '$1***'));
   return urls.join() as Value;
 }
