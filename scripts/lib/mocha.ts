@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { Failed } from '../../test/support/reporter.ts';
 import { Problem } from './problem.ts';
 import { listProcesses, type Process, withVariable } from './processes.ts';
 import { startTestPostgres, type TestPostgres } from './test-postgres.ts';
@@ -18,6 +17,15 @@ const MARK = 'SERVICE_TEST_RUN';
 const GRACE_MS = 30_000;
 const SHOWN_KEYS = 20;
 const SHOWN_LINES = 30;
+
+/** A failed test or hook. */
+export interface Failed {
+  title: string;
+  /** Empty string: a hook of all tests. */
+  file: string;
+  /** Its first lines. */
+  message: string;
+}
 
 /** Sent by test/support/reporter.ts. */
 export interface Totals {

@@ -1,15 +1,7 @@
 /** Mocha's spec reporter. At the end it adds one plain line: `12 passed, 0 failed`. Sends scripts/test the totals, the failed tests, and how long each
  *  file took. */
 import mocha from 'mocha';
-
-/** A failed test or hook. */
-export interface Failed {
-  title: string;
-  /** Empty string: a hook of all tests. */
-  file: string;
-  /** Its first lines. */
-  message: string;
-}
+import type { Failed } from '../../scripts/lib/mocha.ts';
 
 const MESSAGE_LINES = 6;
 const LINE_CHARS = 300;
