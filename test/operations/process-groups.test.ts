@@ -183,7 +183,9 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       service = await startService({ workers: 0, webs: 0, env: { WEB_CONCURRENCY: '2', PORT: String(port) } });
       const failure = await service.startWeb().catch((error: Error) => error);
       other.close();
-      expect(String(failure)).to.include('(exit code 1)').and.match(/PORT: cannot listen on \S+: listen EADDRINUSE/);
+      expect(String(failure))
+        .to.include('(exit code 1)')
+        .and.match(/PORT: cannot listen on \S+: listen EADDRINUSE/);
       expect(String(failure)).to.include('Stop the process that has the port, or set another PORT');
     });
 
