@@ -1,6 +1,7 @@
 /** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, when its parent is
  *  gone, or when its supervisor has replaced it. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Logger } from './log.ts';
 import { isSupervised, onReplaced } from './supervision/supervised.ts';
 
@@ -87,6 +88,29 @@ export function reportReady(log: Logger, details: Record<string, unknown>): void
   log.info(details, 'ready');
   // Writes the compile cache now rather than at exit, which may be sudden.
   if (getCompileCacheDir() !== undefined) flushCompileCache();
+}
+
+/** The settings. With wrong ones the process ends. */
+export function configOrExit(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    return exitForSettings(error);
+  }
+}
+
+/** What a wrong setting has caused ends the process, with the reason as the last line instead of a stack.
+ *  @throws any other error */
+export function exitForSettings(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  console.error(`ConfigError: ${error.message}`);
+  process.exit(1);
+}
+
+/** For a server that cannot listen on PORT. */
+export function exitForPort(error: Error & { code?: string }, { host, port }: Config): never {
+  const remedy = error.code === 'EADDRINUSE' ? '. Stop the process that has the port, or set another PORT' : '';
+  return exitForSettings(new ConfigError(`PORT: cannot listen on ${host}:${port}: ${error.message}${remedy}`));
 }
 
 /** For an error after which the process cannot start, such as a wrong SECRET_KEY. */

@@ -3,10 +3,9 @@
  *  `scripts/start` runs it for more than one process: node src/supervisor.ts web|worker */
 import type { ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
-import { readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { startMetricsServer } from './metrics/metrics-server.ts';
-import { endAtOnce, reportReady, shutDownOnSignal } from './process.ts';
+import { configOrExit, endAtOnce, exitForPort, exitForSettings, reportReady, shutDownOnSignal } from './process.ts';
 import { GroupScrape } from './supervision/group-scrape.ts';
 import { ignoreClosed, type ToProcess, type ToSupervisor } from './supervision/messages.ts';
 import { FirstStartFailed, ProcessGroup } from './supervision/process-group.ts';
@@ -17,13 +16,19 @@ import { SharedPort } from './supervision/shared-port.ts';
 const LAST_MS = 5_000;
 
 const role = process.argv[2] === 'worker' ? 'worker' : 'web';
-const config = readConfig();
+const config = configOrExit();
 const log = createLog(config.logLevel, role);
 const { metricsPort, metricsToken, concurrency } = config;
 const areMetricsOn = metricsPort !== undefined || (role === 'web' && metricsToken !== undefined);
 const scrape = areMetricsOn ? await startScrape() : undefined;
-const metricsServer = scrape && metricsPort !== undefined ? await startMetricsServer(config, scrape, log) : undefined;
-const port = role === 'web' ? await SharedPort.reserve(config.port, config.host) : undefined;
+const metricsServer =
+  scrape && metricsPort !== undefined
+    ? await startMetricsServer(config, scrape, log).catch(exitForSettings)
+    : undefined;
+const port =
+  role === 'web'
+    ? await SharedPort.reserve(config.port, config.host).catch((error) => exitForPort(error, config))
+    : undefined;
 const graceMs = Math.max(config.shutdownGraceMs, role === 'web' ? config.shutdownDrainMs : 0) + LAST_MS;
 let isEnding = false;
 const group = new ProcessGroup({

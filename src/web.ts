@@ -8,13 +8,12 @@ import { enforceDeadlines } from './api/http/request-deadline.ts';
 import { isWebSocketUpgrade } from './api/http/web-sockets.ts';
 import { startCore } from './composition/core.ts';
 import { createWeb, openWebStore } from './composition/web.ts';
-import { readConfig } from './config.ts';
 import { gracefulShutdown } from './graceful-shutdown.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { createServer } from './node-http.ts';
-import { acceptSignals, type Ending, reportReady } from './process.ts';
+import { acceptSignals, configOrExit, type Ending, exitForPort, exitForSettings, reportReady } from './process.ts';
 import { isFirstProcess, isSupervised, listeningSocket, processNumber } from './supervision/supervised.ts';
 
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
@@ -25,13 +24,13 @@ const FIRST_READ_MS = 2_000;
 
 // Boot: settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at
 // intervals.
-const config = readConfig();
+const config = configOrExit();
 const log = createLog(config.logLevel, 'web', processNumber());
 if (isFirstProcess()) {
   log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
   if (config.dev) log.warn('dev mode: no authentication; not for production');
 }
-const core = await startCore('web', config, log);
+const core = await startCore('web', config, log).catch(exitForSettings);
 const opened = openWebStore(core);
 // Without Redis the process starts all the same, and /readyz says so.
 await Promise.race([opened.firstReads, setTimeout(FIRST_READ_MS)]);
@@ -57,8 +56,8 @@ const { telemetry } = web.ingestion;
 const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
 acceptSignals({ log, graceMs: Math.max(drainMs, graceMs), close });
 const socket = isSupervised() ? await listeningSocket() : { port: config.port, host: config.host };
-await new Promise<void>((resolve, reject) => {
-  server.once('error', reject);
+await new Promise<void>((resolve) => {
+  server.once('error', (error) => exitForPort(error, config));
   server.listen(socket, resolve);
 });
 const { port } = server.address() as AddressInfo;

@@ -3,11 +3,10 @@ import { isAway } from './archive/database.ts';
 import { migrate } from './archive/migrate.ts';
 import { startCore } from './composition/core.ts';
 import { createWorker } from './composition/worker.ts';
-import { readConfig } from './config.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
 import { createLog } from './log.ts';
 import { newId } from './model/ids.ts';
-import { exitBeforeReady, runProcess, stopBecause } from './process.ts';
+import { configOrExit, exitBeforeReady, exitForSettings, runProcess, stopBecause } from './process.ts';
 import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
@@ -28,9 +27,9 @@ import { startReplays } from './workers/replays.ts';
 import { startWebhookWatching } from './workers/webhook-watching.ts';
 
 // Boot: settings and metrics first, then Redis, then the workers, then what runs at intervals.
-const config = readConfig();
+const config = configOrExit();
 const log = createLog(config.logLevel, 'worker', processNumber());
-const core = await startCore('worker', config, log);
+const core = await startCore('worker', config, log).catch(exitForSettings);
 const redis = connect(config, 'wait', log);
 // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and
 // BullMQ brings fifty.

@@ -2,6 +2,14 @@
 import type { ApiClient, Json } from './api-client.ts';
 import { CliError, EXIT, usageError } from './exit-codes.ts';
 
+/** A ULID. A name of this form is found by the ID of its webhook alone. */
+const ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+/** @returns the ID as it is, without a request */
+export async function idOfWebhook(api: ApiClient, idOrName: string): Promise<string> {
+  return ID.test(idOrName) ? idOrName : (await findWebhook(api, idOrName)).id;
+}
+
 export async function findWebhook(api: ApiClient, idOrName: string): Promise<Json> {
   const all: Json[] = await api.all('/v1/webhooks');
   const byId = all.find(({ id }) => id === idOrName);

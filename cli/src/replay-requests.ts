@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Json } from './api-client.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
+import { idOfWebhook } from './find-webhook.ts';
 import { readFileOf, wholeNumber } from './input.ts';
 import { at, type TimeOptions, withTimes } from './list-options.ts';
 import type { Output } from './output.ts';
@@ -27,7 +28,7 @@ Examples:
 export function registerRequestReplay(replay: Command, context: Context): void {
   withTimes(replay.command('requests'), 'received')
     .description('Processes logged requests of a webhook again, as if they were received now.')
-    .argument('<webhook>', 'its ID')
+    .argument('<webhook>', 'its ID or name')
     .option('--outcome <outcomes>', 'accepted, ignored, filtered, held, rejected, or several')
     .option('--reason <reasons...>', 'requests with these reasons, such as transform_failed')
     .option('--request <ids...>', 'these requests alone')
@@ -40,7 +41,7 @@ export function registerRequestReplay(replay: Command, context: Context): void {
     .action(async (webhook: string, options: Options) => {
       const api = context.api();
       const output = context.output();
-      const path = at`/v1/webhooks/${webhook}/replays`;
+      const path = at`/v1/webhooks/${await idOfWebhook(api, webhook)}/replays`;
       const body = await bodyOf(options);
       const { dry_run: counted } = (await api.post(path, { ...body, dry_run: true })).data;
       if (options.dryRun) return output.result(counted, () => printCount(output, counted));

@@ -1,6 +1,6 @@
 /** Commands that most resources of the API have. */
 import type { Command } from 'commander';
-import type { Json, Query } from './api-client.ts';
+import type { ApiClient, Json, Query } from './api-client.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output.ts';
@@ -38,7 +38,10 @@ export function addList<Options>(parent: Command, context: Context, resource: Li
 export interface ResourceAction {
   name: string;
   description: string;
-  argument?: string;
+  /** Its name, or its name and description; default: `id`. */
+  argument?: string | readonly [name: string, description: string];
+  /** Where the argument is not always an ID. */
+  idOf?: (api: ApiClient, argument: string) => Promise<string>;
   method?: 'POST' | 'DELETE';
   path: (id: string) => string;
   /** Asked before, unless --yes is given. */
@@ -49,14 +52,16 @@ export interface ResourceAction {
 
 /** An action on one entry, without a body. */
 export function addAction(parent: Command, context: Context, action: ResourceAction): Command {
-  const { name, description, argument = 'id', method = 'POST', path, question, done } = action;
-  const command = parent.command(name).description(description).argument(`<${argument}>`);
+  const { name, description, argument = 'id', idOf, method = 'POST', path, question, done } = action;
+  const [argumentName, explained] = typeof argument === 'string' ? [argument] : argument;
+  const command = parent.command(name).description(description).argument(`<${argumentName}>`, explained);
   if (question) command.option('-y, --yes', 'do not ask');
-  return command.action(async (id: string, { yes }: { yes?: boolean }) => {
-    if (question) await confirm(context, question(id), yes);
+  return command.action(async (given: string, { yes }: { yes?: boolean }) => {
     const api = context.api();
+    const id = idOf ? await idOf(api, given) : given;
+    if (question) await confirm(context, question(given), yes);
     const { data } = await (method === 'POST' ? api.post(path(id)) : api.delete(path(id)));
     const output = context.output();
-    output.result(data ?? null, () => output.line(done(id, data)));
+    output.result(data ?? null, () => output.line(done(given, data)));
   });
 }

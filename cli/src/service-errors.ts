@@ -51,7 +51,7 @@ function hintOf(response: Response, code: unknown, { apiKey, urlFrom, url }: Set
   const { status } = response;
   if (code === 'key_unknown') return 'Set TIDEGATE_EVENT_KEY to an event key of this service';
   if (status === 401 && !apiKey) {
-    return `Set TIDEGATE_API_KEY: an admin creates one with "tidegate keys create api", or in the dashboard (${url}/settings)`;
+    return `Set TIDEGATE_API_KEY: an admin creates one with "tidegate keys create api", or in the dashboard (${url}/keys?tab=api-keys)`;
   }
   if (status === 401) return `Check the API key, and that it belongs to ${url} (${urlFrom})`;
   const after = response.headers.get('retry-after');

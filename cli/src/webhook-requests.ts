@@ -2,27 +2,33 @@
 import type { Command } from 'commander';
 import type { Json } from './api-client.ts';
 import type { Context } from './context.ts';
+import { idOfWebhook } from './find-webhook.ts';
 import { at, type ListOptions, type TimeOptions, withLimit, withTimes } from './list-options.ts';
 import type { Output } from './output.ts';
 
 export function registerRequests(webhooks: Command, context: Context): void {
   const requests = webhooks.command('requests').description('The request log of a webhook.');
   withLimit(withTimes(requests.command('list').alias('ls').description('Lists requests, newest first.'), 'received'))
-    .argument('<webhook>', 'its ID')
+    .argument('<webhook>', 'its ID or name')
     .option('--outcome <outcomes>', 'accepted, ignored, filtered, held, handshake, rejected, or several: held,rejected')
-    .action(async (id: string, { limit, since, until, outcome }: ListOptions & TimeOptions & { outcome?: string }) => {
+    .action(async (webhook: string, options: ListOptions & TimeOptions & { outcome?: string }) => {
+      const { limit, since, until, outcome } = options;
       const query = { outcome, received_after: since, received_before: until };
-      const found = await context.api().list(at`/v1/webhooks/${id}/requests`, query, limit);
+      const api = context.api();
+      const id = await idOfWebhook(api, webhook);
+      const found = await api.list(at`/v1/webhooks/${id}/requests`, query, limit);
       const output = context.output();
       output.result(found, () => printRequests(output, found));
     });
   requests
     .command('get')
     .description('Shows a request with its headers and body; secrets are masked.')
-    .argument('<webhook>')
-    .argument('<request>')
-    .action(async (id: string, request: string) => {
-      const { data } = await context.api().get(at`/v1/webhooks/${id}/requests/${request}`);
+    .argument('<webhook>', 'its ID or name')
+    .argument('<request>', 'its ID')
+    .action(async (webhook: string, request: string) => {
+      const api = context.api();
+      const id = await idOfWebhook(api, webhook);
+      const { data } = await api.get(at`/v1/webhooks/${id}/requests/${request}`);
       const output = context.output();
       const { body, ...rest } = data;
       output.result(data, () => output.fields({ ...rest, body: body?.content }));
@@ -30,11 +36,13 @@ export function registerRequests(webhooks: Command, context: Context): void {
   requests
     .command('rerun')
     .description('Processes a request again, as if it was received now.')
-    .argument('<webhook>')
-    .argument('<request>')
+    .argument('<webhook>', 'its ID or name')
+    .argument('<request>', 'its ID')
     .option('--dry-run', 'show what it makes, and change nothing')
-    .action(async (id: string, request: string, { dryRun = false }: { dryRun?: boolean }) => {
-      const { data } = await context.api().post(at`/v1/webhooks/${id}/requests/${request}/rerun`, { dry_run: dryRun });
+    .action(async (webhook: string, request: string, { dryRun = false }: { dryRun?: boolean }) => {
+      const api = context.api();
+      const id = await idOfWebhook(api, webhook);
+      const { data } = await api.post(at`/v1/webhooks/${id}/requests/${request}/rerun`, { dry_run: dryRun });
       const output = context.output();
       output.result(data, () => {
         const { outcome, reason, events, ids } = data;

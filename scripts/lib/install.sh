@@ -21,7 +21,7 @@ installed() {
 }
 
 if ! installed; then
-  echo 'Installing dependencies (npm ci) …' >&2
+  echo 'Installing dependencies (npm ci: 1.3 GB, which takes a few minutes the first time) …' >&2
   # Errors are on stderr; stdout has only the banners of scripts.
   npm ci --include=dev --no-audit --no-fund --loglevel=error >/dev/null
 fi

@@ -71,6 +71,9 @@ export async function startRedis(
 
 /** @throws Problem if no Redis responds at the address, or if it is too old */
 export async function checkRedis(url: string): Promise<void> {
+  if (!URL.canParse(url)) {
+    throw new Problem(`REDIS_URL: got ${JSON.stringify(url)}; expected an address such as redis://127.0.0.1:6379.`);
+  }
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
   let cause: string | undefined;
   redis.on('error', ({ message }) => {

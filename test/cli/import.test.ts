@@ -62,6 +62,7 @@ describe('tidegate import inngest', () => {
   it('registers the app, and exits with 7 for what the service does not act on', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }]);
     const fine = await cliOk(['import', 'inngest', folder, '--app', host.url], { service });
+    expect(fine.stdout).not.to.include('.env.tidegate:');
     expect(fine.stdout)
       .to.include(`Registered ${host.url}`)
       .and.include('The service acts on all of its configuration');

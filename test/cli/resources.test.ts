@@ -130,13 +130,13 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
       verify: false,
       provider: 'stripe',
     });
-    await run('webhooks', 'pause', id);
+    await run('webhooks', 'pause', 'Payments');
     expect((await run('webhooks', 'list')).stdout).to.match(/Payments .* paused /);
     await run('webhooks', 'resume', id);
     expect((await run('webhooks', 'rotate', id)).stdout.trim())
       .to.match(/^https:/)
       .and.not.equal(url);
-    await run('webhooks', 'delete', id, '--yes');
+    expect((await run('webhooks', 'delete', 'Payments', '--yes')).stdout).to.equal('Deleted Payments.\n');
     expect(await json('webhooks', 'list')).to.deep.equal([]);
   });
 
@@ -149,7 +149,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
       headers: { authorization: 'Bearer secret-token' },
     });
     await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === 1);
-    const [{ id: requestId }] = await json('webhooks', 'requests', 'list', id, '--outcome', 'accepted,rejected');
+    const [{ id: requestId }] = await json('webhooks', 'requests', 'list', 'Any', '--outcome', 'accepted,rejected');
     const { stdout } = await run('webhooks', 'requests', 'get', id, requestId);
     expect(stdout)
       .to.match(/^body +\{"hello":"world"\}$/m)

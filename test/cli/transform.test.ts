@@ -39,7 +39,7 @@ describe('tidegate transform test', () => {
     const { exitCode, stdout } = await test(file, '--request', sample);
     expect(exitCode).to.equal(0);
     expect(stdout).to.match(
-      /^1 event in [\d.]+ ms {2}\S+sample\.json\n {2}console\.log: kind K\n {2}\{\n {4}"name": "test\/a"/,
+      /^1 event in \d+\.\d ms {2}\S+sample\.json\n {2}console\.log: kind K\n {2}\{\n {4}"name": "test\/a"/,
     );
     expect(stdout).to.include('"page": [\n        "2"');
     const raw = write('raw.json', '{"kind": "raw"}');

@@ -91,6 +91,8 @@ describe('getting started in the dashboard', () => {
         await tasks.filter({ hasText: 'Register the app, to do' }).waitFor();
         await make(service, '/v1/event-keys', { name: 'Shop' });
         await isDone('Create an event key');
+        await page.getByRole('link', { name: 'Do it: Create an event key' }).waitFor({ state: 'detached' });
+        await page.getByRole('link', { name: 'Do it: Register the app' }).waitFor();
         await host.register(service, [{ id: 'pack', triggers: [{ event: 'order/placed' }] }]);
         await isDone('Register the app');
         await service.post(service.eventPath, { name: 'other', data: {} });

@@ -183,7 +183,10 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       service = await startService({ workers: 0, webs: 0, env: { WEB_CONCURRENCY: '2', PORT: String(port) } });
       const failure = await service.startWeb().catch((error: Error) => error);
       other.close();
-      expect(String(failure)).to.include('(exit code 1)').and.include('listen EADDRINUSE');
+      expect(String(failure))
+        .to.include('(exit code 1)')
+        .and.match(/PORT: cannot listen on \S+: listen EADDRINUSE/);
+      expect(String(failure)).to.include('Stop the process that has the port, or set another PORT');
     });
 
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -373,7 +376,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       it(`is WEB_CONCURRENCY=${value}`, async () => {
         const { exitCode, output } = await start('web', value, {});
         expect(exitCode).to.equal(1);
-        expect(output).to.include(`ConfigError: WEB_CONCURRENCY: got "${value}"`);
+        expect(output.trimEnd().split('\n').at(-1)).to.include(`ConfigError: WEB_CONCURRENCY: got "${value}"`);
       });
     }
   });

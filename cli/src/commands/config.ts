@@ -116,7 +116,7 @@ function shownOnce(kind: Kind, { id, name, environment, url, secret }: Json): Js
 
 function printCreated(output: Output, count: number, created: readonly Json[]): void {
   if (count === 0) return;
-  output.line(`Applied ${count} changes.`);
+  output.line(`Applied ${count} ${count === 1 ? 'change' : 'changes'}.`);
   for (const { kind, url, secret, ...entry } of created as (Json & { kind: Kind })[]) {
     const what = kind === 'webhooks' ? `URL ${url}` : `secret ${secret} (shown only now)`;
     output.line(printable(`${NAME_OF_KIND[kind as Kind]} ${describeEntry(entry)}: ${what}`));

@@ -44,6 +44,7 @@ function print(output: Output, shown: readonly Finding[], all: readonly Finding[
       output.line(`${' '.repeat('problem'.length + width + 4)}${output.paint('gray', `→ ${printable(remedy)}`)}`);
   }
   const count = (status: Finding['status']) => all.filter((one) => one.status === status).length;
+  const counted = (status: Finding['status']) => `${count(status)} ${status}${count(status) === 1 ? '' : 's'}`;
   if (shown.length > 0) output.line();
-  output.line(`${count('problem')} problems, ${count('warning')} warnings, ${count('ok')} ok`);
+  output.line(`${counted('problem')}, ${counted('warning')}, ${count('ok')} ok`);
 }

@@ -122,7 +122,7 @@ function print(output: Output, file: string, { request, ok, result }: Tried): vo
 function madeOf({ events, filtered, duration_ms }: Json): string {
   if (filtered) return 'filtered: the request does not meet the filter';
   const count = events.length === 0 ? 'no event' : events.length === 1 ? '1 event' : `${events.length} events`;
-  return `${count} in ${duration_ms} ms`;
+  return `${count} in ${duration_ms.toFixed(1)} ms`;
 }
 
 function indented(text: string): string {

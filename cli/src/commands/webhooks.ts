@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Json } from '../api-client.ts';
 import type { Context } from '../context.ts';
+import { idOfWebhook } from '../find-webhook.ts';
 import { at } from '../list-options.ts';
 import type { Output } from '../output.ts';
 import { addAction, addList } from '../resource.ts';
@@ -26,10 +27,11 @@ export function register(program: Command, context: Context): void {
   webhooks
     .command('get')
     .description('Shows a webhook with its transform.')
-    .argument('<id>')
+    .argument('<webhook>', 'its ID or name')
     .option('--show-url', 'the whole URL')
-    .action(async (id: string, { showUrl }: { showUrl?: boolean }) => {
-      const { data } = await context.api().get(at`/v1/webhooks/${id}`);
+    .action(async (webhook: string, { showUrl }: { showUrl?: boolean }) => {
+      const api = context.api();
+      const { data } = await api.get(at`/v1/webhooks/${await idOfWebhook(api, webhook)}`);
       printWebhook(context.output(), showUrl ? data : withoutUrls(data));
     });
   registerChanges(webhooks, context);
@@ -48,11 +50,13 @@ function registerChanges(webhooks: Command, context: Context): void {
     });
   withWebhookOptions(webhooks.command('update'))
     .description('Changes a webhook. What is not given stays as it is.')
-    .argument('<id>')
+    .argument('<webhook>', 'its ID or name')
     .option('--name <name>', 'its name')
-    .action(async (id: string, { name, ...options }: WebhookOptions & { name?: string }) => {
+    .action(async (webhook: string, { name, ...options }: WebhookOptions & { name?: string }) => {
+      const api = context.api();
+      const id = await idOfWebhook(api, webhook);
       const body = { ...(name !== undefined && { name }), ...(await bodyOf(options, context.stdin)) };
-      const { data } = await context.api().patch(at`/v1/webhooks/${id}`, body);
+      const { data } = await api.patch(at`/v1/webhooks/${id}`, body);
       printWebhook(context.output(), withoutUrls(data));
     });
   for (const [name, description, done] of [
@@ -62,24 +66,28 @@ function registerChanges(webhooks: Command, context: Context): void {
     webhooks
       .command(name)
       .description(description)
-      .argument('<id>')
-      .action(async (id: string) => {
-        const { data } = await context.api().post(at`/v1/webhooks/${id}/` + name);
+      .argument('<webhook>', 'its ID or name')
+      .action(async (webhook: string) => {
+        const api = context.api();
+        const { data } = await api.post(at`/v1/webhooks/${await idOfWebhook(api, webhook)}/` + name);
         const output = context.output();
-        output.result(withoutUrls(data), () => output.line(`${done} ${id}.`));
+        output.result(withoutUrls(data), () => output.line(`${done} ${webhook}.`));
       });
   }
   webhooks
     .command('rotate')
     .description('Gives a webhook a new URL, and prints it once. The former one is valid for a while.')
-    .argument('<id>')
-    .action(async (id: string) => {
-      const { data } = await context.api().post(at`/v1/webhooks/${id}/rotate`, {});
+    .argument('<webhook>', 'its ID or name')
+    .action(async (webhook: string) => {
+      const api = context.api();
+      const { data } = await api.post(at`/v1/webhooks/${await idOfWebhook(api, webhook)}/rotate`, {});
       printUrl(context.output(), data);
     });
   addAction(webhooks, context, {
     name: 'delete',
     description: 'Deletes a webhook with its request log. Its events stay.',
+    argument: ['webhook', 'its ID or name'],
+    idOf: idOfWebhook,
     method: 'DELETE',
     path: (id) => at`/v1/webhooks/${id}`,
     question: (id) => `Delete the webhook ${id} and its request log, so that its URL is rejected?`,

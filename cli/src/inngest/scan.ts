@@ -5,7 +5,8 @@ import { basename, join, relative } from 'node:path';
 const SKIPPED = /^(?:node_modules|vendor|dist|build|target|coverage|__pycache__|venv|\..*)$/;
 const READ =
   /\.(?:[cm]?[jt]sx?|py|go|ya?ml|toml|json|sh|tf|env|svelte|vue)$|^\.env|^Dockerfile|^Procfile|^requirements.*\.txt$|^go\.mod$/;
-const NOT_READ = /^(?:package-lock\.json|pnpm-lock\.yaml|.*\.min\.js)$/;
+/** `.env.tidegate` is what this command has written. */
+const NOT_READ = /^(?:package-lock\.json|pnpm-lock\.yaml|.*\.min\.js|\.env\.tidegate)$/;
 const FILES_MAX = 10_000;
 const BYTES_MAX = 1_048_576;
 /** Places of each thing that are told. */

@@ -1,7 +1,7 @@
 /** The URL under which the app registers. */
 import type { AppRequest } from './app-request.ts';
 import { ConfigError, ServeError } from './errors.ts';
-import { type Settings, toOrigin } from './settings.ts';
+import { DEV_HINT, type Settings, toOrigin } from './settings.ts';
 
 export interface OwnAddress {
   path?: string | undefined;
@@ -19,7 +19,7 @@ export function urlOf(
   if (settings.mode === 'dev') return `${originOf(request)}${path}`;
   throw new ConfigError(
     'To register, the app must know its own address: set SERVICE_SERVE_ORIGIN (or pass serveOrigin to serve()), ' +
-      'such as https://shop.example',
+      `such as https://shop.example. ${DEV_HINT}`,
   );
 }
 

@@ -9,6 +9,9 @@ import { isSigningKey } from './signature.ts';
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
 const DEV_EVENT_KEY = 'dev';
 const DEFAULT_MAX_BYTES = 512 * 1_024;
+/** For those who forgot that a service on their own machine is one in dev mode. */
+export const DEV_HINT =
+  'For a service on your own machine set SERVICE_DEV=1 instead, or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288';
 
 export interface ClientOptions {
   /** ID of the app. Part of the IDs of its functions: a changed ID creates new functions. */
@@ -151,8 +154,5 @@ function isHttpUrl(value: string): boolean {
 }
 
 function missing(what: string, variable: string, option: string): ConfigError {
-  return new ConfigError(
-    `There is no ${what}: set ${variable} (or pass ${option} to new Tidegate()). ` +
-      'For a service on your own machine set SERVICE_DEV=1 instead, or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288',
-  );
+  return new ConfigError(`There is no ${what}: set ${variable} (or pass ${option} to new Tidegate()). ${DEV_HINT}`);
 }

@@ -157,7 +157,7 @@ describe('Registering a TypeScript app', () => {
     const url = await listen(serve(app));
     const { status, body } = await put(`${url}/api/service`, { host: 'evil.example' });
     expect(status).to.equal(500);
-    expect(body.message).to.include('SERVICE_SERVE_ORIGIN').and.include('serveOrigin');
+    expect(body.message).to.include('SERVICE_SERVE_ORIGIN').and.include('serveOrigin').and.include('SERVICE_DEV=1');
     expect(service.requests).to.have.length(0);
 
     process.env.SERVICE_SERVE_ORIGIN = 'https://shop.example/';

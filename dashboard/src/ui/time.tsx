@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
+const TICK_MS = 1_000;
 /** One timer for the whole page, not one per row. */
 let nowMs = Date.now();
 const listeners = new Set<() => void>();
@@ -10,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   timer ??= setInterval(() => {
     nowMs = Date.now();
     for (const each of listeners) each();
-  }, 1_000);
+  }, TICK_MS);
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;
@@ -19,8 +20,14 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+/** While nobody subscribes, no timer runs: what was read then would be as old as the last time on the page. */
+function snapshot(): number {
+  if (!timer && Date.now() - nowMs >= TICK_MS) nowMs = Date.now();
+  return nowMs;
+}
+
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => nowMs);
+  return useSyncExternalStore(subscribe, snapshot);
 }
 
 /** Relative time; the tooltip has the absolute time.
@@ -31,9 +38,14 @@ export function Time({ at }: { at: string | number | null | undefined }) {
   const date = new Date(at);
   return (
     <time dateTime={date.toISOString()} title={absolute(date)} className="whitespace-nowrap tabular-nums">
-      {relative(date.getTime() - now)}
+      {relative(sinceTick(date.getTime() - now))}
     </time>
   );
+}
+
+/** What has happened since the last tick is no future. */
+function sinceTick(differenceMs: number): number {
+  return differenceMs > 0 && differenceMs <= TICK_MS ? 0 : differenceMs;
 }
 
 /** A time to come, absolute and relative: "7 Dec 2026, 13:05 (in 14 d)". */

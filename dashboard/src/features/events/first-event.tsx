@@ -24,7 +24,7 @@ export function FirstEvent({ title }: { title: string }) {
         </p>
       ) : (
         <p>
-          No function has it as its trigger yet.{' '}
+          No function runs on this event yet.{' '}
           <Link to="/apps" className="text-accent underline">
             Register an app
           </Link>{' '}

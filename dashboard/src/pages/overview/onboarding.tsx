@@ -24,7 +24,7 @@ const TASKS: Task[] = [
   },
   {
     title: 'Give your app the signing key',
-    how: 'Set SERVICE_SIGNING_KEY where the app runs: it proves that calls come from here.',
+    how: 'Set SERVICE_SIGNING_KEY where the app runs, SERVICE_BASE_URL to this address, and SERVICE_SERVE_ORIGIN to its own. It is done when the app registers.',
     link: { to: '/keys', search: { tab: 'signing-keys' } as never },
     path: '/v1/apps',
   },
@@ -91,8 +91,8 @@ export function Onboarding({ env }: { env: string }) {
               </p>
               {!done[i] && <p className="text-sm text-muted">{how}</p>}
             </div>
-            {i === next && (
-              <Link {...link} className="text-sm text-accent underline">
+            {!done[i] && (
+              <Link {...link} aria-label={`Do it: ${title}`} className="text-sm text-accent underline">
                 Do it
               </Link>
             )}
