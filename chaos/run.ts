@@ -23,7 +23,7 @@ import { HELP, type Options, readOptions, SHORT_MINUTES } from './options.ts';
 import { PostgresServer } from './postgres.ts';
 import { Random } from './random.ts';
 import { type Count, exceededLimits, type Results, table } from './results.ts';
-import { Service, type ServiceMode } from './service.ts';
+import { FIRST_WEBHOOK_MS, Service, type ServiceMode } from './service.ts';
 import { watchStarvation } from './starvation.ts';
 import { redisCluster } from './targets/cluster.ts';
 import { singleRedis } from './targets/single.ts';
@@ -99,7 +99,8 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
         closing.push(() => app.stop());
       }),
     );
-    const webhook = await service.post<{ url: string }>('/v1/webhooks', { name: 'chaos', transform: TRANSFORM });
+    const input = { name: 'chaos', transform: TRANSFORM };
+    const webhook = await service.post<{ url: string }>('/v1/webhooks', input, FIRST_WEBHOOK_MS);
     const signedWebhook = await SignedWebhook.create(service);
 
     const random = new Random(options.seed);

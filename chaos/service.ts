@@ -19,6 +19,8 @@ const WORKERS = 2;
 const PROBE_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
+/** The first webhook starts the process of transforms. */
+export const FIRST_WEBHOOK_MS = 60_000;
 
 interface Answer<T> {
   data: T;
@@ -103,17 +105,22 @@ export class Service {
     }
   }
 
-  async post<T>(path: string, body: object): Promise<T> {
+  async post<T>(path: string, body: object, timeoutMs = REQUEST_TIMEOUT_MS): Promise<T> {
     const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
-    const response = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0);
+    const response = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0, timeoutMs);
     if (!response?.ok) throw new Error(`POST ${path}: ${response?.status} ${await response?.text()}`);
     return ((await response.json()) as { data: T }).data;
   }
 
-  async #ask(path: string, init: RequestInit, turn: number): Promise<Response | undefined> {
+  async #ask(
+    path: string,
+    init: RequestInit,
+    turn: number,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<Response | undefined> {
     const urls = this.webs.flatMap(({ url }) => url ?? []);
     if (urls.length === 0) return undefined;
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     return fetch(urls[turn % urls.length] + path, { ...init, signal }).catch(() => undefined);
   }
 

@@ -176,10 +176,11 @@ describe('pausing a function when processes die', () => {
   afterEach(() => host.close());
 
   it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
-    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '1' } });
+    // Long enough for a worker on a busy machine to keep its locks: calls of a live one are not repeated.
+    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '3', RUN_CONCURRENCY: '1' } });
     const app = new BusyApp(host, service);
     try {
-      const RUNS = 200;
+      const RUNS = 100;
       await app.register('held');
       await app.occupy('held', 2);
       const events = Array.from({ length: RUNS }, (_, n) => ({ name: 'held/x', data: { n } }));

@@ -12,6 +12,8 @@ export const SETTINGS = {
   RETENTION_DAYS: '3650',
   STALLED_AFTER_SECONDS: '1',
 } as const;
+export const LOGGED = 'logged before the upgrade';
+export const VIEW = 'saved before the upgrade';
 export const WEBHOOK_SECRET = 'whsec_of_a_stored_fixture';
 
 export const FUNCTIONS: FunctionSpec[] = [
@@ -24,6 +26,8 @@ export const FUNCTIONS: FunctionSpec[] = [
   { id: 'debounced', triggers: [{ event: 'upgrade/debounced' }], debounce: { period: '30s' } },
   { id: 'batched', triggers: [{ event: 'upgrade/batched' }], batchEvents: { maxSize: 10, timeout: '30s' } },
   { id: 'queued', triggers: [{ event: 'upgrade/queued' }] },
+  { id: 'held', triggers: [{ event: 'upgrade/held' }] },
+  { id: 'rerun', triggers: [{ event: 'upgrade/rerun' }] },
   { id: 'scheduled', triggers: [{ cron: '0 0 1 1 *' }] },
   { id: 'paid', triggers: [{ event: 'stripe/invoice.paid' }] },
 ];
@@ -71,6 +75,8 @@ export function addHandlers(host: AppHost, isOld: boolean): void {
     debounced: ({ body: { event } }) => ({ body: `last of ${event.data.n}` }),
     batched: ({ body: { events } }) => ({ body: `both of ${events.length}` }),
     queued: () => ({ body: 'from the queue' }),
+    held: () => ({ body: 'held' }),
+    rerun: () => ({ body: 'again' }),
   };
   for (const [id, handler] of Object.entries(handlers)) host.on(id, handler);
 }

@@ -8,7 +8,7 @@ import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { restoreStore } from './store-file.ts';
-import { APP, addHandlers, FUNCTIONS, SETTINGS, UNFINISHED, WEBHOOK_SECRET } from './unfinished-work.ts';
+import { APP, addHandlers, FUNCTIONS, LOGGED, SETTINGS, UNFINISHED, VIEW, WEBHOOK_SECRET } from './unfinished-work.ts';
 
 interface ListedRun {
   run_id: string;
@@ -16,6 +16,9 @@ interface ListedRun {
   status: string;
   event_id: string;
 }
+
+/** It has nothing of what came later. */
+const FIRST = '2026-11-23-before-versions.json.gz';
 
 for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
   describe(`After an upgrade, with the store of ${name.replace('.json.gz', '')}`, function () {
@@ -83,6 +86,33 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       expect(received.status, JSON.stringify(received.body)).to.equal(200);
       await host.nextCall('paid');
     });
+
+    if (name !== FIRST) {
+      it('held runs start when their function is resumed', async () => {
+        const path = `/v1/runs?function_id=${APP}-held&limit=100`;
+        expect(listed(await service.get(path)).map(({ status }) => status)).to.deep.equal(['Queued', 'Queued']);
+        expect((await service.post(`/v1/functions/${APP}-held/resume`, undefined, service.apiHeaders)).status).to.equal(
+          200,
+        );
+        expect(await runsOf('held')).to.have.lengthOf(2);
+      });
+
+      it('bulk actions go on', async () => {
+        const { body } = await service.waitFor('/v1/runs/bulk', (answer) => answer.body.data?.[0]?.status === 'done');
+        expect(body.data[0].progress).to.deep.include({ done: 1, skipped: {} });
+        expect(await runsOf('rerun')).to.have.lengthOf(2);
+      });
+
+      it('logs, error groups and saved views are there', async () => {
+        const first = (await runsOf('rerun')).at(-1);
+        const { body: log } = await service.get(`/v1/runs/${first?.run_id}/logs`);
+        expect(JSON.stringify(log.data)).to.include(LOGGED);
+        const { body: errors } = await service.get('/v1/errors');
+        expect(errors.data.map(({ function_id }: ListedRun) => function_id)).to.include(`${APP}-failed`);
+        const { body: views } = await service.get('/v1/views');
+        expect(views.data.map((view: { name: string }) => view.name)).to.deep.equal([VIEW]);
+      });
+    }
 
     it('schedules have their next run', async () => {
       const { body } = await service.get(`/v1/functions/${APP}-scheduled`);

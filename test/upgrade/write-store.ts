@@ -8,7 +8,7 @@ import { connectRedis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { writeStore } from './store-file.ts';
-import { APP, addHandlers, FUNCTIONS, SETTINGS, WEBHOOK_SECRET } from './unfinished-work.ts';
+import { APP, addHandlers, FUNCTIONS, LOGGED, SETTINGS, VIEW, WEBHOOK_SECRET } from './unfinished-work.ts';
 
 const [name] = process.argv.slice(2);
 if (!name) throw new Error('Usage: node test/upgrade/write-store.ts <name>');
@@ -66,7 +66,22 @@ try {
     return isAsleep && host.calls('retrying').length === 1 && (body.data?.length ?? 0) >= 6;
   };
   await until(active, { describe: 'all runs are where they are to be', timeoutMs: 60_000 });
+  await send('rerun', [{ n: 1 }]);
+  const [rerun] = (
+    await service.waitFor(`/v1/runs?function_id=${APP}-rerun&status=Completed`, ({ body }) => body.data?.length === 1)
+  ).body.data;
+  const post = async (path: string, posted: object, headers = service.apiHeaders) => {
+    const answer = await service.post(path, posted, headers);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  };
+  await post('/v1/views', { list: 'runs', name: VIEW, query: 'status=Failed' });
+  const line = { at: Date.now(), level: 'info', message: LOGGED };
+  const sdk = { ...service.appHeaders, 'x-service-sdk': 'upgrade:v1' };
+  await post(`/v0/runs/${rerun.run_id}/logs`, { batch: 'one', attempt: 0, lines: [line] }, sdk);
+  await post(`/v1/functions/${APP}-held/pause`, { queued_runs: 'hold' });
+  for (const n of [1, 2]) await post(`/v1/functions/${APP}-held/invoke`, { data: { n } });
   await service.killWorker();
+  await post('/v1/runs/bulk', { action: 'retry', filter: { run_ids: [rerun.run_id] } });
   await send('queued', [{ n: 1 }]);
   await service.killWeb();
   const redis = connectRedis(own.url);
