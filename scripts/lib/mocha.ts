@@ -15,7 +15,7 @@ import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts'
 /** Identifies every process of a test run, even those that left its process group. */
 const MARK = 'SERVICE_TEST_RUN';
 /** Processes that notice the exit of their parent need a moment to exit, more on a busy machine. */
-const GRACE_MS = 15_000;
+const GRACE_MS = 30_000;
 const SHOWN_KEYS = 20;
 const SHOWN_LINES = 30;
 

@@ -79,7 +79,7 @@ describe('Each client of a release, installed in an empty project', function () 
   it("the zip of the Go module runs the README's app", async () => {
     const project = release.folder();
     const zip = release.file('.zip');
-    const version = `v${/-(\d.*)\.zip$/.exec(zip)?.[1]}`;
+    const version = `v${/-(\d[^/]*)\.zip$/.exec(zip)?.[1]}`;
     const served = join(project, 'proxy', GO_MODULE, '@v');
     mkdirSync(served, { recursive: true });
     copyFileSync(zip, join(served, `${version}.zip`));

@@ -126,11 +126,14 @@ export class ConnectedInstance {
     return this.calls[this.#taken++] as CallRequest;
   }
 
-  /** The payload of the first frame of the kind. */
+  /** The payload of the first frame of the kind. @throws when the WebSocket is closed before */
   async frame(kind: number): Promise<Uint8Array> {
-    const found = await until(() => this.frames.find((one) => one.kind === kind), {
-      describe: `instance ${this.id} gets a frame of kind ${kind}`,
-    });
+    const next = () => this.frames.find((one) => one.kind === kind);
+    const isClosed = () => this.socket.readyState === WebSocket.CLOSED;
+    const describe = `instance ${this.id} gets a frame of kind ${kind}`;
+    await until(() => next() ?? isClosed(), { describe });
+    const found = next();
+    if (!found) throw new Error(`Closed before ${describe}`);
     this.frames.splice(this.frames.indexOf(found), 1);
     return found.payload;
   }

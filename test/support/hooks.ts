@@ -4,8 +4,8 @@ import type { Suite } from 'mocha';
 import { type Leftovers, watchLeftovers } from './leftovers.ts';
 import { running } from './service.ts';
 
-/** Time for mocha to exit after its last test. */
-const END_MS = 10_000;
+/** Time for mocha to exit after its last test: longer than a wait that nobody awaits any more (until.ts). */
+const END_MS = 45_000;
 
 let leftovers: Leftovers;
 

@@ -41,7 +41,10 @@ export function returning(body: string): Transform {
 export function start(options: Partial<TransformsOptions> = {}) {
   const lines: LogLine[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  return { transforms: createTransforms({ timeoutMs: 1_000, threads: 2, log, ...options }), lines };
+  const transforms = createTransforms({ timeoutMs: 1_000, threads: 2, log, ...options });
+  // As the web process does when there is a webhook.
+  transforms.start();
+  return { transforms, lines };
 }
 
 /** One service for all tests of a `describe`. */

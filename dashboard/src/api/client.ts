@@ -104,6 +104,11 @@ window.addEventListener('pageshow', () => {
   redirecting = false;
 });
 
+/** Call it when the page leaves for sign-in by itself: a request that is refused meanwhile must not lead elsewhere. */
+export function leaveForSignIn(): void {
+  redirecting = true;
+}
+
 /** The session has ended: sign-in leads back here. Of several 401s only the first redirects; another would abort that navigation. */
 function redirectToSignIn(): void {
   if (redirecting) return;

@@ -1,3 +1,4 @@
+import { leaveForSignIn } from '../api/client.ts';
 import { useCurrentUser } from '../api/current-user.ts';
 
 /** The signed-in user and Sign out; in dev mode there is no sign-in. */
@@ -12,7 +13,7 @@ export function AccountMenu() {
     );
   }
   return (
-    <form method="post" action="/auth/sign-out" className="flex items-center gap-2">
+    <form method="post" action="/auth/sign-out" onSubmit={leaveForSignIn} className="flex items-center gap-2">
       <span className="max-w-40 truncate text-sm text-muted sm:max-md:hidden" title={`${me.name}, ${me.access} access`}>
         {me.name}
       </span>

@@ -41,7 +41,7 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
-    summary: [summary, ...loggedFields(ctx.request.body), ...loggedSelection(path, ctx), ...matchedBy(data)].join(', '),
+    summary: [summary, ...loggedFields(ctx.state.body), ...loggedSelection(path, ctx), ...matchedBy(data)].join(', '),
   };
 }
 
@@ -53,7 +53,7 @@ function loggedFields(body: unknown): string[] {
   });
 }
 
-function loggedSelection(path: string, { query, request: { body } }: RouteContext): string[] {
+function loggedSelection(path: string, { query, state: { body } }: RouteContext): string[] {
   if (!SELECTING.test(path)) return [];
   const given: Record<string, unknown> = { ...query, ...(typeof body === 'object' && body) };
   return LOGGED_SELECTION.flatMap((name) => {

@@ -138,13 +138,14 @@ export class Replays {
   async #readMany(env: string, ids: readonly string[]): Promise<StoredReplay[]> {
     if (ids.length === 0) return [];
     const commands = ids.flatMap((id) => [
-      ['hgetall', this.#keys.replay(env, id)],
+      // First: a run that ends in between is then counted twice for a moment. Otherwise it would be missing, with none active.
       ['scard', this.#keys.replayActiveRuns(env, id)],
+      ['hgetall', this.#keys.replay(env, id)],
     ]);
     const found = await inPipelines<Record<string, string> | number>(this.#redis as Redis, commands);
     return ids.flatMap((_, i) => {
-      const fields = found[2 * i] as Record<string, string>;
-      return fields.definition && fields.status ? [toReplay(fields, found[2 * i + 1] as number)] : [];
+      const fields = found[2 * i + 1] as Record<string, string>;
+      return fields.definition && fields.status ? [toReplay(fields, found[2 * i] as number)] : [];
     });
   }
 

@@ -67,8 +67,8 @@ def _error_of(exc_info: Any) -> BaseException | None:
         return exc_info
     if exc_info is True:
         return sys.exc_info()[1]
-    if not isinstance(exc_info, tuple):
-        return None
-    parts: tuple[Any, ...] = exc_info
-    error = parts[1]
-    return error if isinstance(error, BaseException) else None
+    match exc_info:
+        case (_, BaseException() as error, _):
+            return error
+        case _:
+            return None
