@@ -18,7 +18,8 @@ export interface Limits {
   cachedIsolateMb: number;
   /** A child process is replaced gracefully after this many batches, in case something leaks. */
   batchesPerChild: number;
-  /** An isolate is created anew after this many requests, so that leftovers of a transform cannot pile up. */
+  /** An isolate is created anew after this many requests, so that leftovers of a transform cannot pile up. Creating one takes 4 ms, and its code is slow
+   *  at first. */
   usesPerIsolate: number;
   logLines: number;
   logChars: number;
@@ -32,7 +33,7 @@ export const DEFAULT_LIMITS = {
   cachedMb: 128,
   cachedIsolateMb: 24,
   batchesPerChild: 1_000_000,
-  usesPerIsolate: 1_000,
+  usesPerIsolate: 10_000,
   logLines: 100,
   logChars: 16_384,
   outputChars: 4 * 1_048_576,

@@ -8,6 +8,10 @@ import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
 /** Time between two batches. The first request after a pause is written at once. */
 const INTERVAL_MS = 250;
+/** Rounds that a log is left out after one that replaced all its requests. */
+const RESTS = 3;
+/** Bytes of bodies above which no log waits for its time. */
+const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Redis does nothing else while it executes a batch. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
 
@@ -16,8 +20,11 @@ export class RequestLogWriter {
   readonly #telemetry: Telemetry;
   readonly #log: Logger;
   /** Requests to write, by webhook, oldest first. */
-  #buffer = new Map<string, LoggedRequest[]>();
+  readonly #buffer = new Map<string, LoggedRequest[]>();
   #bufferedBytes = 0;
+  /** Rounds that a webhook's requests still wait. */
+  readonly #resting = new Map<string, number>();
+  #isFlushing = false;
   #writing: Promise<void> | undefined;
 
   constructor(webhookLog: WebhookLog, telemetry: Telemetry, log: Logger) {
@@ -41,7 +48,9 @@ export class RequestLogWriter {
 
   /** Resolves when everything added before is written. */
   async flush(): Promise<void> {
+    this.#isFlushing = true;
     while (this.#writing) await this.#writing;
+    this.#isFlushing = false;
   }
 
   /** Newer requests would push these out of the log at once. */
@@ -54,15 +63,33 @@ export class RequestLogWriter {
     // Lets this turn of the event loop add its other requests first.
     await setTimeout(0);
     while (this.#buffer.size > 0) {
-      const buffer = this.#buffer;
-      this.#buffer = new Map();
-      for (const [webhookId, requests] of buffer) {
+      for (const [webhookId, requests] of [...this.#buffer]) {
+        if (this.#rests(webhookId)) continue;
+        this.#buffer.delete(webhookId);
+        this.#restIfFull(webhookId, requests);
         this.#dropOldest(webhookId, requests);
         for (const batch of inBatches(requests)) await this.#write(webhookId, batch);
       }
       await setTimeout(INTERVAL_MS);
     }
+    this.#resting.clear();
     this.#writing = undefined;
+  }
+
+  /** Requests that come so fast are written less often: most of what is written would be dropped before anybody reads it. */
+  #restIfFull(webhookId: string, requests: readonly LoggedRequest[]): void {
+    const { maxRequests } = this.#webhookLog;
+    if (maxRequests > 0 && requests.length >= maxRequests) this.#resting.set(webhookId, RESTS);
+  }
+
+  #rests(webhookId: string): boolean {
+    const rounds = this.#resting.get(webhookId) ?? 0;
+    if (rounds > 0 && !this.#isFlushing && this.#bufferedBytes <= SOON_BYTES) {
+      this.#resting.set(webhookId, rounds - 1);
+      return true;
+    }
+    this.#resting.delete(webhookId);
+    return false;
   }
 
   async #write(webhookId: string, batch: LoggedRequest[]): Promise<void> {
