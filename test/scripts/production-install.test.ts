@@ -24,7 +24,7 @@ const installed = Object.entries(lock.packages as Record<string, Package>)
 describe('An installation for production', () => {
   it('has no compiler, no code of the dashboard and no test tools', () => {
     expect(installed).to.include.members(['koa', 'bullmq', 'isolated-vm']);
-    const needless = /^(typescript|react|react-dom|vite|mocha|@biomejs\/.*|inngest|node)$/;
+    const needless = /^(typescript|react|react-dom|vite|mocha|@biomejs\/.*|@types\/react|inngest|node)$/;
     expect(installed.filter((name) => needless.test(name))).to.deep.equal([]);
   });
 
