@@ -115,7 +115,7 @@ describe('re-running a run from a step', () => {
       [three, { step_id: '' }, 'from_step.step_id', ''],
       [three, { step_id: idOf('a'), input: [1] }, 'from_step.input', 'official TypeScript SDK'],
       [sleeps, { step_id: idOf('s'), input: [1] }, 'from_step.input', 'a step of the kind Sleep takes no input'],
-      [three, { step_id: idOf('a'), input: { a: 1 } }, 'from_step.input', 'array'],
+      [three, { step_id: idOf('a'), input: { a: 1 } }, 'from_step.input', 'expected a list'],
     ] as const) {
       const { status, body } = await rerun(runId, from_step);
       expect([status, body.code, body.field], JSON.stringify(body)).to.deep.equal([400, 'input_invalid', field]);
