@@ -71,7 +71,7 @@ describe('API of webhooks with a provider', () => {
     ['no method', { methods: [] }, 'methods', ['got an array']],
     ['a size limit of nothing', { max_body_bytes: 0 }, 'max_body_bytes', ['got the number 0']],
     ['a size limit above every other', { max_body_bytes: 17_000_000 }, 'max_body_bytes', ['got the number 17000000']],
-    ['a switch that is none', { deduplicate: 'no' }, 'deduplicate', ['got the string "no"', 'boolean']],
+    ['a switch that is none', { deduplicate: 'no' }, 'deduplicate', ['got the string "no"', 'true or false']],
   ];
   for (const [title, fields, field, parts] of invalid) {
     it(`POST and PATCH /v1/webhooks refuse ${title}, and name the field`, async () => {
