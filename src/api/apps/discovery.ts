@@ -70,20 +70,35 @@ export class Discovery {
   }
 
   async #round(ownPort: number): Promise<void> {
-    const registered = new Map<string, string>();
-    const names = new Set<string>();
-    for (const { name, url } of await this.#deps.apps.all(PRODUCTION)) {
-      names.add(name);
-      const key = localKey(url);
-      if (key !== undefined) registered.set(key, url);
-    }
-    for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...registered.keys()]);
+    const before = await this.#registered();
+    for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...before.urls.keys()]);
+    const { urls: registered, names } = await this.#registered();
+    // What was found meanwhile may be the same app on another path.
+    for (const key of registered.keys()) if (!before.urls.has(key)) this.#forgetFoundOn(portOf(key));
     this.#rounds++;
     const targets = new Map([...this.#known].map(([key, { url }]) => [key, url]));
     for (const [key, url] of registered) targets.set(key, url);
     for (const [key, url] of [...targets].slice(0, APPS_MAX)) {
       if (this.#closing.signal.aborted) return;
       await this.#follow(key, url, registered.has(key), names);
+    }
+  }
+
+  /** Local apps by port and path, and the names of all. */
+  async #registered(): Promise<{ urls: Map<string, string>; names: Set<string> }> {
+    const urls = new Map<string, string>();
+    const names = new Set<string>();
+    for (const { name, url } of await this.#deps.apps.all(PRODUCTION)) {
+      names.add(name);
+      const key = localKey(url);
+      if (key !== undefined) urls.set(key, url);
+    }
+    return { urls, names };
+  }
+
+  #forgetFoundOn(port: string): void {
+    for (const [key, { wasRegistered }] of this.#known) {
+      if (!wasRegistered && portOf(key) === port) this.#known.delete(key);
     }
   }
 
@@ -160,4 +175,9 @@ export class Discovery {
   #introspect(url: string): Promise<LocalApp | undefined> {
     return introspectLocal(url, this.#deps.agent, this.#closing.signal);
   }
+}
+
+/** @param key port and path */
+function portOf(key: string): string {
+  return key.slice(0, key.indexOf('/'));
 }
