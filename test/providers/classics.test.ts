@@ -103,7 +103,7 @@ describe('webhooks of providers without a library', () => {
     await lastLogged(service, id);
     const { body } = await service.get(`/v1/webhooks/${id}/requests`);
     expect(body.data.map(({ method }: { method: string }) => method)).to.deep.equal(['GET']);
-    const unknown = url.replace(/\w{4}$/, 'none');
+    const unknown = `${url.slice(0, -4)}none`;
     expect((await fetch(unknown, { method: 'HEAD' })).status).to.equal(405);
   });
 
