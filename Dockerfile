@@ -16,7 +16,7 @@ RUN --mount=type=cache,target=/root/.npm \
 FROM source AS production
 # isolated-vm brings its binaries for glibc on x64 and arm64: no compiler is needed.
 RUN --mount=type=cache,target=/root/.npm \
-    npm ci --omit=dev --omit=optional --no-audit --no-fund
+    npm ci --omit=dev --omit=optional --no-audit --no-fund && npm run trim
 
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app

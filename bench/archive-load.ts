@@ -88,7 +88,7 @@ function runOf(events: LoadedEvents, n: number): RunRow {
   const fields = { f: functionId, e: eventId, r: eventId, s: 'Completed', a: '0', q, b: q, x };
   const run = { env: ENV, at, id, functionId, eventId, status: 'Completed' as const, endedAt: at + 5 };
   const none = { batch: undefined, error: undefined, memos: undefined, stack: undefined, history: undefined };
-  return { ...run, ...none, record: JSON.stringify(fields), output: 'null', metadata: undefined };
+  return { ...run, ...none, record: JSON.stringify(fields), output: 'null', metadata: undefined, logs: undefined };
 }
 
 function hex(number: number, length: number): string {

@@ -10,10 +10,12 @@ import { startHostileApp } from './apps/hostile.ts';
 import { OVER_LIMIT } from './apps/over-limit.ts';
 import type { InjectedFaults } from './attack.ts';
 import { checkArchive } from './checks/archive.ts';
+import { checkBulk } from './checks/bulk.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { type Recovery, recover } from './checks/recovery.ts';
 import { findRepeats } from './checks/repeats.ts';
 import { checkSigned, type SignedFindings } from './checks/signed.ts';
+import { BulkWork } from './load/bulk-work.ts';
 import { Ledger } from './load/ledger.ts';
 import { Sender } from './load/sender.ts';
 import { SignedWebhook } from './load/signed-webhook.ts';
@@ -107,6 +109,15 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const sender = new Sender(service, ledger, timeline, new Random(options.seed + 1), path, signedWebhook);
     closing.push(watchStarvation(timeline, () => service.workers));
     timeline.note('sending starts');
+    const bulk = new BulkWork(service);
+    let isRecovered = false;
+    closing.push(() => {
+      isRecovered = true;
+    });
+    const cancelling = bulk.keepWorking(
+      () => !sender.stopped,
+      () => isRecovered,
+    );
     const sending = Promise.all([sender.keepSending(options.rate), signedWebhook.keepRotating(() => sender.stopped)]);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
     const attacked = await target.inject({ service, sender, random, postgres, stopMs }, ledger, timeline, options);
@@ -116,6 +127,8 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await sending;
     const patienceMs = options.short ? RECOVERY_MS.short : RECOVERY_MS.long;
     const recovery = await recover(service, ledger.events.values(), (name) => expected(name, options), patienceMs);
+    isRecovered = true;
+    await cancelling;
     recovery.seconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
     const inArchive = await checkArchive({
@@ -126,6 +139,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       runs: recovery.runs,
       startedAt,
     });
+    const wrongInBulk = await checkBulk(service, bulk, patienceMs);
     const signed = await checkSigned(service, signedWebhook, ledger);
     const primaries = await target.primaries();
     const kept = await findKeysWithoutTtl(primaries, target.partitions);
@@ -143,6 +157,8 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       target,
       inArchive,
       signed,
+      bulk,
+      wrongInBulk,
       signedWebhook,
       kept,
       version,
@@ -170,6 +186,8 @@ interface Facts {
   /** Results about lists and the archive. */
   inArchive: Count[];
   signed: SignedFindings;
+  bulk: BulkWork;
+  wrongInBulk: string[];
   signedWebhook: SignedWebhook;
   kept: string[];
   version: string;
@@ -190,6 +208,7 @@ function toResults(facts: Facts): Results {
     none('IDs with two events', ledger.duplicated),
     none('deliveries of a provider without exactly one event', signed.notOnce),
     none('events from forged requests', signed.forged),
+    none('bulk actions that missed, repeated or miscounted a run', facts.wrongInBulk),
     none('finished steps that ran again', repeats.afterFinished),
     none('steps that ran again without a crash', repeats.unexcused),
     none(
@@ -233,6 +252,7 @@ function toResults(facts: Facts): Results {
       'acknowledged deliveries of a provider': facts.signedWebhook.acknowledged,
       'forged requests': facts.signedWebhook.forgeries,
       'rotations of the secret of a provider': facts.signedWebhook.rotations,
+      'bulk actions': facts.bulk.actions.size,
       runs: recovery.runs.length,
       'steps run': repeats.executions,
       'steps repeated because of a crash': repeats.excused,

@@ -154,9 +154,30 @@ async function createResources(service: Service, host: Host, names: Record<strin
   names.event = event ?? names.event ?? '';
   names.run = await runOf(service, names.event as string);
   names.replay ??= await replayOf(api);
+  await createWork(api, service, names);
   names.user ??= await addUser(service, EMAIL, 'member');
   const cookie = cookieOf(await signIn(service, EMAIL)).cookie ?? '';
   if (cookie.includes('=')) names.session = cookie;
+}
+
+/** Bulk actions, an error group, a saved view and a held event. */
+async function createWork(
+  // biome-ignore lint/suspicious/noExplicitAny: data of any route
+  api: (method: string, path: string, body?: object) => Promise<any>,
+  service: Service,
+  names: Record<string, string>,
+): Promise<void> {
+  const bulk = { action: 'retry', filter: { run_ids: [names.run] } };
+  names['bulk-action'] = (await api('POST', '/v1/runs/bulk', bulk))?.id ?? names['bulk-action'] ?? 'none';
+  const slow = { action: 'retry', filter: { function_id: 'fuzz-*' }, rate: 1 };
+  const { id = names['paused-bulk-action'] ?? 'none' } = (await api('POST', '/v1/runs/bulk', slow)) ?? {};
+  await api('POST', `/v1/runs/bulk/${id}/pause`);
+  names['paused-bulk-action'] = id;
+  names.fingerprint = (await api('GET', '/v1/errors?limit=1'))?.[0]?.fingerprint ?? 'none';
+  const view = { list: 'runs', name: 'to be attacked', query: 'status=failed' };
+  names.view = (await api('POST', '/v1/views', view))?.id ?? names.view ?? 'none';
+  await service.post(`/e/${names['hook:branches']}`, { message: 'held' });
+  names['held-event'] = (await api('GET', '/v1/holding?limit=1'))?.[0]?.id ?? 'none';
 }
 
 /** With two versions. */

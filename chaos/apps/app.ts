@@ -85,7 +85,15 @@ const parent = client.createFunction({ id: 'parent', triggers: { event: 'chaos/p
   return returned;
 });
 
-const functions = [plain, limited, hook, steps, flaky, wait, child, parent];
+const bulk = client.createFunction({ id: 'bulk', triggers: { event: 'chaos/bulk' } }, async ({ runId }) => {
+  await report(runId, '(call)');
+});
+
+const sleeper = client.createFunction({ id: 'sleeper', triggers: { event: 'chaos/sleeper' } }, async ({ step }) => {
+  await step.sleep('until it is cancelled', '1h');
+});
+
+const functions = [plain, limited, hook, steps, flaky, wait, child, parent, bulk, sleeper];
 const server = createServer(serve({ client, functions, path: PATH }));
 server.listen(Number(process.env.PORT), '127.0.0.1', () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}` }));

@@ -22,6 +22,8 @@ export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/flaky': ['flaky'],
     'chaos/wait': ['wait'],
     'chaos/parent': ['parent'],
+    'chaos/bulk': ['bulk'],
+    'chaos/sleeper': ['sleeper'],
   },
   python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
   go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },

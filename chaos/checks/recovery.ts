@@ -1,5 +1,6 @@
 /** Waits after the last fault until every acknowledged event has all its runs finished, and reports lost and stuck ones. */
 import { setTimeout } from 'node:timers/promises';
+import { SLEEPER } from '../load/bulk-work.ts';
 import type { Acknowledged } from '../load/ledger.ts';
 import type { Service } from '../service.ts';
 
@@ -10,6 +11,8 @@ interface RunView {
   run_id: string;
   function_id: string;
   status: string;
+  /** Of a re-run. */
+  retry_of: string | null;
   error?: { name: string; message: string } | null;
 }
 
@@ -63,21 +66,22 @@ async function checkEvent(service: Service, event: Acknowledged, functions: read
   if (!runs || !(await service.get(`/v1/events/${internalId}`))) return { ...state, lost: [what] };
   state.runs = runs.map(({ run_id }) => run_id);
   for (const fn of functions) {
-    const ofFunction = runs.filter(({ function_id }) => function_id === fn);
+    const ofFunction = runs.filter(({ function_id, retry_of }) => function_id === fn && retry_of === null);
     if (ofFunction.length === 0) state.missing.push(`${what}: no run of ${fn}`);
     if (ofFunction.length > 1) state.doubled.push(`${what}: ${ofFunction.length} runs of ${fn}`);
   }
   for (const { run_id, function_id, status, error } of runs) {
     const run = `${what}: run ${run_id} of ${function_id} is ${status}`;
     if (status === 'Queued' || status === 'Running') state.stuck.push(run);
-    else if (status !== 'Completed' && !mayFail(name)) state.failed.push(`${run} (${error?.name}: ${error?.message})`);
+    else if (status !== 'Completed' && !mayEnd(name, status))
+      state.failed.push(`${run} (${error?.name}: ${error?.message})`);
   }
   return state;
 }
 
-/** Some responses of the hostile app fail a run permanently, as intended. */
-function mayFail(name: string): boolean {
-  return name === 'chaos/hostile';
+/** Some responses of the hostile app fail a run permanently, and runs that sleep are cancelled, as intended. */
+function mayEnd(name: string, status: string): boolean {
+  return name === 'chaos/hostile' || (name === SLEEPER && status === 'Cancelled');
 }
 
 function isPending({ lost, missing, stuck }: State): boolean {

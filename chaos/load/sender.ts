@@ -5,6 +5,7 @@ import { BEHAVIORS } from '../apps/hostile.ts';
 import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
 import type { Timeline } from '../timeline.ts';
+import { RERUN, SLEEPER } from './bulk-work.ts';
 import type { Ledger } from './ledger.ts';
 import { FORGED, SIGNED, type SignedWebhook } from './signed-webhook.ts';
 
@@ -214,6 +215,8 @@ const KINDS: { weight: number; make(make: Make): Request }[] = [
   { weight: 3, make: (make) => make.signed() },
   { weight: 1, make: (make) => make.forged() },
   { weight: 1, make: (make) => make.behavior() },
+  { weight: 2, make: (make) => make.event(RERUN) },
+  { weight: 2, make: (make) => make.event(SLEEPER) },
 ];
 
 function withSeed(seed: string): () => Record<string, string> {

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Context } from './context.ts';
 import { CliError, usageError } from './exit-codes.ts';
+import { printable } from './output.ts';
 
 /** @throws CliError if the answer is not yes, and where nobody can answer unless `yes` is given */
 export async function confirm(context: Context, question: string, yes = false): Promise<void> {
@@ -9,7 +10,7 @@ export async function confirm(context: Context, question: string, yes = false): 
   if (!context.stdin.isTTY) throw usageError(`${question} Add --yes to say so`);
   const lines = createInterface({ input: context.stdin, output: context.stderr });
   try {
-    const answer = await lines.question(`${question} [y/N] `, { signal: context.signal });
+    const answer = await lines.question(`${printable(question)} [y/N] `, { signal: context.signal });
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was changed');
   } finally {
     lines.close();

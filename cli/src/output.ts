@@ -5,6 +5,9 @@ import { type Cell, column, type Row, renderTable } from './table.ts';
 const COLORS = { red: 31, green: 32, yellow: 33, blue: 34, gray: 90, bold: 1 } as const;
 export type Color = keyof typeof COLORS;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is made of them
+const PAINT = /(\x1b\[\d{1,2}m)/;
+
 const STATUS_COLORS: Record<string, Color> = {
   Completed: 'green',
   Failed: 'red',
@@ -51,12 +54,12 @@ export class Output {
   }
 
   line(text = ''): void {
-    this.#stdout.write(`${text}\n`);
+    this.#stdout.write(`${this.#harmless(text)}\n`);
   }
 
   /** For people, beside the result: it goes to stderr, and not into a pipe. */
   note(text: string): void {
-    if (!this.json) this.#stderr.write(`${text}\n`);
+    if (!this.json) this.#stderr.write(`${this.#harmless(text)}\n`);
   }
 
   /** @param empty what to say when there are no rows */
@@ -83,6 +86,15 @@ export class Output {
   status(status: string | null): Cell {
     const color = STATUS_COLORS[status ?? ''];
     return color ? { text: status ?? '', paint: (text) => this.paint(color, text) } : status;
+  }
+
+  /** Whatever the text is made of: only the colors of `paint` get through. */
+  #harmless(text: string): string {
+    if (!this.#colors) return printable(text);
+    return text
+      .split(PAINT)
+      .map((part, i) => (i % 2 === 1 ? part : printable(part)))
+      .join('');
   }
 
   paint(color: Color, text: string): string {

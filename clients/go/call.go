@@ -23,8 +23,10 @@ type call struct {
 	// takesLogs: the service takes what the function logs.
 	takesLogs bool
 	// logs is nil when it is not sent.
-	logs   *logCollector
-	replay replay.Call
+	logs *logCollector
+	// errorSource: errors have the lines of code where they came about.
+	errorSource bool
+	replay      replay.Call
 }
 
 // callBody is the part of the body that is read here.

@@ -35,6 +35,9 @@ type ClientOpts struct {
 	// Logs: whether what handlers log with Input.Logger is sent to the service. Default: SERVICE_LOGS, or true unless a
 	// middleware encodes values.
 	Logs *bool
+	// ErrorSource: whether errors are sent with the lines of code around the place where they came about, where it is known.
+	// Default: SERVICE_ERROR_SOURCE, or true.
+	ErrorSource *bool
 }
 
 // Client of an app: made once, used everywhere, by any number of goroutines.

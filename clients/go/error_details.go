@@ -18,11 +18,12 @@ type DetailedError struct {
 	Code any
 	// Data is anything that can be written as JSON; nil: there is none.
 	Data any
+	at   callers
 }
 
 // Detailed adds a code and data to the error.
 func Detailed(err error, code, data any) error {
-	return &DetailedError{Err: err, Code: code, Data: data}
+	return &DetailedError{Err: err, Code: code, Data: data, at: callersOf()}
 }
 
 func (e *DetailedError) Error() string { return e.Err.Error() }

@@ -38,10 +38,13 @@ func (e *SendError) Error() string { return e.Message }
 func (e *SendError) Unwrap() error { return e.cause }
 
 // NonRetriableError fails a run for good when a handler returns it, or a step: no retry would help.
-type NonRetriableError struct{ Err error }
+type NonRetriableError struct {
+	Err error
+	at  callers
+}
 
 // NonRetriable makes the error one that no retry would help against.
-func NonRetriable(err error) error { return &NonRetriableError{Err: err} }
+func NonRetriable(err error) error { return &NonRetriableError{Err: err, at: callersOf()} }
 
 func (e *NonRetriableError) Error() string { return e.Err.Error() }
 
@@ -51,11 +54,12 @@ func (e *NonRetriableError) Unwrap() error { return e.Err }
 type RetryAfterError struct {
 	Err   error
 	Delay time.Duration
+	at    callers
 }
 
 // RetryAfter has what returns the error tried again once the delay, rounded up to seconds, is over.
 func RetryAfter(err error, delay time.Duration) error {
-	return &RetryAfterError{Err: err, Delay: delay}
+	return &RetryAfterError{Err: err, Delay: delay, at: callersOf()}
 }
 
 func (e *RetryAfterError) Error() string { return e.Err.Error() }

@@ -19,7 +19,7 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, serv
 	}
 	began := false
 	hooks := replay.Hooks{
-		Describe:     describe,
+		Describe:     c.describe,
 		Classify:     func(err error) (bool, *int64) { return isNonRetriable(err), retryAfterSeconds(err) },
 		StepError:    newStepError,
 		Values:       valuesOf(f, c),
@@ -92,18 +92,27 @@ func (c chain) encodeOutput(ctx context.Context, progress replay.Progress) repla
 	return progress
 }
 
+// describe writes an error of the call as it travels.
+func (c call) describe(err error) *replay.WireError {
+	wire := describe(err)
+	if c.errorSource {
+		wire.Source = sourceOf(err)
+	}
+	return wire
+}
+
 // answerOf is a call's outcome in the protocol's terms: 200 done, 206 under way, 400 failed for good, 500 try again.
 // An output that cannot be written as JSON fails the attempt.
-func answerOf(progress replay.Progress) AppAnswer {
+func answerOf(progress replay.Progress, describe func(error) *replay.WireError) AppAnswer {
 	switch progress.Kind {
 	case replay.Under:
 		return underWay(progress)
 	case replay.Failed:
-		return failedWith(progress.Err)
+		return failedWith(progress.Err, describe)
 	}
 	output, err := replay.Encode(progress.Output)
 	if err != nil {
-		return failedWith(err)
+		return failedWith(err, describe)
 	}
 	return AppAnswer{Status: http.StatusOK, Header: http.Header{}, Body: output}
 }
@@ -120,7 +129,7 @@ func underWay(progress replay.Progress) AppAnswer {
 	return a
 }
 
-func failedWith(err error) AppAnswer {
+func failedWith(err error, describe func(error) *replay.WireError) AppAnswer {
 	final := isFinal(err)
 	status := http.StatusInternalServerError
 	if final {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidegate/tidegate/clients/go/internal/clock"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
@@ -48,17 +49,14 @@ func sendLogs(ctx context.Context, c call, s settings) {
 		return
 	}
 	logSends.Add(1)
-	sent := make(chan struct{})
+	unsent, end := context.WithCancel(ctx)
 	go func() {
-		defer close(sent)
+		defer end()
 		defer logSends.Add(-1)
 		postLogs(context.WithoutCancel(ctx), "/v0/runs/"+escape(c.runID)+"/logs", body, s)
 	}()
 	if s.stopsWithAnswer() {
-		select {
-		case <-sent:
-		case <-time.After(answerWaits):
-		}
+		clock.Of(ctx).Sleep(unsent, answerWaits)
 	}
 }
 

@@ -139,7 +139,8 @@ func (h *AppHandler) call(ctx context.Context, r AppRequest, s settings) (AppAns
 	if takesLogs(c, f, s) {
 		c.logs = &logCollector{}
 	}
-	answer := answerOf(runCall(ctx, f, c, s.logger(), h.service()))
+	c.errorSource = s.errorSource()
+	answer := answerOf(runCall(ctx, f, c, s.logger(), h.service()), c.describe)
 	sendLogs(ctx, c, s)
 	return answer, nil
 }

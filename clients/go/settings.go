@@ -76,6 +76,15 @@ func (s settings) logs() (sent, told bool) {
 	return value != "0" && value != "false", value != ""
 }
 
+// errorSource: whether errors are sent with the lines of code where they came about.
+func (s settings) errorSource() bool {
+	if s.options.ErrorSource != nil {
+		return *s.options.ErrorSource
+	}
+	value := os.Getenv("SERVICE_ERROR_SOURCE")
+	return value != "0" && value != "false"
+}
+
 // stopsWithAnswer: the platform stops the process when it has the answer.
 func (s settings) stopsWithAnswer() bool { return os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != "" }
 

@@ -19,6 +19,10 @@ interface Operation {
 const KNOWN: [RegExp, ...string[]][] = [
   [/^\/v1\/events\/\{/, '{{event}}', '{{archived-event}}'],
   [/^\/v1\/runs\/\{/, '{{run}}', '{{archived-run}}'],
+  [/^\/v1\/runs\/bulk\/\{/, '{{bulk-action}}', '{{paused-bulk-action}}'],
+  [/^\/v1\/errors\/\{/, '{{fingerprint}}'],
+  [/^\/v1\/views\/\{/, '{{view}}'],
+  [/^\/v1\/holding\/\{/, '{{held-event}}'],
   [/^\/v1\/replays\/\{/, '{{replay}}'],
   [/^\/v1\/functions\/\{/, '{{function}}'],
   [/^\/v1\/apps\/\{/, '{{app}}'],

@@ -106,6 +106,47 @@ const data: fc.Arbitrary<Case> = fc
     withBody({ area: '/v0', method: 'GET', target: `/v0/runs/${id}/${what}`, headers }, undefined),
   );
 
+const level = fc.oneof(
+  { weight: 9, arbitrary: fc.constantFrom('debug', 'info', 'warn', 'error') },
+  { weight: 1, arbitrary: word },
+);
+const logLine = fc.record(
+  {
+    at: fc.oneof(fc.constantFrom(Date.UTC(2026, 0, 1), 8_640_000_000_000_001), number),
+    level,
+    message: word,
+    fields: fc.oneof(fc.dictionary(word, value), value),
+    step: fc.oneof(fc.constant('a'.repeat(40)), word),
+  },
+  { requiredKeys: ['at', 'level', 'message'] },
+);
+const logBatch = fc.record(
+  {
+    batch: fc.oneof(fc.constantFrom('first', 'second', ''), word),
+    attempt: fc.oneof(fc.constantFrom(0, 1, 1_001), number),
+    lines: fc.oneof(
+      { weight: 9, arbitrary: fc.array(logLine, { maxLength: 3 }) },
+      { weight: 1, arbitrary: fc.oneof(fc.constant(Array(201).fill(null)), value) },
+    ),
+    dropped: fc.oneof(fc.constantFrom(0, -1), number),
+  },
+  { requiredKeys: ['batch', 'attempt', 'lines'] },
+);
+
+const logs: fc.Arbitrary<Case> = fc
+  .record({
+    id: fc.oneof(fc.constantFrom('{{run}}', '{{archived-run}}'), urlText),
+    headers: headers(proof),
+    pieces: jsonBody(fc.oneof({ weight: 9, arbitrary: logBatch }, { weight: 1, arbitrary: value })),
+  })
+  .map(({ id, headers, pieces }) =>
+    withBody(
+      { area: 'POST /v0/runs/{id}/logs', method: 'POST', target: `/v0/runs/${id}/logs`, headers },
+      pieces,
+      'application/json',
+    ),
+  );
+
 const hash = fc.oneof(fc.constantFrom('a'.repeat(40), '0'.repeat(40), 'b'.repeat(41)), word);
 const operation = fc.oneof(
   fc.record(
@@ -200,5 +241,6 @@ const answers: fc.Arbitrary<Case> = answer.map((played) =>
 export const appCases: fc.Arbitrary<Case> = fc.oneof(
   { weight: 3, arbitrary: registrations },
   { weight: 1, arbitrary: data },
+  { weight: 1, arbitrary: logs },
   { weight: 4, arbitrary: answers },
 );

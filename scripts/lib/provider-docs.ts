@@ -34,7 +34,7 @@ function table(): string {
       signatureOf(preset),
       ageOf(preset),
       code(eventName),
-      eventId || deliveryId ? code((eventId ?? deliveryId) as string) : ageOf(preset) === '' ? '' : 'signature',
+      eventId || deliveryId ? code((eventId ?? deliveryId) as string) : hasSignedId(preset) ? 'what is signed' : '',
       [...new Set(handshakes.map(handshakeOf))].join(', '),
     ];
   });
@@ -42,6 +42,11 @@ function table(): string {
     ['provider', 'ID', 'scheme', 'signature or token', 'age limit', 'event', 'deduplication ID', 'handshake'],
     rows,
   );
+}
+
+/** src/providers/default-id.ts */
+function hasSignedId(preset: Preset): boolean {
+  return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
 function section({

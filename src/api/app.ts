@@ -29,7 +29,7 @@ import { type RequestState, Router } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { devInfoRoute } from './official/dev-info.ts';
 import { unsupportedRoutes } from './official/unsupported.ts';
-import { board, boardBodyErrors, boardPolicy } from './operations/board.ts';
+import { board, boardPolicy } from './operations/board.ts';
 import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './operations/board-access.ts';
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
@@ -201,6 +201,6 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   mount(official, officialRoutes(deps), mountDeps);
   app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
-  app.use(boardPolicy).use(boardBodyErrors).use(board(queues)).use(notFoundPage());
+  app.use(boardPolicy).use(board(queues)).use(notFoundPage());
   return app;
 }

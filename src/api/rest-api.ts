@@ -132,8 +132,19 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     deps;
   const { publicUrl, quotas, eventMaxFutureMs } = config;
   const { environments, environmentKinds, eventKeys } = store;
-  const { events, eventLists, eventCounts, runs, runLists, listedRuns, runMetadata, steps, webhookLog, auditLog } =
-    deps.history;
+  const {
+    events,
+    eventLists,
+    eventCounts,
+    runs,
+    runLists,
+    listedRuns,
+    runMetadata,
+    runLogs,
+    steps,
+    webhookLog,
+    auditLog,
+  } = deps.history;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
   const { webhooks, webhookVersions, webhookIssues, webhookTraffic, heldEvents } = store;
   const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
@@ -195,7 +206,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     ...runCountRoutes({ selectedRuns }),
     ...runMetadataRoutes({ runs, runMetadata }),
-    ...runLogRoutes({ runs, runLogs: store.runLogs }),
+    ...runLogRoutes({ runs, runLogs }),
     ...runRoutes({
       events,
       runs,

@@ -1,7 +1,9 @@
-/** What archived runs have beside their records: steps, history and metadata. All of it is as Redis had it. */
+/** What archived runs have beside their records: steps, history, metadata and logs. All of it is as Redis had it. */
+import type { RunLog } from '../model/runs/log-lines.ts';
 import type { HistoryEntry } from '../model/runs/run.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
 import { toHistory } from '../store/runs/run-fields.ts';
+import { type StoredRunLog, toRunLog } from '../store/runs/run-log-fields.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
 import { codeOf, type Database } from './database.ts';
 import { toUuid } from './encoding.ts';
@@ -58,6 +60,12 @@ export class ArchivedRunParts {
   async metadata(env: string, id: string): Promise<Record<string, string> | undefined> {
     const row = await this.#rows.readOne<{ metadata: string | null }>(env, id, 'metadata');
     return row && (JSON.parse(row.metadata ?? '{}') as Record<string, string>);
+  }
+
+  /** undefined: the run is not archived, or has no log. */
+  async logs(env: string, id: string): Promise<RunLog | undefined> {
+    const row = await this.#rows.readOne<{ logs: string | null }>(env, id, 'logs');
+    return row?.logs ? toRunLog(JSON.parse(row.logs) as StoredRunLog) : undefined;
   }
 
   /** @returns 'full': the run would have too much metadata, and nothing changed; 'gone': it is not archived */

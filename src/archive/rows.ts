@@ -39,11 +39,12 @@ export interface RunRow {
   record: string;
   /** JSON. */
   output: string | undefined;
-  /** The rest as JSON (migrations/0001_archive.sql). */
+  /** The rest as JSON (migrations/0001_archive.sql, 0003_run_logs.sql). */
   memos: string | undefined;
   stack: string | undefined;
   history: string | undefined;
   metadata: string | undefined;
+  logs: string | undefined;
 }
 
 export const STATUS_NUMBERS = { Completed: 1, Failed: 2, Cancelled: 3 } as const satisfies Record<
@@ -59,7 +60,7 @@ export const EVENT_COLUMNS =
   'retention, at, id, env_id, name_id, source_id, source, request_id, index, dedup_id, duplicates, is_jsonb, decisions, payload';
 const EVENT_COLUMN_COUNT = EVENT_COLUMNS.split(',').length;
 export const RUN_COLUMNS =
-  'retention, at, id, env_id, function_id, event_id, batch, status, ended_at, error, record, output, memos, stack, history, metadata';
+  'retention, at, id, env_id, function_id, event_id, batch, status, ended_at, error, record, output, memos, stack, history, metadata, logs';
 const RUN_COLUMN_COUNT = RUN_COLUMNS.split(',').length;
 
 export interface EventNumbers {
@@ -111,7 +112,8 @@ export function writeRunRow(
     .text(row.memos)
     .text(row.stack)
     .text(row.history)
-    .text(row.metadata);
+    .text(row.metadata)
+    .text(row.logs);
 }
 
 /** Escapes that jsonb refuses, and numbers that it might: https://www.postgresql.org/docs/current/datatype-json.html */
@@ -126,6 +128,6 @@ export function sizeOfEvent({ payload }: EventRow): number {
   return Buffer.byteLength(payload);
 }
 
-export function sizeOfRun({ record, output, memos, history, metadata }: RunRow): number {
-  return [record, output, memos, history, metadata].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+export function sizeOfRun({ record, output, memos, history, metadata, logs }: RunRow): number {
+  return [record, output, memos, history, metadata, logs].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

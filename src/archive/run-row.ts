@@ -1,6 +1,7 @@
 /** An ended run as a row, and back: the hash of the run in Redis stays as it is, so an archived run reads exactly as a hot one. */
 import type { Ending, Run } from '../model/runs/run.ts';
 import { RUN_FIELDS, toRun } from '../store/runs/run-fields.ts';
+import type { StoredRunLog } from '../store/runs/run-log-fields.ts';
 import { ERROR_MAX, type RunRow, STATUS_NUMBERS } from './rows.ts';
 
 /** What Redis has of an ended run: hashes, and lists with all of their entries. */
@@ -12,10 +13,11 @@ export interface StoredRun {
   stack: readonly string[];
   history: readonly string[];
   metadata: Record<string, string>;
+  logs: StoredRunLog;
 }
 
 /** @throws Error if the run has not ended */
-export function runRowOf({ env, id, fields, memos, stack, history, metadata }: StoredRun): RunRow {
+export function runRowOf({ env, id, fields, memos, stack, history, metadata, logs }: StoredRun): RunRow {
   const { [RUN_FIELDS.output]: output, ...record } = fields;
   const { status, error, queuedAt, endedAt, functionId, eventId, batch } = toRun(env, id, record);
   if (!(status in STATUS_NUMBERS)) throw new Error(`the run ${id} is ${status}`);
@@ -35,6 +37,7 @@ export function runRowOf({ env, id, fields, memos, stack, history, metadata }: S
     stack: listText(stack),
     history: listText(history),
     metadata: objectText(metadata),
+    logs: logs.lines.length > 0 || logs.dropped > 0 ? JSON.stringify(logs) : undefined,
   };
 }
 

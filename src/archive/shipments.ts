@@ -162,9 +162,9 @@ export class Shipments {
   }
 }
 
-/** While a run was shipped, somebody changed its metadata in Redis. */
-const NEWER_METADATA =
-  'DO UPDATE SET metadata = EXCLUDED.metadata WHERE present.metadata IS DISTINCT FROM EXCLUDED.metadata';
+/** While a run was shipped, its metadata or its log changed in Redis. */
+const NEWER_PARTS = `DO UPDATE SET metadata = EXCLUDED.metadata, logs = EXCLUDED.logs
+  WHERE (present.metadata, present.logs) IS DISTINCT FROM (EXCLUDED.metadata, EXCLUDED.logs)`;
 
 class NamesRemoved extends Error {}
 
@@ -212,7 +212,7 @@ async function copyRuns(
     await copy(client, table, RUN_COLUMNS, buffer);
     return { rows: rows.length, bytes };
   }
-  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, NEWER_METADATA);
+  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, NEWER_PARTS);
   return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
 }
 

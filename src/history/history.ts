@@ -8,6 +8,7 @@ import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
 import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
+import type { RunLogs } from '../store/runs/run-logs.ts';
 import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
@@ -23,6 +24,7 @@ import type { MaybeIncomplete } from './merged-page.ts';
 import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
+import { RunLogHistory } from './run-logs.ts';
 import { RunMetadataHistory } from './run-metadata.ts';
 import { StepHistory } from './steps.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
@@ -51,6 +53,7 @@ export interface History {
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
   runMetadata: Pick<RunMetadata, 'read' | 'update'>;
+  runLogs: Pick<RunLogs, 'read'>;
   webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
   auditLog: Pick<AuditLog, 'list'>;
 }
@@ -59,7 +62,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
-  const { runs, runStatuses, restoredSteps, steps, runMetadata, runLists } = store;
+  const { runs, runStatuses, restoredSteps, steps, runMetadata, runLogs, runLists } = store;
   return {
     ...hot,
     events,
@@ -71,6 +74,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
     steps: new StepHistory({ steps, runStatuses, archive }),
     runMetadata: new RunMetadataHistory({ runMetadata, runStatuses, archive }),
+    runLogs: new RunLogHistory({ runLogs, runStatuses, archive }),
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
     webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
     auditLog: new AuditLogHistory(store.auditLog, archive.audit),

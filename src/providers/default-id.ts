@@ -1,17 +1,18 @@
 /** The deduplication ID of an event whose transform sets none: the provider's own, so that its retries count once. One of digits alone begins with the
  *  ID of the webhook: numbers of different providers may be equal. */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { EVENT_ID_MAX } from '../model/events/event.ts';
-import type { Field, Location, Preset, VerificationScheme } from './preset.ts';
+import type { Location, Preset, VerificationScheme } from './preset.ts';
 import type { ProviderRequest } from './provider-request.ts';
 import { valuesOf } from './verification/fields.ts';
+import { compileSigned, type SignedContent } from './verification/signed-content.ts';
 
 /** Room for the number of an event of several, and for the ID of the webhook. */
 const ID_MAX = EVENT_ID_MAX - 10 - 27;
 
-/** undefined: neither an ID nor a signature identifies the request. */
+/** undefined: neither an ID nor what is signed identifies the request. */
 export function defaultId(preset: Preset, request: ProviderRequest, webhookId: string): string | undefined {
-  const own = ownId(preset, request);
+  const own = ownId(preset, request) ?? signedId(preset.verification, request, webhookId);
   return own !== undefined && /^\d*$/.test(own) ? `${webhookId}:${own}` : own;
 }
 
@@ -20,10 +21,7 @@ function ownId(preset: Preset, request: ProviderRequest): string | undefined {
     const id = source && idAt(source, request);
     if (id) return id.length <= ID_MAX ? id : digest(id);
   }
-  const signature = preset.verification && signatureOf(preset.verification);
-  const [value] = signature ? valuesOf(request, signature) : [];
-  // Hexadecimal digits of another case are the same signature.
-  return value === undefined ? undefined : digest(value.toLowerCase());
+  return undefined;
 }
 
 /** @param source a location, or text with locations in braces, all of which the request must have */
@@ -38,9 +36,31 @@ function idAt(source: string, request: ProviderRequest): string | undefined {
   return isComplete ? id : undefined;
 }
 
-/** Only a signature over the time tells one request from another with the same content. */
-function signatureOf(scheme: VerificationScheme): Field | undefined {
-  return 'timestamp' in scheme && scheme.timestamp ? scheme.signature : undefined;
+/** What is signed tells one request from another, if it has a time. Not the text of the signature: whoever has captured a request can write that in other
+ *  ways, and so make the request count again. */
+function signedId(scheme: VerificationScheme | null, request: ProviderRequest, webhookId: string): string | undefined {
+  if (scheme?.scheme === 'braintree') {
+    const payload = request.form?.get('bt_payload');
+    return payload ? digest(payload.trim()) : undefined;
+  }
+  if (!scheme || !('timestamp' in scheme) || !scheme.timestamp) return undefined;
+  const [timestamp] = valuesOf(request, scheme.timestamp);
+  const parts = contentOf(scheme)(request, timestamp, ANY_URL);
+  if (!parts) return undefined;
+  const made = createHash('sha256').update(`${webhookId}\n`);
+  for (const part of parts) made.update(part);
+  return made.digest('hex');
+}
+
+/** The webhook may have several, all of which mean the same. */
+const ANY_URL = 'https://webhook';
+
+const contents = new WeakMap<VerificationScheme, SignedContent>();
+
+function contentOf(scheme: Extract<VerificationScheme, { signed: string }>): SignedContent {
+  const known = contents.get(scheme) ?? compileSigned(scheme.signed);
+  contents.set(scheme, known);
+  return known;
 }
 
 function digest(text: string): string {

@@ -203,7 +203,7 @@ export const presetSchema = z.strictObject({
   eventName: z.string().max(200),
   /** Location of the provider's own ID of what happened: the deduplication ID. Several locations where only they together are unique. */
   eventId: z.union([locationSchema, templateSchema]).optional(),
-  /** Location of the ID of the delivery, which a retry repeats: the deduplication ID where there is no event ID. Neither: the signature. */
+  /** Location of the ID of the delivery, which a retry repeats: the deduplication ID where there is no event ID. Neither: what is signed, if it has a time. */
   deliveryId: locationSchema.optional(),
   /** What to click at the provider, step by step; `{url}` is the webhook's URL. */
   setup: z.array(z.string().max(300)).min(1).max(8),

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, isShallow } from '../model/values/json.ts';
 import type { Location } from './preset.ts';
 
+const FORM = 'application/x-www-form-urlencoded';
 /** Fields of a query string or form that are looked at. */
 const MAX_FIELDS = 1_000;
 /** Characters of a value that becomes a signature, an ID or part of an answer. */
@@ -26,7 +27,7 @@ export class ProviderRequest {
   readonly #urls: () => readonly string[];
   #json: { value: unknown } | undefined;
   #query: URLSearchParams | undefined;
-  #form: URLSearchParams | undefined;
+  #form: { fields: URLSearchParams | undefined } | undefined;
 
   constructor({ method, urls, headers, search, body }: ProviderRequestInput) {
     this.method = method;
@@ -51,10 +52,10 @@ export class ProviderRequest {
     return this.#query;
   }
 
-  /** The fields of an urlencoded body. */
-  get form(): URLSearchParams {
-    this.#form ??= fields(this.body.toString('utf8'));
-    return this.#form;
+  /** The fields of an urlencoded body. undefined: a transform reads the body as something else, of which nobody has signed the fields. */
+  get form(): URLSearchParams | undefined {
+    this.#form ??= { fields: this.#isForm() ? fields(this.body.toString('utf8')) : undefined };
+    return this.#form.fields;
   }
 
   /** The text at a location: of JSON a string, a number or a boolean. undefined: there is none, or it is longer than any ID or signature. */
@@ -71,13 +72,20 @@ export class ProviderRequest {
     return collect(this.json, path, found) && found.size > 0 ? found : undefined;
   }
 
+  /** JSON is read as JSON under any content type. */
+  #isForm(): boolean {
+    const mediaType = (this.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+    if (mediaType !== '' && mediaType !== FORM) return false;
+    return typeof this.json !== 'object' || this.json === null;
+  }
+
   #find(kind: string, name: string): string | undefined {
     if (kind === 'header') {
       const value = this.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     }
     if (kind === 'query') return this.query.get(name) ?? undefined;
-    if (kind === 'form') return this.form.get(name) ?? undefined;
+    if (kind === 'form') return this.form?.get(name) ?? undefined;
     return textAt(this.json, name.split('.'));
   }
 }

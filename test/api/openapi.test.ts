@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { openApi } from '../../src/api/openapi/document.ts';
+import type { Route } from '../../src/api/rest/route.ts';
 import { bulkDryRunSchema } from '../../src/api/views/bulk-action.ts';
 import { dryRunSchema } from '../../src/api/views/replay.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { type Headers, keyHeaders } from '../support/auth.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { nameOf, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -80,10 +82,13 @@ describe('OpenAPI document', () => {
   describe('responses match the schemas of the OpenAPI document', () => {
     let service: Service;
     let host: AppHost;
+    let elsewhere: Headers;
     const called = new Set<string>();
     before(async () => {
       service = await startService({ dev: false });
       host = await startAppHost();
+      await service.post('/v1/environments', { name: 'elsewhere', kind: 'named' }, service.apiHeaders);
+      elsewhere = await keyHeaders(service, 'admin', 'elsewhere');
     });
     after(async () => {
       await host.close();
@@ -97,6 +102,7 @@ describe('OpenAPI document', () => {
       if (!route) throw new Error(`there is no route ${name}`);
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
+      if (route.scope === 'environment') await callElsewhere(route, path + query, body);
       const answer = await service.request(route.method.toUpperCase(), path + query, body, service.apiHeaders);
       const context = `${name}: ${JSON.stringify(answer.body)}`;
       expect(answer.status, context).to.equal(route.status ?? (route.data ? 200 : 204));
@@ -107,6 +113,17 @@ describe('OpenAPI document', () => {
       // zod drops fields that the schema does not have.
       expect(data, context).to.deep.equal(answer.body.data);
       return answer.body.data;
+    }
+
+    /** Nobody finds what is in this environment in another one. */
+    async function callElsewhere({ method, path }: Route, target: string, body: object | undefined): Promise<void> {
+      const hasId = path.includes(':');
+      if (!hasId && method !== 'get') return;
+      const answer = await service.request(method.toUpperCase(), target, body, elsewhere);
+      const context = `${method} ${target} in another environment: ${JSON.stringify(answer.body)}`;
+      expect(answer.status, context).to.equal(hasId ? 404 : 200);
+      // Lists of hours and of known fields have entries all the same.
+      if (!hasId) expect(JSON.stringify(answer.body.data), context).to.not.match(/shop|searched|data\.n/);
     }
 
     const ended = (eventId: string, status: string) =>

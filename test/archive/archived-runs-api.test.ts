@@ -9,6 +9,8 @@ import { until } from '../support/until.ts';
 const HOT_HOURS = '0.001';
 const WAIT = { timeoutMs: 40_000 };
 
+const AT = Date.UTC(2026, 5, 15);
+
 const idOf = (letter: string) => letter.repeat(40);
 const ran = (letter: string, data: unknown) => ({
   status: 206,
@@ -44,8 +46,15 @@ describe('The API of archived runs', () => {
     await service.stop();
   });
 
-  /** Steps a and b, with the number of the call as their data. */
-  function twoSteps({ body, number }: Call) {
+  /** Steps a and b, with the number of the call as their data; the first call sends a log. */
+  async function twoSteps({ body, number }: Call) {
+    if (number === 0) {
+      const lines = [
+        { at: AT, level: 'info', message: 'start' },
+        { at: AT, level: 'error', message: 'no card', fields: { card: 'A1' }, step: idOf('a') },
+      ];
+      await service.post(`/v0/runs/${body.ctx.run_id}/logs`, { batch: 'b1', attempt: 0, lines, dropped: 3 });
+    }
     const next = ['a', 'b'][body.ctx.stack.stack.length];
     return next === undefined ? { body: { total: body.event.data.total, steps: body.steps } } : ran(next, number);
   }
@@ -86,6 +95,18 @@ describe('The API of archived runs', () => {
     expect((await service.get('/v1/runs?status=Failed')).body.data).to.deep.equal([]);
     const runs = await service.get(`/v1/events/${eventId}/runs`);
     expect(runs.body.data).to.have.length(1);
+  });
+
+  it('has the logs', async () => {
+    const read = async (query = '') => (await service.get(`/v1/runs/${runId}/logs${query}`)).body;
+    const { data, metadata } = await read();
+    const line = { at: new Date(AT).toISOString(), attempt: 0 };
+    expect(data).to.deep.equal([
+      { ...line, level: 'info', message: 'start', fields: null, step_id: null },
+      { ...line, level: 'error', message: 'no card', fields: { card: 'A1' }, step_id: idOf('a') },
+    ]);
+    expect(metadata.dropped).to.equal(3);
+    expect((await read(`?step=${idOf('a')}&level=error`)).data).to.deep.equal(data.slice(1));
   });
 
   it('cancels nothing that has ended, and retries nothing that does not wait', async () => {

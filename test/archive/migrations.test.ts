@@ -96,6 +96,16 @@ describe('Migrations of the archive', () => {
     });
   }
 
+  it('0003_run_logs gives logs to a day table that is detached, so that it can be attached again', async () => {
+    await run(1);
+    for (const text of FIXTURES[1] ?? []) await client.query(text);
+    await client.query('ALTER TABLE runs_r30 DETACH PARTITION runs_r30_20260615');
+    await run();
+    const bounds = `FROM (${DAY}) TO (${DAY + DAY_MS})`;
+    await client.query(`ALTER TABLE runs_r30 ATTACH PARTITION runs_r30_20260615 FOR VALUES ${bounds}`);
+    expect((await client.query('SELECT record, logs FROM runs')).rows).to.deep.equal([{ record: '{}', logs: null }]);
+  });
+
   it('run once each, whoever repeats them', async () => {
     expect(await run()).to.deep.equal(NAMES);
     expect(await run()).to.deep.equal([]);

@@ -39,9 +39,14 @@ describe('The history of runs', () => {
 
   const fresh = () => `test-${ulid().toLowerCase()}`;
 
-  /** Creates a run in Redis, with steps, history and metadata. */
+  const batchOf = (batch: string, message: string, at: number) => {
+    const line = { at, level: 'warn' as const, message, fields: { text: '\0' }, step: 'a'.repeat(40) };
+    return { batch, attempt: 1, dropped: 2, lines: [line] };
+  };
+
+  /** Creates a run in Redis, with steps, history, metadata and a log. */
   async function create({ env, at, functionId = 'app-fn', eventId = ulid(at), batch, status = 'Completed' }: Given) {
-    const { runs, steps, runMetadata } = archive.store;
+    const { runs, steps, runMetadata, runLogs } = archive.store;
     const run = { env, id: ulid(at), functionId, eventId, requestId: ulid(at), queuedAt: at };
     await runs.create([{ ...run, reconcileAt: at, ...(batch && { batch }) }]);
     if (status === 'Queued') return run.id;
@@ -50,6 +55,7 @@ describe('The history of runs', () => {
     const entry = { kind: 'step' as const, stepId: 'step-1', name: 'one', status: 'Completed' as const };
     await runs.appendHistory(env, run.id, [{ ...entry, startedAt: at, endedAt: at + 1 }]);
     await runMetadata.update(env, run.id, { scope: 'run' }, { kind: 'user.score', op: 'set', values: { a: 1 } }, at);
+    await runLogs.append(env, run.id, batchOf('b1', 'slow \0', at), at);
     if (status === 'Completed') await runs.end(run, { status, output: '{"ok":true}' }, at + 5);
     if (status === 'Failed') await runs.end(run, { status, error: { name: 'Error', message: 'no' } }, at + 5);
     if (status === 'Cancelled') await runs.end(run, { status, reason: { cause: 'request' } }, at + 5);
@@ -86,6 +92,7 @@ describe('The history of runs', () => {
       memos: await history.steps.memos(env, id),
       progress: await history.steps.progress(env, id),
       metadata: await history.runMetadata.read(env, id),
+      logs: await history.runLogs.read(env, id),
       sizes: await history.listedRuns.outputSizes(env, [id]),
       outputs: await history.listedRuns.outputs(env, [id]),
     };
@@ -99,6 +106,7 @@ describe('The history of runs', () => {
       expect(hot.run?.status).to.equal(status);
       expect(hot.history).to.have.length(1);
       expect(hot.metadata).to.have.length(1);
+      expect([hot.logs.lines.length, hot.logs.dropped]).to.deep.equal([1, 2]);
       await ship(env, [id]);
       expect(await read(env, id)).to.deep.equal(hot);
       await free(env, [id]);
@@ -116,6 +124,7 @@ describe('The history of runs', () => {
       memos: {},
       progress: { pending: new Map(), done: 0 },
       metadata: [],
+      logs: { lines: [], dropped: 0 },
       sizes: [0],
       outputs: [null],
     });
@@ -135,6 +144,21 @@ describe('The history of runs', () => {
       expect(JSON.parse((await history.steps.memo(env, run.id, id)) as string)).to.deep.equal({ data: id });
     }
     expect(Object.keys(await history.steps.memos(env, run.id))).to.have.members(ids);
+  });
+
+  it('archives the whole log of a run, also what comes while it is archived, and keeps the run until then', async () => {
+    const env = fresh();
+    const id = await create({ env, at: now - 2 * DAY_MS });
+    const read = await contentsOf(env, [id]);
+    await archive.shipments.ship({ events: [], runs: read.map(runRowOf) });
+    await archive.store.runLogs.append(env, id, batchOf('b2', 'late', now), now);
+    expect(await archive.store.archivableRuns.free(env, read)).to.deep.equal([id]);
+    const hot = await history.runLogs.read(env, id);
+    expect(hot.lines.map(({ message }) => message)).to.deep.equal(['slow \0', 'late']);
+    await move(env, [id]);
+    expect(await archive.store.redis.exists(archive.store.keys.of(id).logs(env, id))).to.equal(0);
+    expect(await history.runLogs.read(env, id)).to.deep.equal(hot);
+    expect(await archive.store.runLogs.append(env, id, batchOf('b3', 'too late', now), now)).to.equal('gone');
   });
 
   it('updates the metadata of an archived run with the same bounds and results as in Redis', async () => {

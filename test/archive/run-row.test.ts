@@ -17,6 +17,7 @@ function stored(fields: Record<string, string> = {}, parts: Partial<StoredRun> =
     stack: [],
     history: [],
     metadata: {},
+    logs: { lines: [], dropped: 0 },
     ...parts,
   };
 }
@@ -57,13 +58,25 @@ describe('The row of a run', () => {
 
   it('has the parts of the run as JSON, and nothing for those that it does not have', () => {
     const memos = { a: '{"data":"\\u0000"}' };
-    const row = runRowOf(stored({}, { memos, stack: ['a'], history: ['{"kind":"step"}'], metadata: { 'x\ny': '1' } }));
+    const row = runRowOf(
+      stored(
+        {},
+        {
+          memos,
+          stack: ['a'],
+          history: ['{"kind":"step"}'],
+          metadata: { 'x\ny': '1' },
+          logs: { lines: ['{"at":1}'], dropped: 2 },
+        },
+      ),
+    );
     expect(JSON.parse(row.memos ?? '')).to.deep.equal(memos);
     expect(JSON.parse(row.stack ?? '')).to.deep.equal(['a']);
     expect(JSON.parse(row.history ?? '')).to.deep.equal(['{"kind":"step"}']);
     expect(JSON.parse(row.metadata ?? '')).to.deep.equal({ 'x\ny': '1' });
-    const { memos: none, stack, history, metadata } = runRowOf(stored());
-    expect([none, stack, history, metadata]).to.deep.equal([undefined, undefined, undefined, undefined]);
+    expect(JSON.parse(row.logs ?? '')).to.deep.equal({ lines: ['{"at":1}'], dropped: 2 });
+    const { memos: none, stack, history, metadata, logs } = runRowOf(stored());
+    expect([none, stack, history, metadata, logs]).to.deep.equal(Array(5).fill(undefined));
   });
 
   it('is of ended runs only', () => {

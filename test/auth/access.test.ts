@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
 import { ACCESS, type Access, covers } from '../../src/model/auth/access.ts';
 import { addUser, type Headers, keyHeaders, sessionHeaders } from '../support/auth.ts';
-import { routes } from '../support/route-table.ts';
+import { officialRoutes, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
 
 interface GuardedRoute {
@@ -17,7 +17,7 @@ interface GuardedRoute {
   forApps?: true | undefined;
 }
 
-const table: GuardedRoute[] = routes.map(({ method, path, access, scope, body, forApps }) => ({
+const table: GuardedRoute[] = [...routes, ...officialRoutes].map(({ method, path, access, scope, body, forApps }) => ({
   method: method.toUpperCase(),
   path,
   access,
@@ -62,6 +62,22 @@ interface Holder {
   isApp?: true;
   headers: () => Headers;
 }
+
+/** Behind the signing key of the environment. */
+const APP_ROUTES = [
+  ['POST', '/fn/register'],
+  ['GET', '/v0/runs/nope/batch'],
+  ['GET', '/v0/runs/nope/actions'],
+  ['POST', '/v0/runs/nope/logs'],
+  ['POST', '/v0/connect/start'],
+  ['POST', '/v0/connect/flush'],
+  ['POST', '/v1/checkpoint'],
+  ['POST', '/v1/checkpoint/nope/steps'],
+  ['POST', '/v1/checkpoint/nope/response'],
+  ['POST', '/v1/http/runs'],
+  ['POST', '/v1/http/runs/nope/steps'],
+  ['POST', '/v1/http/runs/nope/response'],
+] as const;
 
 const REJECTIONS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
 
@@ -169,14 +185,10 @@ describe('access to routes', () => {
     }
   });
 
-  it('POST /fn/register and GET /v0/runs/:id reject API keys, event keys and sessions', async () => {
+  it('routes for apps reject API keys, event keys and sessions', async () => {
     for (const { who, headers } of holders) {
       if (who === 'signing key') continue;
-      for (const [method, path] of [
-        ['POST', '/fn/register'],
-        ['GET', '/v0/runs/nope/batch'],
-        ['GET', '/v0/runs/nope/actions'],
-      ] as const) {
+      for (const [method, path] of APP_ROUTES) {
         const { status, body } = await service.request(method, path, method === 'POST' ? {} : undefined, headers());
         expect([status, body.code], `${who}: ${path}`).to.deep.equal([401, 'credentials_invalid']);
       }

@@ -1,9 +1,12 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { forward } from '../../cli/src/listen/forward.ts';
 import { keyHeaders } from '../support/auth.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { type CliCommand, cli, startCli } from '../support/cli.ts';
 import { type RequestBody, request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -84,6 +87,31 @@ describe('tidegate listen', () => {
     expect(headers).to.include({ host: new URL(to).host, 'x-forwarded-host': new URL(service.url).host });
     await command.prints(/Stripe of listen {2}POST \S+ {2}ignored {2}→ 200 in \d+ ms/);
     expect(await command.interrupt()).to.equal(130);
+  });
+
+  it('forwards to a server with a certificate of its own making on this machine, and to no other', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const certificate = makeCertificate({ subject: 'app', publicKey, issuer: 'app', issuerKey: privateKey });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const server = createTlsServer({ key, cert: certificate.toString() }, (_, response) => response.end('ok'));
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const { port } = server.address() as AddressInfo;
+    const request = { method: 'POST', query_string: '', headers: [], body: '', withheld: [] };
+    const result = async (host: string) => {
+      const target = { to: new URL(`https://${host}:${port}`), headers: [], signal: AbortSignal.timeout(30_000) };
+      return forward(request, target);
+    };
+    try {
+      expect((await result('localhost')).status).to.equal(200);
+      expect((await result('127.0.0.1')).status).to.equal(200);
+      // Not a name of this machine, although it leads here.
+      const { status, error } = await result('0.0.0.0');
+      expect(status).to.equal(null);
+      expect(error).to.match(/^self-signed certificate/);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('forwards bytes, of several webhooks, and marks an answer that is an error', async () => {

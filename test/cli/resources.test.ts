@@ -54,6 +54,19 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await run('functions', 'get', 'shop-receipt')).stdout).to.include('"event": "order/paid"');
   });
 
+  it('keeps control characters in names that others gave from the terminal', async () => {
+    const name = 'till\x1b]0;owned\x07\u009b2J';
+    const { body: key } = await service.post('/v1/event-keys', { name }, service.apiHeaders);
+    for (const args of [
+      ['keys', 'delete', key.data.id],
+      ['keys', 'delete', key.data.id, '--yes'],
+    ]) {
+      const { stdout, stderr } = await cli(args, { service });
+      expect(stdout + stderr, args.join(' ')).to.include('till\\u001b]0;owned');
+      expect((stdout + stderr).replaceAll('\n', ''), args.join(' ')).not.to.match(/\p{Cc}/u);
+    }
+  });
+
   it('shows the secret of a new key once, and never again', async () => {
     const event = await run('keys', 'create', 'event', 'till 1');
     const secret = event.stdout.trim();

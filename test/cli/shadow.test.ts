@@ -84,6 +84,49 @@ describe('tidegate shadow', () => {
     expect(lines.at(-1)).to.include({ kind: 'summary', different: 2 });
   });
 
+  it('calls what it is told to, and compares how runs end: status and output', async () => {
+    const quote = { id: 'quote', triggers: [{ event: 'order/paid' }] };
+    const refund = { id: 'refund', triggers: [{ event: 'order/paid' }], retries: 0 };
+    const nightly = { id: 'nightly', triggers: [{ cron: '0 3 * * *' }] };
+    await app.register(there, [quote, refund], { appName: 'shop' });
+    await registerHere([quote, refund, paid, nightly]);
+    for (const { host, rate } of [
+      { host: app, rate: 2 },
+      { host: copy, rate: 3 },
+    ]) {
+      const total = (call: { body: { event: { data: { total: number } } } }) => call.body.event.data.total;
+      host.on('quote', (call) => ({ body: total(call) > 100 ? { rate, id: 1 } : { id: 1, rate: 0 } }));
+      host.on('refund', () => (host === app ? { body: null } : { status: 400, body: { name: 'E', message: 'no' } }));
+    }
+    const [, second] = await sendThere({ 20: 2, 200: 2 });
+    await there.waitFor('/v1/runs?status=Completed', ({ body }) => body.data.length === 4);
+    const both = [...args(), '--call', 'shop-quote,shop-refund'];
+    const { exitCode, stdout } = await cli([...both, '--json'], options());
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const differences = found.filter(({ where }) => where === 'both');
+    expect(differences.map(({ function_id, reason }) => [function_id, reason])).to.have.deep.members([
+      ['shop-refund', 'status'],
+      ['shop-refund', 'status'],
+      ['shop-quote', 'output'],
+    ]);
+    const other = differences.find(({ reason }) => reason === 'output');
+    expect(other).to.include({ there_id: second });
+    expect(Object.values(other.runs)).to.have.nested.property('[1].status', 'Completed');
+    expect(found.at(-1)).to.include({ events: 2, different: 2, not_compared: 0 });
+    expect([exitCode, copy.calls('paid').length, copy.calls('quote').length]).to.deep.equal([7, 0, 2]);
+    const again = await cli(both, options());
+    expect(again.stdout).to.include('ended differently: Completed there, Failed here');
+    expect(again.stdout).to.include('returned something else: run ');
+    expect(copy.calls('quote')).to.have.length(2);
+    const scheduled = await cli([...args(), '--call', 'shop-nightly'], options());
+    expect([scheduled.exitCode, scheduled.stderr]).to.satisfy(
+      ([code, text]: [number, string]) => code === 2 && text.includes('shop-nightly has a schedule'),
+    );
+  });
+
   it('works in production with an API key, or with an event key of the branches', async () => {
     const production = await startService({ dev: false });
     const owner = '/v1/environments/branches/signing-key';

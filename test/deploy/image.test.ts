@@ -74,7 +74,7 @@ describe('The image', function () {
     };
   };
 
-  it('has no build tools, no tests and no secrets, and takes less than 160 MB beside Node', () => {
+  it('has no build tools, no tests and no secrets, and takes less than 90 MB beside Node', () => {
     expect(readdirSync(app)).to.have.members([
       'LICENSE',
       'dashboard',
@@ -87,7 +87,7 @@ describe('The image', function () {
     expect(readdirSync(join(app, 'dashboard/dist'))).to.include.members(['assets', 'index.html']);
     expect(readdirSync(join(app, 'node_modules'))).not.to.include.members(['typescript', 'vite', 'mocha']);
     const kilobytes = Number(execFileSync('du', ['-sk', app], { encoding: 'utf8' }).split('\t')[0]);
-    expect((kilobytes * 1_024) / MEGABYTE).to.be.lessThan(160);
+    expect((kilobytes * 1_024) / MEGABYTE).to.be.lessThan(90);
   });
 
   it('checks a release, and starts web and worker, as a user without rights on a read-only tree', async () => {

@@ -29,6 +29,7 @@ import { fingerprintOf } from '../../src/model/errors/fingerprint.ts';
 import { validateEvents } from '../../src/model/events/sent-event.ts';
 import { compile, compileWait } from '../../src/model/expressions/expression.ts';
 import { parseSeed } from '../../src/model/ids.ts';
+import { LOG_BATCH_MAX_BYTES, linesOf, logBatchSchema } from '../../src/model/runs/log-lines.ts';
 import { parseOps } from '../../src/model/runs/operation.ts';
 import { retryAfterMs } from '../../src/model/runs/retry.ts';
 import { parseSearch, LENGTH_MAX as SEARCH_CHARACTERS } from '../../src/model/search/parse.ts';
@@ -41,6 +42,7 @@ import { type Attack, fill, json, multiparts, numbered, queries, runs } from './
 import { contextWith } from './context.ts';
 import { expressions } from './expressions.ts';
 import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
+import { verifyForm, verifyItems, verifyJwt, verifySignatures } from './signatures.ts';
 
 /** Default of CALL_RESPONSE_MAX_BYTES. */
 const RESPONSE_MAX_BYTES = 4_259_840;
@@ -94,6 +96,8 @@ const header = (
   parse,
 });
 
+/** An item with a token at the end of the longest path. */
+const NESTED = `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`;
 /** Of an error's stack (src/model/runs/run-error.ts). */
 const STACK_BYTES = 65_536;
 
@@ -133,6 +137,50 @@ export const PARSERS: readonly Parser[] = [
     bytes: HEADER_BYTES,
     attacks: queries(HEADER_BYTES),
     parse: (text) => toTransformRequest(Buffer.alloc(0), {}, text),
+  },
+  header('the signatures of a webhook', (text) => verifySignatures({ headers: { 'x-signature': text }, body: 'x' }), [
+    'v1=',
+    'v1=,',
+    `v1=${'A'.repeat(86)}==,`,
+    ',',
+    '=',
+    't=1,',
+    ' ',
+    't=',
+    'A',
+  ]),
+  header(
+    'the JSON Web Token of a webhook',
+    (text) => verifyJwt({ headers: { 'x-signature': text } }),
+    ['.', 'A', 'A.', 'eyJ', '=', '_'],
+    [['a long head', fill('W10s', 8_000, `${Buffer.from('{"alg":"HS256","a":[').toString('base64url')}`, '.e30.AAAA')]],
+  ),
+  {
+    name: "items of a webhook's body, each with a token",
+    bytes: EVENT_BYTES,
+    attacks: [
+      ...json(EVENT_BYTES),
+      ['tokens ten levels deep', fill(`${NESTED},`, EVENT_BYTES, '[', `${NESTED}]`)],
+      ['tokens under a name with dots', fill('{"a.a.a.a.a.a.a.a.a":1},', EVENT_BYTES, '[', '{"a.a.a.a.a.a.a.a.a":1}]')],
+    ],
+    parse: (text) => verifyItems({ body: text }),
+  },
+  {
+    name: "a webhook's form, whose sorted fields are signed",
+    bytes: EVENT_BYTES,
+    attacks: queries(EVENT_BYTES),
+    parse: (text) => verifyForm({ headers: { 'x-twilio-signature': `${'A'.repeat(27)}=` }, body: text }),
+  },
+  {
+    name: 'lines of the log of a run',
+    bytes: LOG_BATCH_MAX_BYTES,
+    attacks: [
+      ...json(LOG_BATCH_MAX_BYTES, { around: ['{"batch":"b","attempt":0,"lines":', '}'] }),
+      ...json(LOG_BATCH_MAX_BYTES, {
+        around: ['{"batch":"b","attempt":0,"lines":[{"at":1,"level":"info","message":"","fields":{"a":', '}}]}'],
+      }).map(([title, text]): Attack => [`fields of ${title}`, text]),
+    ],
+    parse: (text) => linesOf(validate(logBatchSchema, JSON.parse(text), 'field')),
   },
   {
     name: 'events',

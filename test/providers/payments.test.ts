@@ -64,6 +64,50 @@ describe('webhooks of payment services', () => {
     () => service,
   );
 
+  describe('braintree: a request that somebody has captured', () => {
+    const [secret] = KEY_PAIRS;
+    const [publicKey = '', privateKey = ''] = secret.split(':');
+    const gateway = new BraintreeGateway({
+      environment: Environment.Sandbox,
+      merchantId: 'merchant',
+      publicKey,
+      privateKey,
+    });
+    const captured = gateway.webhookTesting.sampleNotification('subscription_charged_successfully', 'sub-1042');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const create = async (): Promise<string> => {
+      const input = { name: 'Payments', provider: 'braintree', secrets: [secret] };
+      return (await service.post('/v1/webhooks', input)).body.data.url;
+    };
+
+    it('braintree: does not verify what another reading of the body would make of it', async () => {
+      const url = await create();
+      const forged = Buffer.from('<kind>disbursement</kind>').toString('base64');
+      const json = `{"x":"&${new URLSearchParams(captured)}&","bt_payload":["${forged}"]}`;
+      const { status, body } = await send(url, { headers, body: json });
+      expect([status, body.reason]).to.deep.equal([401, 'body_malformed']);
+    });
+
+    it('braintree: counts once, however its signature is written', async () => {
+      const url = await create();
+      const ids = new Set<string>();
+      for (const bt_signature of [
+        captured.bt_signature,
+        captured.bt_signature.toUpperCase().replace(/^.*\|/, `${publicKey}|`),
+        `other|${'0'.repeat(40)}&${captured.bt_signature}`,
+        `${captured.bt_signature}&other|1`,
+      ]) {
+        for (const bt_payload of [captured.bt_payload, captured.bt_payload.trim()]) {
+          const body = new URLSearchParams({ bt_signature, bt_payload }).toString();
+          const answer = await send(url, { headers, body });
+          expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+          ids.add(answer.body.ids[0]);
+        }
+      }
+      expect([...ids]).to.have.length(1);
+    });
+  });
+
   it('adyen: one item whose signature does not fit rejects all items of the request', async () => {
     const input = { name: 'Adyen', provider: 'adyen', secrets: [HMAC_KEYS[0]] };
     const { url } = (await service.post('/v1/webhooks', input)).body.data;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ServiceError } from '../../src/errors.ts';
 import { carryOnBulkAction } from '../../src/jobs/bulk/bulk-portion.ts';
 import { SelectedRuns } from '../../src/jobs/bulk/selected-runs.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -404,6 +405,7 @@ describe('bulk actions on runs', () => {
             if (dies && runId === '2') throw new Error('killed');
             return { id } as Run;
           },
+          isWaiting: async () => false,
           retryNow: async () => undefined,
           historyOf: async () => [],
         },
@@ -423,6 +425,34 @@ describe('bulk actions on runs', () => {
       expect(await store.bulkResults.read('production', action.id, 0, 10)).to.deep.equal(
         runs.map(({ id }) => ({ runId: id, rerunId: rerunOf(id) })),
       );
+    });
+
+    it('after a worker died, what it had retried counts as retried, and not as not waiting', async () => {
+      const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Running' })) as Run[];
+      const waiting = new Set(['1', '2']);
+      let dies = true;
+      const deps = {
+        bulkActions: store.bulkActions,
+        bulkResults: store.bulkResults,
+        selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
+        transitions: {} as never,
+        retries: {
+          isWaiting: async ({ id }: Run) => waiting.has(id),
+          async retryNow(_env: string, id: string) {
+            if (dies && id === '2') throw new Error('killed');
+            if (!waiting.delete(id)) throw new ServiceError('run_not_waiting');
+            return { id } as Run;
+          },
+        } as never,
+      };
+      const action = actionFor('retry_now');
+      await store.bulkActions.add(action);
+      await carryOnBulkAction(action, deps).catch(() => undefined);
+      expect([...waiting]).to.deep.equal(['2']);
+      dies = false;
+      await carryOnBulkAction((await store.bulkActions.read('production', action.id)) as BulkAction, deps);
+      const after = await store.bulkActions.read('production', action.id);
+      expect(after).to.deep.include({ status: 'done', done: 2, skipped: { run_not_waiting: 1 } });
     });
   });
 });

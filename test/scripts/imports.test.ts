@@ -74,7 +74,7 @@ const IMPORTS: Case[] = [
   ['Koa in api', 'src/api/a.ts', `import Koa from 'koa';\nimport Router from '@koa/router';`],
   ['Koa elsewhere', 'src/jobs/a.ts', `import type Koa from 'koa';`, 'koa-at-home'],
   ['the router elsewhere', 'src/web.ts', `import Router from '@koa/router';`, 'koa-at-home'],
-  ['koa-body elsewhere', 'src/store/a.ts', `import body from 'koa-body';`, 'koa-at-home'],
+  ['a Koa middleware elsewhere', 'src/store/a.ts', `import compress from 'koa-compress';`, 'koa-at-home'],
   ['Bull Board elsewhere', 'src/jobs/a.ts', `import '@bull-board/api/bullMQAdapter';`, 'koa-at-home'],
   ['BullMQ at home', 'src/workers/a.ts', `import { Worker } from 'bullmq';`],
   ['BullMQ elsewhere', 'src/api/a.ts', `import type { Queue } from 'bullmq';`, 'bullmq-at-home'],

@@ -44,7 +44,11 @@ describe('mocha, as it is set up here', () => {
     const file = join(dir, 'untidy.test.ts');
     writeFileSync(file, UNTIDY);
     const args = [join(ROOT, 'node_modules/mocha/bin/mocha.js'), file];
-    const { stdout, status } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+    const { stdout, status } = spawnSync(process.execPath, args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, TEST_PATIENCE_MS: '2000' },
+    });
     rmSync(dir, { recursive: true });
 
     const [processes, servers, keys, ...more] = stdout.match(/what these tests made is gone: .*/g) ?? [];

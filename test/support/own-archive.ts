@@ -95,6 +95,7 @@ export function runRow(given: Partial<RunRow> = {}): RunRow {
     stack: undefined,
     history: undefined,
     metadata: undefined,
+    logs: undefined,
     ...given,
   };
 }

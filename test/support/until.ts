@@ -11,8 +11,8 @@ type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
 const PAUSE_MS = 5;
 /** A wait ends when the thing happens, so a long limit costs time only in a test that fails. On a busy machine it tells slow from never. Below
- *  mocha's (.mocharc.json), whose message does not say what did not happen. */
-const PATIENCE_MS = 30_000;
+ *  mocha's (.mocharc.json), whose message does not say what did not happen. A test of tests that wait in vain sets another. */
+const PATIENCE_MS = Number(process.env.TEST_PATIENCE_MS ?? 30_000);
 
 /** Polls until the check returns a truthy value, and returns it. An error of the check counts as "not yet"; the last one becomes the
  *  cause of the timeout error. */

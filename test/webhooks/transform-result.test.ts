@@ -132,6 +132,8 @@ describe('the response of a transform', () => {
     'x-frame-options',
     'x-accel-redirect',
     'x-sendfile',
+    'x-envoy-immediate-health-check-fail',
+    'x-reproxy-url',
     'x-request-id',
     'x-forwarded-host',
     'cache-control',

@@ -1,26 +1,27 @@
-/** `tidegate shadow`: events of another server of the protocol go here too, nothing is called here, and what would have run is compared. */
+/** `tidegate shadow`: events of another server of the protocol go here too, nothing is called here but what the user names, and what ran there is
+ *  compared with what would have run here, or with how it ended here. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiClient } from '../api-client.ts';
 import type { Context } from '../context.ts';
 import { EXIT, usageError } from '../exit-codes.ts';
 import { duration, pointInTime } from '../input.ts';
-import { type Output, printable } from '../output.ts';
 import { chunksOf, sendEvents } from '../send-events.ts';
-import { type Compared, compare, type Forwarded } from '../shadow/compare.ts';
+import { compare, type Forwarded } from '../shadow/compare.ts';
 import { DryEnvironment } from '../shadow/dry-environment.ts';
 import { OtherServer } from '../shadow/other-server.ts';
+import { Results } from '../shadow/results.ts';
 
 const ENVIRONMENT = 'shadow';
 const LOOK_MS = 2_000;
-/** An event that is not ingested by then is not compared. */
-const PATIENCE_MS = 60_000;
 
 interface ShadowOptions {
   from: string;
   fromKey?: string;
   since?: string;
   settle: number;
+  call: string[];
+  wait: number;
   app?: string;
   once?: boolean;
 }
@@ -32,12 +33,15 @@ export function register(program: Command, context: Context): void {
     .description(
       'Forwards the events of another server of the protocol into a branch environment here (--env; default: shadow), in which\n' +
         'it pauses all functions, so that none is called. Compares which functions ran there with those that would run here.\n' +
+        'Functions that may run twice are called with --call, and then also how their runs end is compared: status and output.\n' +
         'Goes on until Ctrl-C; with --once it ends, and exits with 7 if there are differences.',
     )
     .requiredOption('--from <url>', 'address of the other server', httpAddress)
     .option('--from-key <key>', 'its signing or API key (better: SHADOW_FROM_KEY)')
     .option('--since <time>', 'begin with the events since: ISO 8601, or how long ago: 10m, 2h', pointInTime)
     .option('--settle <duration>', 'how long after an event to compare, so that its runs have begun', duration, 10_000)
+    .option('--call <ids>', 'functions that may run here too, separated by commas; compares how they end', ids, [])
+    .option('--wait <duration>', 'how long to wait for an event and the ends of its runs', duration, 60_000)
     .option('--app <name>', 'compare the functions of this app alone')
     .option('--once', 'compare the events until now, and end')
     .action((options: ShadowOptions) => shadow(options, context));
@@ -48,6 +52,7 @@ async function shadow(options: ShadowOptions, context: Context): Promise<void> {
   const settings = context.settings();
   const here = new DryEnvironment(
     new ApiClient({ ...settings, environment: settings.environment ?? ENVIRONMENT }, signal),
+    options.call,
   );
   const apiKey = options.fromKey ?? (variables.SHADOW_FROM_KEY || undefined);
   const other = { url: options.from, urlFrom: '--from', apiKey, eventKey: undefined, environment: undefined };
@@ -59,16 +64,18 @@ async function shadow(options: ShadowOptions, context: Context): Promise<void> {
     for (let isFirst = true; isFirst || !options.once || waiting.length > 0; isFirst = false) {
       if (!isFirst) await sleep(LOOK_MS, undefined, { signal });
       // Before any event: a function that was registered meanwhile must not be called.
-      const { apps, paused } = await here.pauseAll();
+      const { apps, paused } = await here.prepare();
       if (paused > 0) results.note(`Paused ${paused} functions in ${here.api.settings.environment}`);
       if (isFirst || !options.once) waiting.push(...(await forward(there, here, results)));
       const sides = { there, here, apps, onlyApp: options.app };
       const left: Forwarded[] = [];
       for (const event of waiting) {
         const ageMs = Date.now() - event.forwardedMs;
+        const mayWait = ageMs < options.settle + options.wait;
         const decided = ageMs < options.settle ? undefined : await here.decided(event.hereId);
-        if (decided) results.add(event, await compare(event, decided, sides));
-        else if (ageMs < options.settle + PATIENCE_MS) left.push(event);
+        const compared = decided && (await compare(event, decided, sides));
+        if (mayWait && (!compared || compared.unfinished.length > 0)) left.push(event);
+        else if (compared) results.add(event, compared);
         else results.addLate(event);
       }
       waiting = left;
@@ -87,51 +94,8 @@ async function forward(there: OtherServer, here: DryEnvironment, results: Result
   return events.map((event, i) => ({ ...event, hereId: ids[i] as string, forwardedMs }));
 }
 
-/** Prints each difference, and the counts at the end. */
-class Results {
-  readonly #output: Output;
-  readonly #counts = { events: 0, alike: 0, different: 0, differences: 0, not_compared: 0 };
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  get areDifferent(): boolean {
-    return this.#counts.different > 0;
-  }
-
-  note(text: string): void {
-    this.#output.note(printable(text));
-  }
-
-  add({ internalId, hereId, name }: Forwarded, { differences, notCompared, ran }: Compared): void {
-    this.#counts.events++;
-    this.#counts[differences.length > 0 ? 'different' : 'alike']++;
-    this.#counts.differences += differences.length;
-    this.#counts.not_compared += notCompared.length;
-    for (const difference of differences) {
-      const { function_id, where, reason } = difference;
-      const item = { kind: 'difference', event_name: name, there_id: internalId, here_id: hereId, ...difference };
-      const text = where === 'there' ? `ran there, would not run here: ${reason}` : 'would run here, did not run there';
-      this.#output.item(item, () => this.#output.line(printable(`${internalId}  ${name}  ${function_id}  ${text}`)));
-    }
-    for (const id of ran) this.note(`${internalId}  ${name}  ${id} was called: it was not paused when the event came`);
-  }
-
-  addLate({ internalId, name }: Forwarded): void {
-    this.#counts.events++;
-    this.#counts.not_compared++;
-    this.note(`${internalId}  ${name}  is not compared: it is not ingested here yet`);
-  }
-
-  end(): void {
-    const { events, alike, different, differences, not_compared } = this.#counts;
-    this.#output.item({ kind: 'summary', ...this.#counts }, () =>
-      this.#output.line(
-        `${events} events: ${alike} alike, ${different} different (${differences} differences), ${not_compared} not compared`,
-      ),
-    );
-  }
+function ids(text: string, before: string[]): string[] {
+  return [...before, ...text.split(',').filter((id) => id !== '')];
 }
 
 function httpAddress(text: string): string {

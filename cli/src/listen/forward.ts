@@ -11,6 +11,9 @@ const OF_CONNECTIONS = new Set([
   ...['host', 'content-length'],
 ]);
 
+/** A server on this machine usually has a certificate of its own making. */
+const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
 export interface Target {
   to: URL;
   /** Replace those of the request. */
@@ -86,8 +89,12 @@ function send(
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
       url,
-      // A server on this machine usually has a certificate of its own making.
-      { method, headers: ['host', url.host, ...headers, ...length], signal, rejectUnauthorized: false },
+      {
+        method,
+        headers: ['host', url.host, ...headers, ...length],
+        signal,
+        rejectUnauthorized: !LOOPBACK.test(url.hostname),
+      },
       resolve,
     );
     request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));

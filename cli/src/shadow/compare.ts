@@ -1,6 +1,7 @@
-/** Compares what ran on an event at the other server with what would have run here. */
+/** Compares what ran on an event at the other server with what would have run here, and of what did run here how it ended. */
 import type { Decided, DryEnvironment } from './dry-environment.ts';
 import type { OtherEvent, OtherServer } from './other-server.ts';
+import { differenceOf, hasEnded } from './outcomes.ts';
 
 export interface Forwarded extends OtherEvent {
   /** Internal ID here. */
@@ -10,35 +11,53 @@ export interface Forwarded extends OtherEvent {
 
 export interface Difference {
   function_id: string;
-  where: 'there' | 'here';
-  /** Why it would not run here. */
+  /** Where it ran, or would run. */
+  where: 'there' | 'here' | 'both';
+  /** Of `there`: why it would not run here. Of `both`: what differs, `status` or `output`. */
   reason: string | null;
+  /** Of `both`. */
+  runs?: Record<'there' | 'here', { run_id: string; status: string }>;
 }
 
 export interface Compared {
   differences: Difference[];
   /** Would run here, and did not there; but their flow control may have skipped the event. */
   notCompared: string[];
-  /** Really ran here. */
+  /** Ran at both; but one of the runs, or both, has not ended. */
+  unfinished: string[];
+  /** Ran here although they should not have. */
   ran: string[];
 }
 
 export async function compare(
-  { internalId }: Forwarded,
+  { internalId, hereId }: Forwarded,
   { wouldRun, ran, reasons }: Decided,
   sides: { there: OtherServer; here: DryEnvironment; apps: readonly string[]; onlyApp: string | undefined },
 ): Promise<Compared> {
   const { there, here, apps, onlyApp } = sides;
   const isAsked = (id: string) => onlyApp === undefined || id.startsWith(`${onlyApp}-`);
-  const didRun = await there.functionsOf(internalId, apps);
-  const differences = [...didRun]
+  const ranThere = await there.outcomesOf(internalId, apps);
+  const differences = [...ranThere.keys()]
     .filter((id) => !wouldRun.has(id) && isAsked(id))
     .map((id): Difference => ({ function_id: id, where: 'there', reason: reasons.get(id) ?? 'not_registered' }));
   const notCompared: string[] = [];
   for (const id of wouldRun) {
-    if (didRun.has(id) || !isAsked(id)) continue;
+    if (ranThere.has(id) || !isAsked(id)) continue;
     if (await here.isLimited(id)) notCompared.push(id);
     else differences.push({ function_id: id, where: 'here', reason: null });
   }
-  return { differences, notCompared, ran: ran.filter(isAsked) };
+  const unfinished: string[] = [];
+  const called = ran.filter((id) => here.calls(id) && ranThere.has(id) && isAsked(id));
+  const ranHere = called.length > 0 ? await here.outcomesOf(hereId) : new Map();
+  for (const id of called) {
+    const [a, b] = [ranThere.get(id), ranHere.get(id)];
+    if (!hasEnded(a) || !hasEnded(b)) {
+      unfinished.push(id);
+      continue;
+    }
+    const reason = differenceOf(a, b);
+    const runs = { there: { run_id: a.runId, status: a.status }, here: { run_id: b.runId, status: b.status } };
+    if (reason !== undefined) differences.push({ function_id: id, where: 'both', reason, runs });
+  }
+  return { differences, notCompared, unfinished, ran: ran.filter((id) => isAsked(id) && !here.calls(id)) };
 }

@@ -1,8 +1,9 @@
-/** The environment of `tidegate shadow`: a branch in which all functions are paused. So events are ingested, triggers and expressions are decided, and
- *  no function is called: the decision `paused` says that a function would have run. */
+/** The environment of `tidegate shadow`: a branch in which functions are paused, all but those that the user named. So events are ingested, triggers
+ *  and expressions are decided, and no other function is called: the decision `paused` says that a function would have run. */
 import type { ApiClient, Json } from '../api-client.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
+import { type Outcome, outcomesOf } from './outcomes.ts';
 
 /** With these, a function that is met by an event need not run on it; a pause comes before them. */
 const FLOW_OPTIONS = ['batchEvents', 'rateLimit', 'idempotency', 'debounce', 'singleton'];
@@ -18,10 +19,17 @@ export interface Decided {
 
 export class DryEnvironment {
   readonly api: ApiClient;
+  readonly #called: ReadonlySet<string>;
   readonly #limited = new Map<string, boolean>();
 
-  constructor(api: ApiClient) {
+  /** @param called IDs of the functions that are called */
+  constructor(api: ApiClient, called: readonly string[] = []) {
     this.api = api;
+    this.#called = new Set(called);
+  }
+
+  calls(functionId: string): boolean {
+    return this.#called.has(functionId);
   }
 
   /** @throws CliError for an environment that others may use: its functions are going to be paused */
@@ -42,12 +50,25 @@ export class DryEnvironment {
     }
   }
 
-  /** Pauses the functions that are not. @returns their apps, and how many it paused */
-  async pauseAll(): Promise<{ apps: string[]; paused: number }> {
-    const functions = await this.api.all('/v1/functions');
-    const running = functions.filter(({ paused_at, archived }) => !paused_at && !archived);
+  /** Pauses the functions that are not, and resumes those that are to be called. @returns the apps, and how many it paused
+   *  @throws CliError for a function that is to be called and is not there, or has a schedule */
+  async prepare(): Promise<{ apps: string[]; paused: number }> {
+    const functions = (await this.api.all('/v1/functions')).filter(({ archived }) => !archived);
+    for (const id of this.#called)
+      rejectCall(
+        id,
+        functions.find((fn) => fn.id === id),
+      );
+    const running = functions.filter(({ id, paused_at }) => !paused_at && !this.calls(id));
     for (const { id } of running) await this.api.post(at`/v1/functions/${id}/pause`, { queued_runs: 'cancel' });
+    const resumed = functions.filter(({ id, paused_at }) => paused_at && this.calls(id));
+    for (const { id } of resumed) await this.api.post(at`/v1/functions/${id}/resume`);
     return { apps: [...new Set(functions.map(({ app }) => app as string))], paused: running.length };
+  }
+
+  /** How the functions that were called ended. */
+  async outcomesOf(internalId: string): Promise<Map<string, Outcome>> {
+    return outcomesOf(await this.api.all(at`/v1/events/${internalId}/runs`));
   }
 
   /** undefined: the event is being ingested. */
@@ -73,4 +94,11 @@ export class DryEnvironment {
     this.#limited.set(functionId, isLimited);
     return isLimited;
   }
+}
+
+/** A schedule would run here as well as at the other server. @throws CliError */
+function rejectCall(id: string, fn: Json | undefined): void {
+  if (!fn) throw usageError(`--call: there is no function ${id}`, 'tidegate functions list --env shadow lists them');
+  if (!fn.triggers.some(({ cron }: Json) => cron)) return;
+  throw usageError(`--call: ${id} has a schedule, which would run it here too`, 'Leave it out: it stays paused');
 }

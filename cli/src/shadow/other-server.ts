@@ -1,6 +1,7 @@
 /** The other server of `tidegate shadow`: its events and runs, read with the REST API of the protocol (docs/rest.md). */
 import type { ApiClient, Json, Reply } from '../api-client.ts';
 import { at } from '../list-options.ts';
+import { type Outcome, outcomesOf } from './outcomes.ts';
 
 /** What every server of the protocol gives at once. */
 const PAGE = 50;
@@ -51,13 +52,16 @@ export class OtherServer {
     return { events, isTruncated: cursor !== undefined };
   }
 
-  /** IDs of the functions that ran on the event. @param apps whose functions may have other IDs there */
-  async functionsOf(internalId: string, apps: readonly string[]): Promise<Set<string>> {
-    const ids = listOf(await this.#api.get(at`/v1/events/${internalId}/runs`)).map(
-      ({ function_id }) => function_id as string,
-    );
-    if (ids.some((id) => UUID.test(id) && !this.#functionIds.has(id))) await this.#readFunctions(apps);
-    return new Set(ids.map((id) => this.#functionIds.get(id) ?? id));
+  /** How the functions that ran on the event ended, by their IDs. @param apps whose functions may have other IDs there */
+  async outcomesOf(internalId: string, apps: readonly string[]): Promise<Map<string, Outcome>> {
+    const runs = listOf(await this.#api.get(at`/v1/events/${internalId}/runs`));
+    if (runs.some(({ function_id: id }) => UUID.test(id) && !this.#functionIds.has(id)))
+      await this.#readFunctions(apps);
+    const named = runs.map((run) => ({
+      ...run,
+      function_id: this.#functionIds.get(run.function_id) ?? run.function_id,
+    }));
+    return outcomesOf(named);
   }
 
   async #whole(listed: Json): Promise<OtherEvent> {

@@ -182,6 +182,8 @@ type replayCall struct {
 	StepID                    string          `json:"step_id"`
 	RunID                     string          `json:"run_id"`
 	DisableImmediateExecution bool            `json:"disable_immediate_execution"`
+	// Logs is of the topic logs.
+	Logs *bool `json:"logs"`
 }
 
 func replaying(t *testing.T, c replayCase) { c.replay(t, devClient(), nil) }
@@ -234,20 +236,24 @@ func (c replayCall) body(t *testing.T) json.RawMessage {
 	if runID == "" {
 		runID = "01HQZX8K2D3F4G5H6J7K8M9N0P"
 	}
+	ctx := map[string]any{
+		"run_id":                      runID,
+		"attempt":                     c.Attempt,
+		"max_attempts":                maxAttempts,
+		"env":                         "production",
+		"disable_immediate_execution": c.DisableImmediateExecution,
+		"use_api":                     false,
+		"stack":                       map[string]any{"stack": stack, "current": len(stack)},
+		"step_id":                     "step",
+	}
+	if c.Logs != nil {
+		ctx["logs"] = *c.Logs
+	}
 	body, err := json.Marshal(map[string]any{
-		"event":  event,
-		"events": []json.RawMessage{event},
-		"steps":  memos,
-		"ctx": map[string]any{
-			"run_id":                      runID,
-			"attempt":                     c.Attempt,
-			"max_attempts":                maxAttempts,
-			"env":                         "production",
-			"disable_immediate_execution": c.DisableImmediateExecution,
-			"use_api":                     false,
-			"stack":                       map[string]any{"stack": stack, "current": len(stack)},
-			"step_id":                     "step",
-		},
+		"event":   event,
+		"events":  []json.RawMessage{event},
+		"steps":   memos,
+		"ctx":     ctx,
 		"use_api": false,
 		"version": -1,
 	})

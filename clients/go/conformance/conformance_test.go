@@ -28,6 +28,7 @@ var topics = map[string]func(t *testing.T, c json.RawMessage){
 	"replay":         adapter(replaying),
 	"webhooks":       adapter(webhooks),
 	"encryption":     adapter(encryptions),
+	"logs":           adapter(logs),
 }
 
 func TestConformance(t *testing.T) {

@@ -123,7 +123,7 @@ func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunct
 		triggers = append(triggers, on.trigger())
 	}
 	return tidegate.CreateFunction(client, options, tidegate.Triggers(triggers...), func(ctx context.Context, in tidegate.Input[json.RawMessage]) (any, error) {
-		return o.Program.runAs(ctx, in.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, nil)
+		return o.Program.runAs(withLogger(ctx, in.Logger), in.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, nil)
 	})
 }
 

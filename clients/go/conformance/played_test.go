@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -130,6 +131,7 @@ type clientOptions struct {
 	Env                string `json:"env"`
 	MaxBytes           int    `json:"max_bytes"`
 	middleware         []tidegate.Middleware
+	logger             *slog.Logger
 }
 
 func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
@@ -144,6 +146,7 @@ func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
 		Env:                o.Env,
 		MaxBytes:           o.MaxBytes,
 		Middleware:         o.middleware,
+		Logger:             o.logger,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,12 @@ type program []statement
 
 // statement has the fields of all kinds of them; the first of each kind tells which it is.
 type statement struct {
+	Log           string            `json:"log"`
+	Message       any               `json:"message"`
+	Fields        map[string]any    `json:"fields"`
+	Times         int               `json:"times"`
 	Run           string            `json:"run"`
+	Logs          program           `json:"logs"`
 	Gives         json.RawMessage   `json:"gives"`
 	Throws        *thrown           `json:"throws"`
 	Sleep         string            `json:"sleep"`
@@ -161,6 +166,9 @@ func (s statement) run(ctx context.Context, v variables) (value any, returned bo
 			return s.Then.run(ctx, v)
 		}
 		return s.Else.run(ctx, v)
+	case s.Log != "":
+		s.log(ctx)
+		return nil, false, nil
 	case s.Throw != nil:
 		return nil, false, s.Throw.error()
 	case s.Return != nil:
@@ -177,6 +185,9 @@ func (s statement) step(ctx context.Context, v variables) (any, error) {
 	switch {
 	case s.Run != "":
 		return step.Run(ctx, s.Run, func(context.Context) (any, error) {
+			for _, line := range s.Logs {
+				line.log(ctx)
+			}
 			if s.Throws != nil {
 				return nil, s.Throws.error()
 			}

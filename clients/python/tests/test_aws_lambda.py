@@ -13,7 +13,7 @@ import pytest
 import tidegate.aws_lambda
 from support.calls import EVENT, call_request
 from support.played_service import Reply, played_service
-from tidegate import Context, SyncContext, Tidegate
+from tidegate import Context, SyncContext, Tidegate, _send_logs
 
 client = Tidegate("shop", is_dev=True)
 STAGED = "/prod/api/service"
@@ -172,6 +172,34 @@ def test_names_in_the_query_are_decoded_once(front: Front) -> None:
     status, _, answer = _ask(handler, front("POST", body, {"fnId": "shop-a&b c%41", "stepId": "step"}))
     assert status == 500
     assert '"shop-a&b c%41"' in answer["message"]
+
+
+@pytest.mark.parametrize("front", FRONTS)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_is_logged_has_arrived_when_the_handler_returns(
+    front: Front, is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "fn")
+    # The answer waits for a second at most, which a busy machine may take for nothing.
+    monkeypatch.setattr(_send_logs, "_ANSWER_WAITS_SECONDS", 60.0)
+    with played_service(Reply()) as service, Tidegate("shop", is_dev=True, base_url=service.url) as own:
+
+        def log(ctx: SyncContext) -> str:
+            ctx.logger.info("one")
+            return "done"
+
+        async def log_async(ctx: Context) -> str:
+            ctx.logger.info("one")
+            return "done"
+
+        fn = own.create_function(id="fn", trigger="a")(log_async if is_async else log)
+        request: Any = call_request(fn)
+        request.body["ctx"]["logs"] = True
+        event = front("POST", json.dumps(request.body), {"fnId": "shop-fn", "stepId": "step"})
+        assert _ask(tidegate.aws_lambda.serve(own, [fn]), event)[::2] == (200, "done")
+        # From here on nothing of the app runs.
+        arrived = list(service.requests)
+    assert [line["message"] for line in arrived[0].json["lines"]] == ["one"]
 
 
 @pytest.mark.parametrize("front", FRONTS)

@@ -8,11 +8,22 @@ export type { ServeOptions };
 /** The part of Astro's context that this adapter uses; the package does not depend on the framework. */
 export interface AstroContext {
   readonly request: Request;
+  /** With what the adapter for Cloudflare adds. */
+  readonly locals?: unknown;
+}
+
+interface CloudflareLocals {
+  cfContext: unknown;
+  /** Before Astro 6. */
+  runtime: { ctx?: unknown } | null;
 }
 
 export type AstroRoute = (context: AstroContext) => Promise<Response>;
 
 export function serve(options: ServeOptions): { GET: AstroRoute; POST: AstroRoute; PUT: AstroRoute } {
-  const answer = fetchRoutes(options, 'astro');
+  const answer = fetchRoutes<AstroContext>(options, 'astro', ({ locals }) => {
+    const { cfContext, runtime } = (locals ?? {}) as Partial<CloudflareLocals>;
+    return [cfContext, runtime?.ctx];
+  });
   return { GET: answer, POST: answer, PUT: answer };
 }

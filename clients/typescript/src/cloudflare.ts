@@ -5,6 +5,7 @@
 import { withBindings } from './environment.ts';
 import { createFetchHandler } from './fetch.ts';
 import type { ServeOptions } from './handler.ts';
+import { waitUntilOf } from './wait-until.ts';
 
 export type { ServeOptions };
 
@@ -27,8 +28,8 @@ export function serve(options: ServeOptions): CloudflareHandler {
     const { request, bindings, platform } =
       'env' in given
         ? { request: given.request, bindings: given.env, platform: given }
-        : { request: given, bindings: env, platform: context as Pick<PagesContext, 'waitUntil'> };
-    const waitUntil = platform.waitUntil && ((work: Promise<unknown>) => platform.waitUntil?.(work));
-    return (await withBindings(bindings, () => handle(request, waitUntil))) ?? new Response(null, { status: 404 });
+        : { request: given, bindings: env, platform: context };
+    const answer = await withBindings(bindings, () => handle(request, waitUntilOf(platform)));
+    return answer ?? new Response(null, { status: 404 });
   };
 }

@@ -1,10 +1,16 @@
 /** Functions behind frameworks whose routes get an object with the Fetch API's request. */
 import { createFetchHandler } from './fetch.ts';
 import type { ServeOptions } from './handler.ts';
+import { waitUntilOf } from './wait-until.ts';
 
-/** With the option `path`, other paths get a 404. */
-export function fetchRoutes(options: ServeOptions, framework: string) {
+/** With the option `path`, other paths get a 404.
+ *  @param contextsOf of the platform, where the framework hands them on */
+export function fetchRoutes<Given extends { readonly request: Request }>(
+  options: ServeOptions,
+  framework: string,
+  contextsOf: (given: Given) => readonly unknown[],
+) {
   const handle = createFetchHandler(options, framework);
-  return async ({ request }: { readonly request: Request }): Promise<Response> =>
-    (await handle(request)) ?? new Response(null, { status: 404 });
+  return async (given: Given): Promise<Response> =>
+    (await handle(given.request, waitUntilOf(...contextsOf(given)))) ?? new Response(null, { status: 404 });
 }

@@ -3,13 +3,15 @@
 import type { AppRequest } from './app-request.ts';
 import { readFetchBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
+import { waitUntilOf } from './wait-until.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, other paths get a 404. */
-export function serve(options: ServeOptions): (request: Request) => Promise<Response> {
+/** With the option `path`, other paths get a 404. What the platform hands over beside the request may have `waitUntil`. */
+export function serve(options: ServeOptions): (request: Request, ...contexts: readonly unknown[]) => Promise<Response> {
   const handle = createFetchHandler(options, 'fetch');
-  return async (request) => (await handle(request)) ?? new Response(null, { status: 404 });
+  return async (request, ...contexts) =>
+    (await handle(request, waitUntilOf(...contexts))) ?? new Response(null, { status: 404 });
 }
 
 /** Returns undefined for other paths. */

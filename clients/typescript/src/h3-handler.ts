@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createFetchHandler } from './fetch.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
 import { bodyOfNode, type ParsedRequest } from './node-handler.ts';
+import { waitUntilOf } from './wait-until.ts';
 
 /** The part of an event that this adapter uses; the package does not depend on the framework. Version 2 has the Fetch API's request, version
  *  1 Node's. */
@@ -15,8 +16,9 @@ export interface H3Event {
 export function createH3Handler(options: ServeOptions, framework: string) {
   const handleFetch = createFetchHandler(options, framework);
   const handle = createHandler(options, framework);
-  return async ({ req: request, node }: H3Event): Promise<Response | undefined> => {
-    if (isFetchRequest(request)) return handleFetch(request);
+  return async (event: H3Event): Promise<Response | undefined> => {
+    const { req: request, node } = event;
+    if (isFetchRequest(request)) return handleFetch(request, waitUntilOf(request));
     const req = node?.req as IncomingMessage & ParsedRequest;
     const answer = await handle({
       method: req.method ?? 'GET',
@@ -24,6 +26,8 @@ export function createH3Handler(options: ServeOptions, framework: string) {
       secure: req.socket !== undefined && 'encrypted' in req.socket,
       header: (name) => req.headers[name]?.toString(),
       body: () => bodyOfNode(req),
+      // Nitro's.
+      waitUntil: waitUntilOf(event),
     });
     return answer && new Response(answer.body, { status: answer.status, headers: answer.headers });
   };

@@ -5,6 +5,7 @@ import { currentEnv } from './environment.ts';
 import type { LogCollector } from './log-collector.ts';
 import { askService } from './service.ts';
 import type { Settings } from './settings.ts';
+import { waitUntilOfPlatform } from './wait-until.ts';
 
 const TRIES = 2;
 const TRY_TIMEOUT_MS = 2_000;
@@ -22,9 +23,21 @@ export async function sendLogs(
   if (!batch) return;
   const body = JSON.stringify({ batch: randomUUID(), attempt, ...batch });
   const sent = post(`/v0/runs/${encodeURIComponent(runId)}/logs`, body, settings);
-  const waitUntil = request.waitUntil ?? waitUntilOfPlatform();
-  if (waitUntil) waitUntil(sent);
-  else if (currentEnv().AWS_LAMBDA_FUNCTION_NAME) await Promise.race([sent, pause(ANSWER_WAITS_MS)]);
+  if (goesOn(sent, waitUntilOfPlatform)) return;
+  // On Lambda that of a framework does nothing.
+  goesOn(sent, () => request.waitUntil);
+  if (currentEnv().AWS_LAMBDA_FUNCTION_NAME) await Promise.race([sent, pause(ANSWER_WAITS_MS)]);
+}
+
+/** @returns whether a platform lets the work end. A platform that fails at it fails no run */
+function goesOn(work: Promise<unknown>, find: () => AppRequest['waitUntil']): boolean {
+  try {
+    const waitUntil = find();
+    waitUntil?.(work);
+    return waitUntil !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** A repeated batch is stored once. */
@@ -38,20 +51,6 @@ async function post(path: string, body: string, settings: Settings): Promise<voi
       // What is logged is in the app's own log, too: it is not worth an error.
     }
   }
-}
-
-interface Platform {
-  waitUntil?(work: Promise<unknown>): void;
-}
-
-/** Of Vercel and Netlify, which offer it without an argument. */
-function waitUntilOfPlatform(): ((work: Promise<unknown>) => void) | undefined {
-  const all = globalThis as {
-    [name: symbol]: { get?(): Platform | undefined } | undefined;
-    Netlify?: { context?: Platform };
-  };
-  const platform = all[Symbol.for('@vercel/request-context')]?.get?.() ?? all.Netlify?.context;
-  return platform?.waitUntil && ((work) => platform.waitUntil?.(work));
 }
 
 function pause(ms: number): Promise<void> {

@@ -8,11 +8,16 @@ export type { ServeOptions };
 /** The part of SvelteKit's event that this adapter uses; the package does not depend on the framework. */
 export interface SvelteKitEvent {
   readonly request: Request;
+  /** Of the adapter for Cloudflare, or Vercel's edge. */
+  readonly platform?: unknown;
 }
 
 export type SvelteKitHandler = (event: SvelteKitEvent) => Promise<Response>;
 
 export function serve(options: ServeOptions): { GET: SvelteKitHandler; POST: SvelteKitHandler; PUT: SvelteKitHandler } {
-  const answer = fetchRoutes(options, 'sveltekit');
+  const answer = fetchRoutes<SvelteKitEvent>(options, 'sveltekit', ({ platform }) => {
+    const { ctx, context } = (platform ?? {}) as { ctx?: unknown; context?: unknown };
+    return [ctx, context];
+  });
   return { GET: answer, POST: answer, PUT: answer };
 }

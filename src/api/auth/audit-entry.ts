@@ -48,7 +48,7 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
     summary: [
       summary,
-      ...loggedFields(ctx.request.body),
+      ...loggedFields(ctx.state.body),
       ...loggedSelection(path, ctx),
       ...matchedBy(data),
       ...eventsOf(path, data),
@@ -64,7 +64,7 @@ function loggedFields(body: unknown): string[] {
   });
 }
 
-function loggedSelection(path: string, { query, request: { body } }: RouteContext): string[] {
+function loggedSelection(path: string, { query, state: { body } }: RouteContext): string[] {
   if (!SELECTING.test(path)) return [];
   const given: Record<string, unknown> = { ...query, ...(typeof body === 'object' && body) };
   return LOGGED_SELECTION.flatMap((name) => {

@@ -24,6 +24,8 @@ export interface RequestState {
   /** Code of the error that the request was answered with. */
   errorCode: ErrorCode | undefined;
   boardRoute: BoardRoute | undefined;
+  /** The parsed JSON body; undefined: none, or it was not read yet. */
+  body: unknown;
 }
 
 interface ServiceContext extends DefaultContext {

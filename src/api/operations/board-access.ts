@@ -109,6 +109,6 @@ const LOGGED_FIELDS = ['concurrency', 'delay', 'priority', 'max', 'duration'];
 
 /** For example `concurrency 5`. */
 function loggedNumbers(ctx: Context): string[] {
-  const fields = (ctx.request.body ?? {}) as Record<string, unknown>;
+  const fields = (ctx.state.body ?? {}) as Record<string, unknown>;
   return LOGGED_FIELDS.flatMap((name) => (typeof fields[name] === 'number' ? [`${name} ${fields[name]}`] : []));
 }

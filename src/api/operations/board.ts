@@ -1,7 +1,6 @@
 /** Bull Board at /queues: the queues with their jobs, failures and retries. */
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Next } from 'koa';
-import { ServiceError } from '../../errors.ts';
 import type { PartitionQueues, QueueSet } from '../../jobs/queues/partition-queues.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
@@ -39,26 +38,6 @@ export async function boardPolicy(ctx: Context, next: Next): Promise<void> {
   if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(EXTERNAL_STYLE, '');
 }
 
-/** Translates the errors of the board's own body parser.
- *  @throws ServiceError body_too_large, body_not_json, body_invalid */
-export async function boardBodyErrors(_: Context, next: Next): Promise<void> {
-  try {
-    await next();
-  } catch (error) {
-    const {
-      status = 500,
-      type,
-      limit,
-      message,
-    } = error as Error & Partial<{ status: number; type: string; limit: number }>;
-    if (error instanceof ServiceError || status < 400 || status >= 500) throw error;
-    if (status === 413)
-      throw new ServiceError('body_too_large', { detail: `the limit is ${limit} bytes`, cause: error });
-    const isJson = type === 'entity.parse.failed' || error instanceof SyntaxError;
-    throw new ServiceError(isJson ? 'body_not_json' : 'body_invalid', { detail: message, cause: error });
-  }
-}
-
 /** Between the name of a group and that of a queue. */
 const DELIMITER = '.';
 /** Longer job data is truncated: a page has twenty jobs. */
@@ -78,10 +57,10 @@ export function board(queues: PartitionQueues): Middleware {
 
 /** With several partitions, the queues of each are a group. */
 async function loadBoard(sets: readonly QueueSet[]): Promise<Middleware> {
-  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+  const [{ createBullBoard }, { BullMQAdapter }, { BoardServer }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
-    import('@bull-board/koa'),
+    import('./board-server.ts'),
   ]);
   const isGrouped = sets.length > 1;
   const adapters = sets.flatMap(({ ingest, runs, timers }, n) => {
@@ -89,8 +68,7 @@ async function loadBoard(sets: readonly QueueSet[]): Promise<Middleware> {
     const options = isGrouped ? { prefix, delimiter: DELIMITER } : {};
     return [ingest, runs, timers].map((queue) => withTruncation(new BullMQAdapter(queue, options)));
   });
-  const serverAdapter = new KoaAdapter();
-  serverAdapter.setBasePath(BOARD_PATH);
+  const serverAdapter = new BoardServer(BOARD_PATH);
   createBullBoard({
     queues: adapters,
     serverAdapter,
@@ -102,7 +80,7 @@ async function loadBoard(sets: readonly QueueSet[]): Promise<Middleware> {
       },
     },
   });
-  return serverAdapter.registerPlugin();
+  return serverAdapter.middleware();
 }
 
 function withTruncation(adapter: BullMQAdapter): BullMQAdapter {

@@ -11,7 +11,7 @@ const CONTENT_TYPE = new RegExp(`^(?:${CONTENT_TYPES.join('|')})(?:; ?charset=ut
 const OWN_NAME = /^x-[a-z0-9-]{1,98}$/;
 /** Headers that start with x- and mean something to browsers or to proxies. */
 const MEANINGFUL =
-  /^x-(?:request-id|content-|frame-|xss-|webkit-|permitted-|dns-|download-|ua-|robots-|accel-|sendfile|lighttpd-|litespeed-|forwarded|original-|rewrite-|real-|http-|service-|powered-)/;
+  /^x-(?:request-id|content-|frame-|xss-|webkit-|permitted-|dns-|download-|ua-|robots-|accel-|sendfile|lighttpd-|litespeed-|forwarded|original-|rewrite-|real-|http-|service-|powered-|envoy-|reproxy-)/;
 const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
 /** HTTP allows them no body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);

@@ -81,7 +81,7 @@ function digestOfKey(ctx: RouteContext, { scope, path }: Route, key: string): st
 
 /** The dialect decides what a response means. */
 function digestOfRequest(ctx: RouteContext): string {
-  return digestOf(JSON.stringify([ctx.querystring, dialectOfRequest(ctx), ctx.request.body ?? null]));
+  return digestOf(JSON.stringify([ctx.querystring, dialectOfRequest(ctx), ctx.state.body ?? null]));
 }
 
 /** @throws ServiceError idempotency_key_in_use, idempotency_key_reused, idempotency_response_gone */

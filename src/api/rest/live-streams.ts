@@ -16,6 +16,8 @@ const RETRY_MS = 2_000;
 /** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 const MAX_CLIENTS = 1_000;
+/** Of one principal: nobody takes the place of all others. */
+const MAX_CLIENTS_OF_PRINCIPAL = 250;
 
 const HELLO_TEXT = 'event: hello\ndata: {}\n\n';
 const HELLO = new SharedPart(HELLO_TEXT);
@@ -24,6 +26,8 @@ const PING = new SharedPart(': ping\n\n');
 
 export interface StreamClient {
   env: string;
+  /** Kind and ID. */
+  principal: string;
   /** Whether the client also gets updates of the whole installation. */
   seesInstallation: boolean;
   /** Whether it gets the stream compressed. */
@@ -48,9 +52,11 @@ export class LiveStreams {
     feed.onGap(() => this.#sendAll(HELLO));
   }
 
-  /** undefined: there are too many clients, or the process shuts down. */
+  /** undefined: there are too many clients, of all or of the principal, or the process shuts down. */
   open(client: StreamClient): Readable | undefined {
     if (this.#closed || this.#clients.size >= MAX_CLIENTS) return undefined;
+    const own = [...this.#clients.values()].filter(({ principal }) => principal === client.principal);
+    if (own.length >= MAX_CLIENTS_OF_PRINCIPAL) return undefined;
     const stream = new PartStream({ gzip: client.gzip, maxBufferedBytes: MAX_BUFFERED_BYTES });
     const channels = [this.#channelOf(client.env), ...(client.seesInstallation ? [this.#installationChannel] : [])];
     this.#clients.set(stream, client);

@@ -1,7 +1,6 @@
 /** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit entry and the response. */
 import type { IncomingMessage } from 'node:http';
 import type { Next } from 'koa';
-import { type HttpMethodEnum, koaBody } from 'koa-body';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -13,8 +12,9 @@ import { auditEntryOf } from '../auth/audit-entry.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
-import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
+import { describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
+import { parseJson, readJson } from '../http/json-body.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
 import { answerOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
@@ -69,29 +69,10 @@ function isEmpty({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
 }
 
-function readJson(limitBytes: number): Middleware {
-  return koaBody({
-    // koa-body skips DELETE by default; a body with a field is an error there too.
-    parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'] as HttpMethodEnum[],
-    jsonLimit: limitBytes,
-    jsonStrict: false,
-    urlencoded: false,
-    text: false,
-    onError: (error) => {
-      throw bodyError(error, limitBytes) ?? new ServiceError('body_not_json', { detail: error.message, cause: error });
-    },
-  });
-}
-
 function readEvent(limitOf: (env: string) => EventLimit): Middleware {
   return async (ctx: Context, next: Next) => {
     const { bytes, remedy } = limitOf(environmentOf(ctx));
-    const text = (await readBody(ctx.req, bytes, remedy)).toString('utf8');
-    try {
-      if (text !== '') ctx.request.body = parseExact(text) as NonNullable<typeof ctx.request.body>;
-    } catch (error) {
-      throw new ServiceError('body_not_json', { detail: (error as Error).message, cause: error });
-    }
+    ctx.state.body = parseJson((await readBody(ctx.req, bytes, remedy)).toString('utf8'), parseExact);
     await next();
   };
 }
@@ -146,6 +127,6 @@ async function selectedEnvironment(ctx: Context, environments: Environments): Pr
   return name;
 }
 
-function bodyOf({ request: { body } }: Context, route: Route): unknown {
+function bodyOf({ state: { body } }: Context, route: Route): unknown {
   return route.body ? body || undefined : body || {};
 }

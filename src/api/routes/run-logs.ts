@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
-import type { RunLogs } from '../../store/runs/run-logs.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -11,7 +10,7 @@ import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 
 export interface RunLogRoutesDeps {
   runs: History['runs'];
-  runLogs: RunLogs;
+  runLogs: History['runLogs'];
 }
 
 const OUTSIDE = 'none';
@@ -39,7 +38,7 @@ export function runLogRoutes({ runs, runLogs }: RunLogRoutesDeps): Route[] {
       summary: "List a run's log",
       description:
         `In the order in which it came. Up to ${RUN_LOG_MAX_LINES} lines and ${RUN_LOG_MAX_BYTES} bytes of a run are kept, the oldest; ` +
-        '`metadata.dropped` has the number of the others. The log of an archived run is gone.',
+        '`metadata.dropped` has the number of the others.',
       params: z.object({ id: z.string() }),
       query,
       data: z.array(logLineSchema),

@@ -31,10 +31,12 @@ export function streamRoute({ principals, environments, liveStreams }: StreamRou
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
     const gzip = acceptsGzipStream(ctx);
+    const { kind, id, environment } = principalOf(ctx);
     const stream = liveStreams.open({
       gzip,
       env,
-      seesInstallation: principalOf(ctx).environment === undefined,
+      principal: `${kind}:${id}`,
+      seesInstallation: environment === undefined,
       isAllowed: () => isStillAllowed(ctx, principals),
     });
     if (!stream) {

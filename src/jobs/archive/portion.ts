@@ -110,7 +110,7 @@ async function ship(
     await shipments.ship({ events: eventRows, runs: runRows });
     const staying = new Set(await archivableRuns.free(env, due));
     for (const { id, at, status } of runRows) {
-      // The next round ships it again, with its new metadata.
+      // The next round ships it again, with its new metadata and log.
       if (staying.has(id)) shipped.kept.set(id, { id, status, queuedAt: at });
       else shipped.archived.add(id);
     }
@@ -122,14 +122,17 @@ async function ship(
     done += portion.count;
     due.push(...portion.due);
     for (const run of portion.kept) shipped.kept.set(run.id, run);
-    bytes += portion.due.reduce((sum, { fields, memos }) => sum + sizeOf(fields) + sizeOf(memos), 0);
+    bytes += portion.due.reduce(
+      (sum, { fields, memos, logs }) => sum + sizeOf(fields) + sizeOf(memos) + sizeOf(logs.lines),
+      0,
+    );
     if (done < runs.length && (due.length >= RUNS_AT_ONCE || bytes > RUN_BYTES)) await send([]);
   }
   await send(rows);
   return shipped;
 }
 
-function sizeOf(fields: Record<string, string>): number {
+function sizeOf(fields: Record<string, string> | string[]): number {
   return Object.values(fields).reduce((sum, text) => sum + text.length, 0);
 }
 

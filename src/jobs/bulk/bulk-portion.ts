@@ -1,6 +1,6 @@
 /** One portion of a bulk action: selects the next runs, registers them, acts on them, and saves how far it is. When a worker dies at any point, the
- *  portion is repeated: cancelling twice changes nothing, a retry that has begun is not waiting any more, and a re-run has the ID that was
- *  registered. */
+ *  portion is repeated: cancelling twice changes nothing, a run that waited for its retry when it was registered and no longer does was retried, and a
+ *  re-run has the ID that was registered. */
 
 import { ServiceError } from '../../errors.ts';
 import type {
@@ -29,7 +29,6 @@ const REASONS_OF_ERRORS = [
   'function_archived',
   'event_gone',
   'run_active',
-  'run_not_waiting',
 ] as const satisfies readonly BulkSkipReason[];
 
 export interface BulkPortionDeps {
@@ -37,7 +36,7 @@ export interface BulkPortionDeps {
   bulkResults: BulkResults;
   selectedRuns: SelectedRuns;
   transitions: Pick<RunTransitions, 'cancel'>;
-  retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'retryNow' | 'historyOf'>;
+  retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'historyOf'>;
 }
 
 /** @returns how long the next portion waits, in milliseconds */
@@ -64,8 +63,7 @@ async function registerPortion(action: BulkAction, deps: BulkPortionDeps): Promi
   const isAway = page.stoppedEarly === 'archive_unavailable';
   if (isAway && page.found.length === 0) throw new ServiceError('archive_unavailable');
   const runs = [];
-  for (const run of page.found)
-    runs.push(action.action === 'retry' ? await plannedRerun(action, run, deps) : { id: run.id });
+  for (const run of page.found) runs.push(await planned(action, run, deps));
   const portion: BulkPortion = { runs, ...(page.next && { next: page.next }) };
   const registered = await deps.bulkActions.change(selection.env, id, (current) => {
     if (current.status !== 'running' || current.portion || !isSame(current.position, position)) return undefined;
@@ -73,6 +71,13 @@ async function registerPortion(action: BulkAction, deps: BulkPortionDeps): Promi
     return { ...rest, portion };
   });
   return registered && portion;
+}
+
+async function planned(action: BulkAction, run: Run, deps: BulkPortionDeps): Promise<BulkPortion['runs'][number]> {
+  const { id } = run;
+  if (action.action === 'retry') return plannedRerun(action, run, deps);
+  if (action.action === 'retry_now' && !(await deps.retries.isWaiting(run))) return { id, skip: 'run_not_waiting' };
+  return { id };
 }
 
 async function plannedRerun(
@@ -128,6 +133,8 @@ async function actOnOne(
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
+    // It was waiting when it was registered.
+    if (code === 'run_not_waiting') return undefined;
     const reason = REASONS_OF_ERRORS.find((one) => one === code);
     if (reason) return reason;
     throw error;

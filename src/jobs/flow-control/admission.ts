@@ -139,12 +139,11 @@ export class Admission {
     { env, functionId, isKnown }: { env: string; functionId: string; isKnown: boolean },
     start: StartCalls,
   ): Promise<void> {
-    const { admissions, functions } = this.#deps;
-    const fn = (await functions.of(env)).find(functionId);
+    const { admissions } = this.#deps;
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
-      const changed = fn && this.#sameBacklog(fn, backlog, info);
+      const changed = await this.#presentInfo(backlog, info);
       if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
-      else if (isKnown) await this.#move(partition, backlog, start);
+      else if (isKnown) await this.#move(partition, backlog, info, start);
     }
   }
 
@@ -259,8 +258,10 @@ export class Admission {
     return frozen;
   }
 
-  /** What the backlog has to know now; undefined: its calls wait for other limits. */
-  #sameBacklog(fn: AppFunction, backlog: string, { e, v }: BacklogInfo): BacklogInfo | undefined {
+  /** What the backlog has to know now; undefined: its calls wait for other limits, or for none. */
+  async #presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
+    const fn = (await this.#deps.functions.of(e)).find(f);
+    if (!fn) return undefined;
     const keys = { values: v ?? {} };
     const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
     for (const kind of kinds) {
@@ -271,27 +272,32 @@ export class Admission {
   }
 
   /** Admits the calls of a backlog by the present configuration. Those that are left there twice for a moment are admitted once. */
-  async #move(partition: number, backlog: string, start: StartCalls): Promise<void> {
+  async #move(partition: number, backlog: string, info: BacklogInfo, start: StartCalls): Promise<void> {
     const { admissions } = this.#deps;
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
-      if (waiting.length === 0) return;
-      const env = backlog.slice(0, backlog.lastIndexOf(':'));
-      const moved = waiting.map(({ entry }) => ({ env, functionId: '', entry }));
-      const calls = await this.#waitingCalls(env, moved);
+      // Paused again, or deployed again: that is another check.
+      if (waiting.length === 0 || (await this.#presentInfo(backlog, info))) return;
+      const entries = waiting.map(({ entry }) => entry);
       // First: if this process dies in between, they are moved again. What has no limits any more is in no other place.
-      await start((await this.admit(calls)).map((call) => ({ ...call, hasWaited: true })));
-      const progress = await admissions.withdraw(
-        partition,
-        backlog,
-        waiting.map(({ entry }) => entry),
-      );
+      await start(await this.#admitWaiting(info.e, entries));
+      const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
+      if (await this.#presentInfo(backlog, info)) {
+        // Paused again meanwhile: jobs that have just become due were put aside behind the entries that are gone.
+        await start(await this.#admitWaiting(info.e, entries));
+        return;
+      }
     }
   }
 
-  async #waitingCalls(env: string, waiting: readonly AdmittedCall[]): Promise<CallToSchedule[]> {
-    const refs = waiting.flatMap(({ entry }) => callOfEntry(entry) ?? []);
+  async #admitWaiting(env: string, entries: readonly string[]): Promise<AdmittedCallToSchedule[]> {
+    const admitted = await this.admit(await this.#waitingCalls(env, entries));
+    return admitted.map((call) => ({ ...call, hasWaited: true }));
+  }
+
+  async #waitingCalls(env: string, entries: readonly string[]): Promise<CallToSchedule[]> {
+    const refs = entries.flatMap((entry) => callOfEntry(entry) ?? []);
     const runs = new Map(
       (await this.#deps.runs.readMany(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [run.id, run]),
     );

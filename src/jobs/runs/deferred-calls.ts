@@ -9,7 +9,7 @@ const DELAY_MIN_MS = 1_000;
  *  second… */
 const DISTANCE_MS = 10;
 /** …unless the last would be due later than this. */
-const DELAY_MAX_MS = 300_000;
+export const DELAY_MAX_MS = 300_000;
 /** Most jobs that one worker remembers: some 10 MB of IDs. */
 export const DEFERRED_MAX = 100_000;
 /** Apps that are checked for one that can use free capacity. */

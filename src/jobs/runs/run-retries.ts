@@ -84,6 +84,12 @@ export class RunRetries {
     return due.length === 0 ? undefined : Math.min(...due);
   }
 
+  /** Whether `retryNow` has anything to do. */
+  async isWaiting(run: Run): Promise<boolean> {
+    if (hasEnded(run)) return false;
+    return (await this.#delayedCalls(run, await this.#deps.history.steps.progress(run.env, run.id))).size > 0;
+  }
+
   /** Makes all delayed calls of the run due now. The number of attempts stays the same.
    *  @returns the run; undefined when there is no such run
    *  @throws ServiceError run_not_waiting */

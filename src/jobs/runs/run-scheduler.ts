@@ -17,6 +17,7 @@ import {
   toRunRef,
 } from '../queues/queues.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from './call-ref.ts';
+import { DELAY_MAX_MS } from './deferred-calls.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -178,10 +179,30 @@ export class RunScheduler {
     );
   }
 
-  /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. */
+  /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. One that was put aside has its entry in
+   *  a backlog afterwards, or is due: the worker that put it aside may have died before it looked again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
-    await this.#removeDead(callJobId(call.ref.runId, call.at, call.stepId));
-    await this.enqueueCall(call);
+    const jobId = jobIdOf(callRefOf(call));
+    const queue = this.#queueOf(jobId);
+    const state = await queue.getJobState(jobId);
+    if (!LIVE_STATES.has(state)) {
+      await queue.remove(jobId, { removeChildren: false });
+      return this.enqueueCall(call);
+    }
+    // For any other live job the worker that takes it asks for admission: a retry that is not due yet holds no permits.
+    if (state !== 'delayed' || !(await this.#isPutAside(callRefOf(call)))) return;
+    const ready = await this.#admission.admit([call]);
+    await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
+  }
+
+  /** Whether its first attempt was due once, and is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
+  async #isPutAside(call: CallRef): Promise<boolean> {
+    const now = Date.now();
+    const jobId = jobIdOf(call);
+    const dueAt = (await this.delayedCalls([call])).get(jobId) ?? 0;
+    if (dueAt <= now + DELAY_MAX_MS) return false;
+    const job = await this.#queueOf(jobId).getJob(jobId);
+    return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= now;
   }
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {

@@ -12,7 +12,6 @@ export default {
     pattern: '^[^:|&\\s]+:\\S+$',
   },
   eventName: 'braintree/notification',
-  deliveryId: 'form:bt_signature',
   setup: [
     'Open the Control Panel → API → Webhooks and create a webhook.',
     'Destination URL: {url}',

@@ -5,6 +5,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { SEGMENT_LENGTHS_MS } from './keys.ts';
 import { RUN_FIELDS } from './run-fields.ts';
+import { type StoredRunLog, storedRunLog } from './run-log-fields.ts';
 
 /** A run that is not archived now. */
 export interface KeptRun {
@@ -25,6 +26,9 @@ export interface RunContents {
   metadata: Record<string, string>;
   /** By which a later change of the metadata shows. */
   metadataDigest: string;
+  logs: StoredRunLog;
+  /** Batches of the log, by which a later one shows; '': there is no log. */
+  logBatches: string;
 }
 
 /** What was read of runs. */
@@ -55,6 +59,7 @@ type ReadRun = [
   history?: string[],
   metadata?: string[],
   metadataDigest?: string,
+  logs?: string[],
 ];
 
 export class ArchivableRuns {
@@ -80,7 +85,7 @@ export class ArchivableRuns {
     const portion: RunPortion = { count: found.length, due: [], kept: [] };
     for (const [
       i,
-      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = [], metadataDigest = ''],
+      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = [], metadataDigest = '', logs = []],
     ] of found.entries()) {
       const { id } = some[i] as { id: string };
       if (status === undefined) continue;
@@ -89,12 +94,14 @@ export class ArchivableRuns {
         continue;
       }
       const maps = { fields: fromFlat(fields), memos: fromFlat(memos), metadata: fromFlat(metadata) };
-      portion.due.push({ env, id, ...maps, stack, history, metadataDigest });
+      const log = fromFlat(logs);
+      const ofLog = { logs: storedRunLog(log), logBatches: log.m ?? '' };
+      portion.due.push({ env, id, ...maps, stack, history, metadataDigest, ...ofLog });
     }
     return portion;
   }
 
-  /** Removes runs that are archived, unless their metadata has changed since they were read.
+  /** Removes runs that are archived, unless their metadata or their log has changed since they were read.
    *  @returns IDs of those that stay */
   async free(env: string, runs: readonly RunContents[]): Promise<string[]> {
     const staying: string[] = [];
@@ -107,7 +114,7 @@ export class ArchivableRuns {
       const prefix = this.#keys.of(first.id).run(env, '');
       for (let start = 0; start < ofIndex.length; start += FREED_AT_ONCE) {
         const some = ofIndex.slice(start, start + FREED_AT_ONCE);
-        const args = some.flatMap(({ id, metadataDigest }) => [id, metadataDigest]);
+        const args = some.flatMap(({ id, metadataDigest, logBatches }) => [id, metadataDigest, logBatches]);
         staying.push(...((await this.#redis.freeRuns(index, prefix, ...args)) as string[]));
       }
     }

@@ -1,12 +1,9 @@
-/** Logs of runs: one hash per run, made with the first line. Its fields: `<number>` → line, as JSON; `n` and `b`, the number of lines and their
- *  bytes; `d`, the lines that were left out; `w` and `c`, since when requests are counted, and how many came; `m` and
- *  `i:<batch>`, the batches that were stored. */
+/** Logs of runs: one hash per run, made with the first line (run-log-fields.ts). */
 import {
   LOG_BATCHES_MAX,
   LOG_RATE_MAX,
   LOG_RATE_WINDOW_MS,
   type LogBatch,
-  type LogLine,
   linesOf,
   RUN_LOG_MAX_BYTES,
   RUN_LOG_MAX_LINES,
@@ -15,6 +12,7 @@ import {
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
+import { storedRunLog, toRunLog } from './run-log-fields.ts';
 
 export interface AppendedTo {
   functionId: string;
@@ -50,12 +48,6 @@ export class RunLogs {
   }
 
   async read(env: string, runId: string): Promise<RunLog> {
-    const fields = await this.#redis.hgetall(this.#keys.of(runId).logs(env, runId));
-    const lines: LogLine[] = [];
-    for (let i = 0; i < Number(fields.n ?? 0); i++) {
-      const text = fields[i];
-      if (text !== undefined) lines.push(JSON.parse(text) as LogLine);
-    }
-    return { lines, dropped: Number(fields.d ?? 0) };
+    return toRunLog(storedRunLog(await this.#redis.hgetall(this.#keys.of(runId).logs(env, runId))));
   }
 }

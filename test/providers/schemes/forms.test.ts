@@ -73,6 +73,15 @@ describe('the verification scheme twilio', () => {
     }
   });
 
+  it('a signed form in a body that is read as JSON does not verify', async () => {
+    // Whoever chooses the text of a message chooses where the JSON begins.
+    const fields = { AccountSid: 'AC1', Body: 'x"}{"SmsStatus":["failed"],"z":"', From: '+49' };
+    const body = '{"SmsStatus":["failed"],"z":"From%2B49&AccountSidAC1Bodyx"}';
+    expect(contentOf(body)).to.equal(contentOf(formOf(fields)));
+    expect(JSON.parse(body).SmsStatus).to.deep.equal(['failed']);
+    expect(await resultOf(verifier, { ...signed(fields), body })).to.equal('body_malformed');
+  });
+
   it('no form with another value, field or character verifies', async () => {
     const fields = { Body: 'Paid 49', From: '+4917612345678', MessageSid: 'SM1' };
     const request = signed(fields);
@@ -113,13 +122,30 @@ describe('the verification scheme braintree', () => {
 
   it('tells what is missing or malformed', async () => {
     expect(await resultOf(verifier, { body: '' })).to.equal('signature_missing');
-    expect(await resultOf(verifier, { body: '{"bt_signature":"x"}' })).to.equal('signature_missing');
+    expect(await resultOf(verifier, { body: '{"bt_signature":"x"}' })).to.equal('body_malformed');
     expect(await result({ bt_payload: '' })).to.equal('body_malformed');
     expect(await result({ bt_payload: '<xml/>' })).to.equal('body_malformed');
     expect(await result({ bt_signature: 'public_key' })).to.equal('signature_malformed');
     expect(await result({ bt_signature: 'public_key|123' })).to.equal('signature_malformed');
     expect(await result({ bt_signature: `other|${'0'.repeat(40)}` })).to.equal('signature_mismatch');
     expect(await result({ bt_signature: 'x|y&'.repeat(10_000) })).to.equal('signature_mismatch');
+  });
+
+  it('a signed form inside of JSON or of a multipart body does not verify', async () => {
+    const form = formOf(genuine);
+    const json = `{"x":"&${form}&","bt_payload":["Zm9yZ2Vk"]}`;
+    expect(JSON.parse(json).bt_payload).to.deep.equal(['Zm9yZ2Vk']);
+    const part = '--b\r\nContent-Disposition: form-data; name="bt_payload"\r\n\r\nZm9yZ2Vk\r\n--b--\r\n';
+    for (const [type, body] of [
+      ['application/x-www-form-urlencoded', json],
+      ['application/json', json],
+      ['', json],
+      ['multipart/form-data; boundary=b', `${part}&${form}`],
+      ['Multipart/Form-Data; boundary=b', `${part}&${form}`],
+    ] as const) {
+      const headers = type === '' ? {} : { 'content-type': type };
+      expect(await resultOf(verifier, { headers, body }), type).to.equal('body_malformed');
+    }
   });
 
   it('refuses secrets that are no key pair', () => {

@@ -41,4 +41,19 @@ type WireError struct {
 	Data  json.RawMessage `json:"data,omitempty"`
 	// Code is a text or a number.
 	Code json.RawMessage `json:"code,omitempty"`
+	// Source never comes back.
+	Source *Source `json:"source,omitempty"`
+}
+
+// Source is the line of code at which an error came about, with its neighbors.
+type Source struct {
+	File  string       `json:"file"`
+	Line  int          `json:"line"`
+	Lines []SourceLine `json:"lines"`
+}
+
+// SourceLine is one of them.
+type SourceLine struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }

@@ -77,7 +77,7 @@ def _level_name(level: int) -> str:
 def _fields(given: Mapping[str, Any], room: int) -> dict[str, Any]:
     try:
         kept = cast("dict[str, Any]", _bounded(given, _MAX_DEPTH, [_MAX_ENTRIES]))
-        return kept if len(write(kept)) <= room else {"…": "too large"}
+        return kept if not kept or len(write(kept)) <= room else {"…": "too large"}
     except Exception:
         return {}
 

@@ -6,6 +6,7 @@ Written once, for async code; the plain twin runs the same on tools that are fin
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import reduce
 from typing import Any, Protocol, cast
@@ -35,6 +36,7 @@ class _Tools(Protocol):
     """Steps, and a parallel that takes branches of an interpreter."""
 
     step: Any
+    logger: Any
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any: ...
 
@@ -45,7 +47,7 @@ class _Tools(Protocol):
 
 class _AsyncTools:
     def __init__(self, ctx: Context) -> None:
-        self.step = ctx.step
+        self.step, self.logger = ctx.step, ctx.logger
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
         return await self.step.parallel(branches)
@@ -59,7 +61,7 @@ class _AsyncTools:
 
 class _PlainTools:
     def __init__(self, ctx: SyncContext) -> None:
-        self.step = ctx.step
+        self.step, self.logger = ctx.step, ctx.logger
 
     async def parallel(self, branches: list[Callable[[], Coroutine[Any, Any, Any]]]) -> Any:
         return self.step.parallel([lambda branch=branch: _finish(branch()) for branch in branches])
@@ -133,6 +135,9 @@ async def _execute(statement: dict[str, Any], variables: Variables, tools: _Tool
             only(statement, ("when", "then", "else"))
             chosen = "else" if _look_up(statement["when"], variables) is None else "then"
             return await _run(statement.get(chosen, []), variables, tools)
+        case "log":
+            _log(statement, tools.logger)
+            return None
         case "parallel":
             only(statement, ("parallel", "as"))
             branches = [_branch(branch, variables, tools) for branch in statement["parallel"]]
@@ -141,7 +146,7 @@ async def _execute(statement: dict[str, Any], variables: Variables, tools: _Tool
             only(statement, ("race", "as"))
             result = await tools.race([_branch(branch, variables, tools) for branch in statement["race"]])
         case _:
-            result = _as_json(await tools.result(_call(statement, variables, tools.step)))
+            result = _as_json(await tools.result(_call(statement, variables, tools)))
             if "send_event" in statement:
                 result = {"ids": result}
     if "as" in statement:
@@ -157,16 +162,17 @@ def _branch(program: Program, variables: Variables, tools: _Tools) -> Callable[[
     return run
 
 
-def _call(statement: dict[str, Any], variables: Variables, step: Any) -> Any:
+def _call(statement: dict[str, Any], variables: Variables, tools: _Tools) -> Any:
     kind, step_id = next(iter(statement.items()))
+    step = tools.step
 
     def reads(*fields: str) -> None:
         only(statement, (kind, *fields, "as"))
 
     match kind:
         case "run":
-            reads("gives", "throws")
-            return step.run(step_id, _body, statement, variables)
+            reads("gives", "throws", "logs")
+            return step.run(step_id, _body, statement, variables, tools.logger)
         case "sleep":
             reads("for")
             return step.sleep(step_id, _length(statement["for"]))
@@ -218,7 +224,28 @@ def _length(given: Any) -> Any:
     return given / 1_000 if isinstance(given, int | float) else given
 
 
-def _body(statement: dict[str, Any], variables: Variables) -> Any:
+def _log(statement: dict[str, Any], logger: Any) -> None:
+    only(statement, ("log", "message", "fields", "times"))
+    level = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+    message, fields = _with_long_texts(statement["message"]), _with_long_texts(statement.get("fields"))
+    for _ in range(statement.get("times", 1)):
+        logger.log(level[statement["log"]], message, extra=fields)
+
+
+def _with_long_texts(given: Any) -> Any:
+    """`{"of": "x", "length": 10000}`, wherever it stands."""
+    if isinstance(given, list):
+        return [_with_long_texts(item) for item in given]
+    if not isinstance(given, dict):
+        return given
+    if "of" in given:
+        return given["of"] * given["length"]
+    return {key: _with_long_texts(item) for key, item in given.items()}
+
+
+def _body(statement: dict[str, Any], variables: Variables, logger: Any) -> Any:
+    for line in statement.get("logs", []):
+        _log(line, logger)
     if "throws" in statement:
         raise _error_of(statement["throws"])
     return _resolve(statement.get("gives"), variables)

@@ -13,6 +13,7 @@ from .settings import Flavour
 from .stages import Stages
 from .topics import pure
 from .topics.encryption import FIELDS, check_encryption
+from .topics.logs import check_logs
 from .topics.sends import check_sends
 from .topics.served import check_registration, check_replay, check_serving
 from .topics.validation import check_validation
@@ -54,6 +55,7 @@ ADAPTERS = {
     "replay": Adapter(
         check_replay, ("program", "call", "replies", "requests", "answer"), both=True, passes_over=("meaning",)
     ),
+    "logs": Adapter(check_logs, ("program", "call", "environment", "replies", "answer", "batch", "tries"), both=True),
     "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }
 

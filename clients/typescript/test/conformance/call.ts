@@ -12,6 +12,8 @@ export interface CallCase {
   step_id?: string;
   run_id?: string;
   disable_immediate_execution?: boolean;
+  /** Of the topic logs. */
+  logs?: boolean;
 }
 
 const EVENT = { name: 'order/paid', data: { total: 3 }, id: 'evt-1', ts: 1_767_225_600_000 };
@@ -22,7 +24,7 @@ export function requestOf({
   step_id,
   ...ctx
 }: CallCase): RequestCase {
-  only(ctx, ['attempt', 'max_attempts', 'run_id', 'disable_immediate_execution']);
+  only(ctx, ['attempt', 'max_attempts', 'run_id', 'disable_immediate_execution', 'logs']);
   const stepId = step_id === undefined ? 'step' : hashStepId(step_id);
   const memos = Object.entries(steps).map(([name, memo]) => [hashStepId(name), memo]);
   return {

@@ -12,24 +12,25 @@ type Variables = Record<string, unknown>;
 /** The result of a `return`; undefined: the program ran to its last statement. */
 type Return = { value: unknown } | undefined;
 
-type Step = FunctionContext['step'];
+/** What a program uses of the context. */
+type Tools = Pick<FunctionContext, 'step' | 'logger'>;
 
 export async function runProgram(program: Program, context: FunctionContext & { error?: Error }): Promise<unknown> {
-  const { event, attempt, maxAttempts, runId, step, error } = context;
+  const { event, attempt, maxAttempts, runId, error } = context;
   const variables: Variables = { event, attempt, max_attempts: maxAttempts, run_id: runId };
   if (error) variables.error = describe(error);
-  return (await run(program, variables, step))?.value ?? null;
+  return (await run(program, variables, context))?.value ?? null;
 }
 
-async function run(program: Program, variables: Variables, step: Step): Promise<Return> {
+async function run(program: Program, variables: Variables, tools: Tools): Promise<Return> {
   for (const statement of program) {
-    const end = await execute(statement, variables, step);
+    const end = await execute(statement, variables, tools);
     if (end) return end;
   }
   return undefined;
 }
 
-async function execute(statement: Statement, variables: Variables, step: Step): Promise<Return> {
+async function execute(statement: Statement, variables: Variables, tools: Tools): Promise<Return> {
   const value = (given: unknown) => resolve(given, variables);
   if ('return' in statement) {
     only(statement, ['return']);
@@ -42,29 +43,50 @@ async function execute(statement: Statement, variables: Variables, step: Step): 
   if ('try' in statement) {
     only(statement, ['try', 'catch']);
     try {
-      return await run(statement.try, variables, step);
+      return await run(statement.try, variables, tools);
     } catch (error) {
-      return run(statement.catch, Object.assign(variables, { error: describe(error as Error) }), step);
+      return run(statement.catch, Object.assign(variables, { error: describe(error as Error) }), tools);
     }
   }
   if ('when' in statement) {
     only(statement, ['when', 'then', 'else']);
     const chosen = (value({ $: statement.when }) ?? null) === null ? statement.else : statement.then;
-    return run(chosen ?? [], variables, step);
+    return run(chosen ?? [], variables, tools);
   }
-  const result = (await toolOf(statement, variables, step)) ?? null;
+  if ('log' in statement) {
+    log(statement, tools);
+    return undefined;
+  }
+  const result = (await toolOf(statement, variables, tools)) ?? null;
   if (statement.as) variables[statement.as] = result;
   return undefined;
 }
 
-function toolOf(statement: Statement, variables: Variables, step: Step): Promise<unknown> {
+function log(statement: Statement, { logger }: Pick<Tools, 'logger'>): void {
+  only(statement, ['log', 'message', 'fields', 'times']);
+  const { log: level, message, fields, times = 1 } = statement;
+  const args = fields ? [withLongTexts(message), withLongTexts(fields)] : [withLongTexts(message)];
+  for (let n = 0; n < times; n++) logger[level as keyof typeof logger](...args);
+}
+
+/** `{"of": "x", "length": 10000}`, at any depth. */
+function withLongTexts(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map(withLongTexts);
+  if (given === null || typeof given !== 'object') return given;
+  if ('of' in given && 'length' in given) return String(given.of).repeat(Number(given.length));
+  return Object.fromEntries(Object.entries(given).map(([key, entry]) => [key, withLongTexts(entry)]));
+}
+
+function toolOf(statement: Statement, variables: Variables, tools: Tools): Promise<unknown> {
+  const { step } = tools;
   const value = (given: unknown) => resolve(given, variables);
   const reads = (...fields: string[]) => only(statement, [...fields, 'as']);
   const [kind] = Object.keys(statement);
   switch (kind) {
     case 'run':
-      reads('run', 'gives', 'throws');
+      reads('run', 'gives', 'throws', 'logs');
       return step.run(statement.run, () => {
+        for (const line of statement.logs ?? []) log(line, tools);
         if (statement.throws) throw errorOf(statement.throws);
         return value(statement.gives);
       });
@@ -113,13 +135,13 @@ function toolOf(statement: Statement, variables: Variables, step: Step): Promise
       reads('race');
       return step.race(
         statement.race.map(
-          (branch: Program) => async () => (await run(branch, { ...variables }, step))?.value ?? null,
+          (branch: Program) => async () => (await run(branch, { ...variables }, tools))?.value ?? null,
         ) as (() => Promise<unknown>)[],
       );
     case 'parallel':
       reads('parallel');
       return Promise.all(
-        statement.parallel.map(async (branch: Program) => (await run(branch, { ...variables }, step))?.value ?? null),
+        statement.parallel.map(async (branch: Program) => (await run(branch, { ...variables }, tools))?.value ?? null),
       );
     default:
       throw new Error(`A program has a statement that is not known here: ${kind}`);

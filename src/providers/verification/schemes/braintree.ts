@@ -17,6 +17,7 @@ interface ApiKey {
 export function braintreeVerifier(secrets: readonly string[]): Verifier {
   const keys = secrets.map(keyOf);
   return ({ form }) => {
+    if (!form) return failed('body_malformed', 'the body is not a form');
     const text = form.get('bt_signature');
     const payload = form.get('bt_payload');
     if (!text) return failed('signature_missing', 'the form field bt_signature has no signature');

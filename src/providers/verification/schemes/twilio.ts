@@ -22,7 +22,11 @@ export function twilioVerifier(secrets: readonly string[]): Verifier {
       );
     }
     const bodyHash = request.query.get(BODY_HASH);
-    const secretIndex = matching(keys, given, request, bodyHash === null ? sortedFields(request.form) : '');
+    const fields = bodyHash === null ? request.form && sortedFields(request.form) : '';
+    if (fields === undefined) {
+      return failed('body_malformed', `the body is not a form, and the query string has no ${BODY_HASH}`);
+    }
+    const secretIndex = matching(keys, given, request, fields);
     if (secretIndex === -1) {
       return failed(
         'signature_mismatch',

@@ -1,16 +1,17 @@
--- Removes ended runs that are archived, of one function and ending, unless their metadata has changed since it was read.
+-- Removes ended runs that are archived, of one function and ending, unless their metadata or their log has changed since they were read.
 -- KEYS: runs of the function that ended likewise (zset), what precedes the run ID in the key of a run
--- ARGV: for each run: its ID, the digest of its metadata (read-ended-runs.lua)
+-- ARGV: for each run: its ID, the digest of its metadata (read-ended-runs.lua), the number of batches in its log ('': it has none)
 -- Returns the IDs of those that stay.
 local index, prefix = unpack(KEYS)
 local staying = {}
-for i = 1, #ARGV, 2 do
-  local id, digest = ARGV[i], ARGV[i + 1]
+for i = 1, #ARGV, 3 do
+  local id, digest, batches = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local run = prefix .. id
   local metadata = redis.call('HGETALL', run .. SUFFIX_METADATA)
   local present = #metadata > 0 and redis.sha1hex(table.concat(metadata, '\n')) or ''
+  local is_changed = present ~= digest or (redis.call('HGET', run .. SUFFIX_LOGS, 'm') or '') ~= batches
   -- A run that is gone was removed by an earlier try.
-  if present ~= digest and redis.call('EXISTS', run) == 1 then
+  if is_changed and redis.call('EXISTS', run) == 1 then
     staying[#staying + 1] = id
   else
     redis.call('DEL', run, run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_HISTORY, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS)

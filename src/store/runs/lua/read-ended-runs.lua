@@ -2,7 +2,7 @@
 -- KEYS: what precedes the run ID in the key of a run
 -- ARGV: time (ms), bytes after which no further run is read, then for each run: its ID, the event ID
 -- Returns for each run until then: {} if it is not there; {its status, the time of its creation} if it may not be archived; otherwise {its status, the
--- time of its creation, its fields, memos, stack, history, metadata, a digest of the metadata}.
+-- time of its creation, its fields, memos, stack, history, metadata, a digest of the metadata, fields of its log}.
 local prefix = KEYS[1]
 local before, bytes_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 local FIRST_RUN = 3
@@ -23,6 +23,10 @@ for i = FIRST_RUN, #ARGV, 2 do
     runs[#runs + 1] = { status, queued_at }
   else
     local metadata = redis.call('HGETALL', run .. SUFFIX_METADATA)
+    local logs = redis.call('HGETALL', run .. SUFFIX_LOGS)
+    if #logs > 0 then
+      bytes = bytes + redis.call('HGET', run .. SUFFIX_LOGS, 'b')
+    end
     bytes = bytes + redis.call('HSTRLEN', run, FIELD_OUTPUT) + tonumber(memo_bytes or 0)
     runs[#runs + 1] = {
       status,
@@ -33,6 +37,7 @@ for i = FIRST_RUN, #ARGV, 2 do
       redis.call('LRANGE', run .. SUFFIX_HISTORY, 0, -1),
       metadata,
       #metadata > 0 and redis.sha1hex(table.concat(metadata, '\n')) or '',
+      logs,
     }
   end
 end

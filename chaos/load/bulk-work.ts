@@ -1,0 +1,76 @@
+/** Bulk actions while faults are injected: finished runs are re-run, and runs that sleep are cancelled. */
+import { setTimeout } from 'node:timers/promises';
+import type { Service } from '../service.ts';
+
+export const RERUN = 'chaos/bulk';
+/** Its runs sleep until they are cancelled. */
+export const SLEEPER = 'chaos/sleeper';
+export const RERUN_FUNCTION = 'chaos-typescript-bulk';
+export const SLEEPER_FUNCTION = 'chaos-typescript-sleeper';
+export const BULK_PATH = '/v1/runs/bulk';
+
+const EVERY_MS = 5_000;
+const TICK_MS = 200;
+const RUNS_AT_ONCE = 100;
+/** Re-runs per second: an action takes some seconds, so that faults hit it. */
+const RATE = 8;
+
+export interface BulkRun {
+  run_id: string;
+  status: string;
+  retry_of: string | null;
+  cancel_reason: { id: string } | null;
+}
+
+export interface BulkActionView {
+  id: string;
+  action: string;
+  status: string;
+  progress: { done: number; skipped: Record<string, number> };
+}
+
+export class BulkWork {
+  /** As they were last seen, by ID; the service keeps a limited number. */
+  readonly actions = new Map<string, BulkActionView>();
+  readonly #service: Service;
+  readonly #rerun = new Set<string>();
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** @param isSending while false, nothing is re-run any more */
+  async keepWorking(isSending: () => boolean, isOver: () => boolean): Promise<void> {
+    for (let lastMs = performance.now(); !isOver(); await setTimeout(TICK_MS)) {
+      if (performance.now() - lastMs < EVERY_MS) continue;
+      if (isSending()) await this.#rerunFinished();
+      await this.#begin({ action: 'cancel', filter: { function_id: SLEEPER_FUNCTION } });
+      await this.look();
+      lastMs = performance.now();
+    }
+  }
+
+  /** @returns whether all actions are over */
+  async look(): Promise<boolean> {
+    const all = await this.#service.list<BulkActionView>(`${BULK_PATH}?limit=100`);
+    for (const one of all) this.actions.set(one.id, one);
+    return all.every(({ status }) => status === 'done');
+  }
+
+  async #rerunFinished(): Promise<void> {
+    const path = `/v1/runs?function_id=${RERUN_FUNCTION}&status=Completed&limit=${RUNS_AT_ONCE}`;
+    const runs = (await this.#service.get<BulkRun[]>(path)) ?? [];
+    const ids = runs.flatMap(({ run_id, retry_of }) => (retry_of || this.#rerun.has(run_id) ? [] : [run_id]));
+    if (ids.length === 0) return;
+    if (await this.#begin({ action: 'retry', filter: { run_ids: ids }, rate: RATE }))
+      for (const id of ids) this.#rerun.add(id);
+  }
+
+  /** @returns false: the service is away, or has too many already; an answer may have been lost */
+  async #begin(body: object): Promise<boolean> {
+    return this.#service.post(BULK_PATH, body).then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,29 @@
+/** Work that goes on after an answer, on platforms that else stop the process with it. */
+import type { AppRequest } from './app-request.ts';
+
+interface Waiting {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+interface Globals {
+  [name: symbol]: { get?(): unknown } | undefined;
+  Netlify?: { context?: unknown };
+}
+
+/** Of the first of these that has it: contexts, as platforms and frameworks hand them to handlers. */
+export function waitUntilOf(...contexts: readonly unknown[]): AppRequest['waitUntil'] {
+  const found = contexts.find(isWaiting);
+  // As a method: Cloudflare's checks its object.
+  return found && ((work) => found.waitUntil(work));
+}
+
+/** Of Vercel and Netlify, and of Next.js elsewhere, which have it without a context. */
+export function waitUntilOfPlatform(): AppRequest['waitUntil'] {
+  const all = globalThis as Globals;
+  const contexts = ['@vercel/request-context', '@next/request-context'].map((name) => all[Symbol.for(name)]?.get?.());
+  return waitUntilOf(...contexts, all.Netlify?.context);
+}
+
+function isWaiting(context: unknown): context is Waiting {
+  return typeof (context as Partial<Waiting> | null | undefined)?.waitUntil === 'function';
+}
