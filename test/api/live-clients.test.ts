@@ -1,11 +1,13 @@
 import { expect } from 'chai';
+import type { LiveRunStates } from '../../src/api/rest/live-run-states.ts';
 import { LiveStreams } from '../../src/api/rest/live-streams.ts';
 import type { LiveFeed } from '../../src/store/telemetry/live-updates.ts';
 
 describe('Clients of the live stream', () => {
   it('of one principal are so few that all others get in', () => {
     const feed = { onGap() {}, subscribe: () => () => {} } as unknown as LiveFeed;
-    const liveStreams = new LiveStreams(feed, { addTo: async (_, updates) => updates } as never);
+    const runStates = { addTo: () => Promise.resolve([]) } as unknown as LiveRunStates;
+    const liveStreams = new LiveStreams(feed, runStates);
     const open = (principal: string) =>
       liveStreams.open({
         env: 'production',
