@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 /** Below those that systems give to who listens on port 0, so that nobody gets the port by chance before it is used. */
-const RANDOM_MIN = 20_000;
-const RANDOM_COUNT = 10_000;
+const RANDOM_MIN = 12_000;
+const RANDOM_COUNT = 20_000;
 const TRIES = 100;
 
 /** Whether the port of the loopback address is free. */
