@@ -3,6 +3,7 @@ package tidegate
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -61,12 +62,45 @@ func sourceOf(err error) *replay.Source {
 	return nil
 }
 
-// framesOf are those of a panic, or else of the innermost error that has some: that is where it began.
-func framesOf(err error) (frames []sourceFrame) {
-	var panicked *replay.Panic
-	if errors.As(err, &panicked) {
-		return framesIn(panicked.Stack)
+// stackOf is the stack of a panic, in this call or in a step that failed, or else the frames of the innermost error that
+// knows them, in the form of debug.Stack. It is empty for most errors of Go, which do not know where they came about.
+func stackOf(err error) string {
+	if stack := receivedStack(err); stack != "" {
+		return stack
 	}
+	var stack strings.Builder
+	for _, frame := range framesOfCallers(err) {
+		fmt.Fprintf(&stack, "%s()\n\t%s:%d\n", frame.function, frame.file, frame.line)
+	}
+	return stack.String()
+}
+
+// receivedStack is a stack that is text already.
+func receivedStack(err error) string {
+	var panicked *replay.Panic
+	var step *StepError
+	switch {
+	case errors.As(err, &panicked):
+		return panicked.Stack
+	case errors.As(err, &step):
+		return step.Stack
+	}
+	return ""
+}
+
+func framesOf(err error) []sourceFrame {
+	if stack := receivedStack(err); stack != "" {
+		return framesIn(stack)
+	}
+	return framesOfCallers(err)
+}
+
+// framesOfCallers are those of the innermost error that has some: that is where it began.
+func framesOfCallers(err error) (frames []sourceFrame) {
+	defer func() {
+		// An error's own method may panic: the error itself matters more.
+		_ = recover()
+	}()
 	var innermost []uintptr
 	for range maxErrorsWithin {
 		if err == nil {

@@ -15,6 +15,9 @@ import (
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
+// chargeID is the hashed ID of the step "charge".
+const chargeID = "5ea9c348e59fe73a4b15cb287e33e4546dcef782"
+
 type sentSource struct {
 	File  string
 	Line  int
@@ -25,7 +28,9 @@ type sentSource struct {
 }
 
 type sentError struct {
+	Name    string
 	Message string
+	Stack   string
 	Source  *sentSource
 }
 
@@ -115,6 +120,26 @@ func TestErrorsAreSentWithTheLineWhereTheyCameAbout(t *testing.T) {
 	}
 }
 
+func TestAStepThatFailedForGoodFailsTheRunWithItsOwnStackAndSource(t *testing.T) {
+	for title, c := range sourceCases {
+		t.Run(title, func(t *testing.T) {
+			own := callFailing(t, tidegate.ClientOpts{}, true, c.fail)
+			if c.line != "" && own.Stack == "" {
+				t.Fatalf("the step's error has no stack: %+v", own)
+			}
+			error := map[string]any{"name": own.Name, "message": own.Message, "stack": own.Stack}
+			steps, err := json.Marshal(map[string]any{chargeID: map[string]any{"error": error}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed := callWithSteps(t, tidegate.ClientOpts{}, true, c.fail, string(steps))
+			if failed.Stack != own.Stack || !reflect.DeepEqual(failed.Source, own.Source) {
+				t.Errorf("the step: %+v\nthe run: %+v", own, failed)
+			}
+		})
+	}
+}
+
 func TestErrorsAreSentWithoutSourceWhenTheClientIsToldSo(t *testing.T) {
 	if failed := callFailing(t, tidegate.ClientOpts{ErrorSource: tidegate.Ptr(false)}, false, panics); failed.Source != nil {
 		t.Errorf("got %+v", failed.Source)
@@ -138,6 +163,12 @@ func checkSource(t *testing.T, source *sentSource, line string) {
 // callFailing is the error of a call of a function, or of its step, as it is sent.
 func callFailing(t *testing.T, options tidegate.ClientOpts, inStep bool, fail func() error) sentError {
 	t.Helper()
+	return callWithSteps(t, options, inStep, fail, "{}")
+}
+
+// callWithSteps is the same with these memos. A function whose step has failed answers with the error of the run.
+func callWithSteps(t *testing.T, options tidegate.ClientOpts, inStep bool, fail func() error, steps string) sentError {
+	t.Helper()
 	options.AppID, options.Dev = "shop", tidegate.Ptr(true)
 	client := newClient(t, options)
 	run := func(ctx context.Context, _ tidegate.Input[map[string]any]) (any, error) {
@@ -150,11 +181,11 @@ func callFailing(t *testing.T, options tidegate.ClientOpts, inStep bool, fail fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := `{"event":{"name":"order/paid","data":{}},"steps":{},"ctx":{"run_id":"01RUN","stack":{"stack":[]}}}`
+	body := `{"event":{"name":"order/paid","data":{}},"steps":` + steps + `,"ctx":{"run_id":"01RUN","stack":{"stack":[]}}}`
 	request := tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn", Body: body}
 	answer := newApp(t, client, tidegate.ServeOpts{}, fn).Answer(t.Context(), request)
 	var failed sentError
-	if inStep {
+	if inStep && steps == "{}" {
 		var ops []struct{ Error sentError }
 		if err := json.Unmarshal(answer.Body, &ops); err != nil || len(ops) != 1 {
 			t.Fatalf("got %s", answer.Body)

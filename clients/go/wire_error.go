@@ -9,17 +9,15 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// describe writes an error as it travels. Only a panic has a stack: Go's errors have none.
+// describe writes an error as it travels.
 func describe(err error) *replay.WireError { return describeTo(err, maxCauses) }
 
 // describeTo describes at most so many causes.
 func describeTo(err error, causes int) *replay.WireError {
 	same, cause := level(err)
 	code, data := detailsOf(same)
-	wire := &replay.WireError{Name: nameOf(err), Message: err.Error(), Code: onTheWire(code), Data: onTheWire(data)}
-	var panicked *replay.Panic
-	if errors.As(err, &panicked) {
-		wire.Stack = panicked.Stack
+	wire := &replay.WireError{
+		Name: nameOf(err), Message: err.Error(), Stack: stackOf(err), Code: onTheWire(code), Data: onTheWire(data),
 	}
 	var given *CauseError
 	switch {

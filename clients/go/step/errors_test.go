@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,8 +20,11 @@ func (e *NoCardError) Error() string { return fmt.Sprint("card ", e.card) }
 // failing is the answer of a function that returns the error, without the stack.
 func failing(t *testing.T, err error) string {
 	t.Helper()
-	return call(t, func(context.Context, tidegate.Input[map[string]any]) (any, error) { return nil, err }, called{}).body
+	body := call(t, func(context.Context, tidegate.Input[map[string]any]) (any, error) { return nil, err }, called{}).body
+	return stackField.ReplaceAllString(body, "")
 }
+
+var stackField = regexp.MustCompile(`"stack":"(?:[^"\\]|\\.)*",`)
 
 func TestErrorsTravelWithWhatTheyHave(t *testing.T) {
 	refused := tidegate.Detailed(&NoCardError{7}, "E_CARD", map[string]int{"card": 7})
@@ -78,7 +82,7 @@ func TestAFailedStepReturnsWhatItsErrorHad(t *testing.T) {
 			if title == "" && (of.Name != "MoneyError" || of.Code != 402.0 || errors.Unwrap(of).Error() != "broke") {
 				t.Errorf("got %+v", of)
 			}
-			expect(t, "not caught, it travels on", a.body, strings.Replace(failure, `"stack":"s",`, "", 1))
+			expect(t, "not caught, it travels on", a.body, failure)
 		})
 	}
 }

@@ -37,6 +37,17 @@ def test_the_error_of_a_step_has_the_line_that_raised_it_with_its_neighbors() ->
     assert source["lines"][2]["line"] == source["line"]
 
 
+def test_a_step_that_failed_for_good_fails_the_run_with_its_own_stack_and_source() -> None:
+    client = Tidegate("shop", is_dev=True)
+    fn = failing(client, in_step=True)
+    _, ops = Caller(client)(fn)
+    error = ops[0]["error"]
+    status, failed = Caller(client)(fn, {"charge": {"error": {**error, "source": None}}})
+    assert status == 400
+    assert failed["stack"] == error["stack"]
+    assert failed["source"] == error["source"]
+
+
 def test_the_source_is_the_app_s_own_code_and_not_the_standard_library() -> None:
     client = Tidegate("shop", is_dev=True)
     status, error = Caller(client)(failing(client, in_step=False))

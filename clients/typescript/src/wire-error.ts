@@ -30,9 +30,11 @@ export function describeError(thrown: unknown, causes = MAX_CAUSES): ErrorOnTheW
   if (!(thrown instanceof Error)) {
     return { name: 'Error', message: typeof thrown === 'string' ? thrown : inspect(thrown) };
   }
-  const { name, message, stack } = thrown;
-  // The cause of a StepError is the error of the step itself.
-  const { cause, data, code } = ('stepId' in thrown ? (thrown.cause ?? thrown) : thrown) as Partial<ErrorOnTheWire>;
+  const { name, message } = thrown;
+  // The cause of a StepError is the error of the step itself: its stack leads to the code that failed.
+  const { stack, cause, data, code } = (
+    'stepId' in thrown ? (thrown.cause ?? thrown) : thrown
+  ) as Partial<ErrorOnTheWire>;
   const wire: ErrorOnTheWire = { name, message, stack };
   if (causes > 0 && (cause ?? null) !== null) wire.cause = describeCause(cause, causes - 1);
   const json = boundedJson(data);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ClientOptions, Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
 import { sourceOf } from '../src/error-source.ts';
+import { hashStepId } from '../src/steps/ids.ts';
 import { useCleanEnv, useServers } from './servers.ts';
 
 const FILE = 'clients/typescript/test/error-source.test.ts';
@@ -14,13 +15,13 @@ describe('The source of an error', () => {
   useCleanEnv();
   const { listen } = useServers();
 
-  async function call(inStep: boolean, options: Partial<ClientOptions> = {}) {
+  async function call(inStep: boolean, options: Partial<ClientOptions> = {}, steps: object = {}) {
     const client = new Tidegate({ id: 'shop', isDev: true, ...options });
     const fn = client.createFunction({ id: 'fn', triggers: { event: 'a' } }, ({ step }) =>
       inStep ? step.run('charge', refuse) : refuse(),
     );
     const url = await listen(serve({ client, functions: [fn] }));
-    const body = JSON.stringify({ ctx: { run_id: '01R' }, event: { name: 'a', data: {} }, steps: {} });
+    const body = JSON.stringify({ ctx: { run_id: '01R' }, event: { name: 'a', data: {} }, steps });
     const response = await fetch(`${url}?fnId=shop-fn&stepId=step`, { method: 'POST', body });
     return JSON.parse(await response.text());
   }
@@ -41,6 +42,13 @@ describe('The source of an error', () => {
   it('is that of a step too', async () => {
     const [{ error }] = await call(true);
     expect(error.source.lines[2].text).to.include("throw new Error('card refused')");
+  });
+
+  it('of a step that failed for good is that of the step, and so is the stack of the error that ends the run', async () => {
+    const [{ error }] = await call(true);
+    const failed = await call(true, {}, { [hashStepId('charge')]: { error } });
+    expect(failed.stack).to.equal(error.stack).and.to.include('refuse');
+    expect(failed.source).to.deep.equal(error.source);
   });
 
   it('is not sent if the client is told so', async () => {

@@ -23,7 +23,7 @@ def describe_error(thrown: BaseException) -> WireError:
     """Whatever was raised, described. A group of one error, as task groups make, is that error."""
     errors = list(_leaves(thrown))
     error = errors[0] if len(errors) == 1 else thrown
-    return _describe(error, "".join(traceback.format_exception(thrown)), _MAX_CAUSES)
+    return _describe(error, _stack_of(error) or "".join(traceback.format_exception(thrown)), _MAX_CAUSES)
 
 
 def with_source(error: WireError) -> WireError:
@@ -56,8 +56,13 @@ def _cause_of(error: BaseException) -> Any:
 def _describe_cause(cause: Any, causes: int) -> Any:
     if not isinstance(cause, BaseException):
         return _bounded(cause)
-    own_stack = cause.stack if isinstance(cause, RemoteError) else None
-    return _describe(cause, own_stack or "".join(traceback.format_exception(cause, chain=False)), causes)
+    return _describe(cause, _stack_of(cause) or "".join(traceback.format_exception(cause, chain=False)), causes)
+
+
+def _stack_of(error: BaseException) -> str | None:
+    """The stack that came with the error. A failed step's own leads to the code that raised it; the StepError's, to where the step is awaited."""
+    remote = error.__cause__ if isinstance(error, StepError) else error
+    return remote.stack if isinstance(remote, RemoteError) else None
 
 
 def _attribute(error: BaseException, name: str) -> Any:
