@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
+import { LONG_WAIT } from './long-wait.ts';
 import { OVER_LIMIT } from './over-limit.ts';
 
 const PATH = '/api/service';
@@ -73,6 +74,10 @@ const wait = client.createFunction({ id: 'wait', triggers: { event: 'chaos/wait'
   return { went: go !== null };
 });
 
+const longWait = client.createFunction({ id: 'long-wait', triggers: { event: LONG_WAIT } }, async ({ step }) => {
+  await step.waitForEvent('go', { event: 'chaos/go', timeout: '1h', if: 'event.data.key == async.data.key' });
+});
+
 const child = client.createFunction({ id: 'child', triggers: { event: 'chaos/child' } }, async ({ runId, step }) => {
   await step.run('a', () => report(runId, 'a'));
   return 'of the child';
@@ -93,7 +98,7 @@ const sleeper = client.createFunction({ id: 'sleeper', triggers: { event: 'chaos
   await step.sleep('until it is cancelled', '1h');
 });
 
-const functions = [plain, limited, hook, steps, flaky, wait, child, parent, bulk, sleeper];
+const functions = [plain, limited, hook, steps, flaky, wait, longWait, child, parent, bulk, sleeper];
 const server = createServer(serve({ client, functions, path: PATH }));
 server.listen(Number(process.env.PORT), '127.0.0.1', () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}` }));

@@ -6,6 +6,7 @@ import { buildGo } from '../../test/support/go.ts';
 import { type HostProgram, startHost } from '../../test/support/program.ts';
 import { installPython } from '../../test/support/python.ts';
 import { SECRETS, type ServiceMode } from '../service.ts';
+import { LONG_WAIT } from './long-wait.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HERE = import.meta.dirname;
@@ -21,6 +22,7 @@ export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/steps': ['steps'],
     'chaos/flaky': ['flaky'],
     'chaos/wait': ['wait'],
+    [LONG_WAIT]: ['long-wait'],
     'chaos/parent': ['parent'],
     'chaos/bulk': ['bulk'],
     'chaos/sleeper': ['sleeper'],

@@ -13,6 +13,9 @@ export interface ClusterContext extends ChaosContext {
 
 /** Keys that redis-cli moves at a time. The fewer, the longer is a partition with its keys on two nodes. */
 const SLOW_MOVE_KEYS = 2;
+/** A replica takes over 2.5 to 4.5 s after its primary stopped, with the node timeout of targets/cluster.ts. */
+const HANG_LEAST_MS = 3_500;
+const HANG_MOST_MS = 6_000;
 
 async function anyPrimary({ cluster, random }: ClusterContext): Promise<ClusterNode> {
   return random.pick(await cluster.primaries());
@@ -79,6 +82,22 @@ export const CLUSTER_FAULTS: readonly Fault<ClusterContext>[] = [
       const primary = await anyPrimary(context);
       cluster.pause(primary);
       await setTimeout(stopMs);
+      cluster.resume(primary);
+      await cluster.waitUntilHealthy();
+    },
+  },
+  {
+    name: 'hang-primary',
+    weight: 2,
+    excuses: true,
+    ends: 0,
+    run: async (context) => {
+      const { cluster, random, outages } = context;
+      const primary = await anyPrimary(context);
+      // It returns just before, just after or well after its replica has taken over.
+      const hangsUntil = performance.now() + random.between(HANG_LEAST_MS, HANG_MOST_MS);
+      cluster.pause(primary);
+      await outages.during(() => setTimeout(hangsUntil - performance.now()));
       cluster.resume(primary);
       await cluster.waitUntilHealthy();
     },

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { BEHAVIORS } from '../apps/hostile.ts';
+import { LONG_WAIT } from '../apps/long-wait.ts';
 import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
 import type { Timeline } from '../timeline.ts';
@@ -13,6 +14,8 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 const RETRY_MS = 300;
 const REPEATED_SHARE = 0.15;
 const GO_AFTER_MS = 700;
+/** Runs wait that long at most until faults are repaired. */
+const WAITS_WITHIN_MS = 60_000;
 const BATCH = 5;
 
 interface SentEvent {
@@ -30,6 +33,8 @@ interface Request {
   headers?: (body: string) => Record<string, string>;
   /** The right response is 401. */
   isForged?: boolean;
+  /** What follows the acknowledgement. */
+  then?: (ids: string[]) => Promise<void>;
 }
 
 export class Sender {
@@ -103,7 +108,24 @@ export class Sender {
       void setTimeout(GO_AFTER_MS).then(() => this.#begin(this.#identified([{ name: 'chaos/go', data: { key } }])));
       return this.#identified([{ name: 'chaos/wait', data: { key } }]);
     },
+    longWait: () => {
+      const key = this.#newId();
+      const then = ([id]: string[]) => this.#goWhenWaiting(id as string, key);
+      return { ...this.#identified([{ name: LONG_WAIT, data: { key } }]), then };
+    },
   };
+
+  /** Sends the awaited event once the run waits: then it must get it. */
+  async #goWhenWaiting(eventId: string, key: string): Promise<void> {
+    const givesUpAt = performance.now() + WAITS_WITHIN_MS;
+    const isWaiting = async () => {
+      const [run] = (await this.#service.get<{ run_id: string }[]>(`/v1/events/${eventId}/runs`)) ?? [];
+      const seen = run && (await this.#service.get<{ state: { kind: string } }>(`/v1/runs/${run.run_id}`));
+      return seen?.state.kind === 'waiting_for_event';
+    };
+    while (!(await isWaiting()) && performance.now() < givesUpAt) await setTimeout(GO_AFTER_MS);
+    this.#begin(this.#identified([{ name: 'chaos/go', data: { key } }]));
+  }
 
   #identified(events: SentEvent[]): Request {
     const [first] = events as [SentEvent];
@@ -138,6 +160,7 @@ export class Sender {
     const ids = await this.#untilAcknowledged(request, undefined);
     if (request.name === SIGNED) this.#signedWebhook.acknowledged++;
     if (repeats) await this.#untilAcknowledged(request, ids);
+    await request.then?.(ids);
   }
 
   async #untilAcknowledged(request: Request, before: string[] | undefined): Promise<string[]> {
@@ -200,6 +223,8 @@ interface Make {
   behavior(): Request;
   /** Sends the awaited event soon after. */
   wait(): Request;
+  /** Sends the awaited event once the run waits for it. */
+  longWait(): Request;
 }
 
 const KINDS: { weight: number; make(make: Make): Request }[] = [
@@ -210,6 +235,7 @@ const KINDS: { weight: number; make(make: Make): Request }[] = [
   { weight: 4, make: (make) => make.event('chaos/steps') },
   { weight: 2, make: (make) => make.event('chaos/flaky') },
   { weight: 2, make: (make) => make.wait() },
+  { weight: 2, make: (make) => make.longWait() },
   { weight: 2, make: (make) => make.event('chaos/parent') },
   { weight: 3, make: (make) => make.webhook() },
   { weight: 3, make: (make) => make.signed() },
