@@ -16,6 +16,7 @@ export const CATALOGUE = {
   credentials_invalid: [401, 'The credentials are missing or wrong'],
   email_taken: [409, 'A user with this email address already exists'],
   environment_archived: [403, 'The environment is archived'],
+  environment_changed: [409, 'The environment is no longer the one that the request was for'],
   environment_deleting: [409, 'The environment is being deleted'],
   environment_exists: [409, 'An environment with this name already exists'],
   environment_mismatch: [403, 'The key belongs to another environment'],

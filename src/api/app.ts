@@ -180,7 +180,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const { sessions, apiKeys } = store;
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
-  const mountDeps = { environments, auditLogger, idempotentResponses: store.idempotentResponses };
+  const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
   const accounts = new Accounts({
     users: store.users,
     sessions,

@@ -46,6 +46,13 @@ export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;
 }
 
+/** Whether a name still means the environment to which a request has proven its right: another one may have been made under it meanwhile.
+ *  @param proven undefined: there was none of this name; then it can only become a branch */
+export function isStill(proven: Environment | undefined, present: Environment | undefined): boolean {
+  if (proven === undefined) return present === undefined || present.kind === 'branch';
+  return proven.createdAt === present?.createdAt && proven.kind === present.kind;
+}
+
 /** Keeps the time of an earlier archiving. */
 export function archived(environment: Environment, nowMs: number): Environment {
   return { ...environment, archivedAt: environment.archivedAt ?? nowMs };

@@ -1,5 +1,4 @@
 /** Authenticates requests of apps by the signing key of their environment, and resolves that environment (docs/protocol.md). */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
@@ -9,6 +8,7 @@ import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { bearerOf } from '../auth/principals.ts';
+import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
 export interface AppGuardDeps {
@@ -21,11 +21,14 @@ export interface AppGuardDeps {
  *  @throws ServiceError credentials_invalid */
 export function appGuard({ dev, signingKeys, environments }: AppGuardDeps): Middleware {
   return async (ctx: Context, next: Next) => {
-    if (!dev && !(await hasSigningKey(ctx, signingKeys, environments))) {
+    const isProven = dev || bearerOf(ctx) !== undefined;
+    const environment = isProven ? await environments.findOrFetch(selectedName(ctx)) : undefined;
+    if (!dev && !(isProven && (await provesKeyOf(ctx, ownerOfName(environment), signingKeys)))) {
       throw new ServiceError('credentials_invalid', {
         detail: 'the app must have the signing key of its environment; all branch environments share one',
       });
     }
+    rememberProven(ctx, environment);
     await next();
   };
 }
@@ -44,33 +47,43 @@ export async function requireSigningKey(
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
 }
 
-/** The environment of a registration; production when the app names none. An unknown name creates a branch environment.
- *  @throws ServiceError registration_invalid, environment_archived, quota_exceeded */
-export async function environmentOfApp(
-  headers: IncomingHttpHeaders,
-  environments: Environments,
-  branchesMax: number,
-): Promise<string> {
-  const name = readHeader(headers, 'env');
-  if (!name) return PRODUCTION;
-  const environment = (await environments.findOrFetch(name)) ?? (await createBranch(name, environments, branchesMax));
+/** The environment of a registration that `appGuard` let in; production when the app names none. An unknown name creates a branch environment.
+ *  @throws ServiceError registration_invalid, environment_archived, environment_changed, quota_exceeded */
+export async function environmentOfApp(ctx: Context, environments: Environments, branchesMax: number): Promise<string> {
+  const name = selectedName(ctx);
+  const found = await environments.findOrFetch(name);
+  requireProven(ctx, found);
+  const environment = found ?? (await createBranch(name, environments, branchesMax));
+  // Somebody else may have been faster.
+  requireProven(ctx, environment);
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(name) });
   return name;
 }
 
-/** The environment whose data an app requests.
- *  @throws ServiceError environment_unknown */
-export async function existingEnvironment(headers: IncomingHttpHeaders, environments: Environments): Promise<string> {
-  const name = readHeader(headers, 'env') || PRODUCTION;
-  if (environmentNameSchema.safeParse(name).success && (await environments.findOrFetch(name))) return name;
+/** The environment whose data an app requests that `appGuard` let in.
+ *  @throws ServiceError environment_unknown, environment_changed */
+export async function existingEnvironment(ctx: Context, environments: Environments): Promise<string> {
+  const environment = await namedEnvironment(ctx, environments);
+  requireProven(ctx, environment);
+  return environment.name;
+}
+
+/** @throws ServiceError environment_unknown */
+export async function namedEnvironment(ctx: Context, environments: Environments): Promise<Environment> {
+  const name = selectedName(ctx);
+  const isName = environmentNameSchema.safeParse(name).success;
+  const environment = isName ? await environments.findOrFetch(name) : undefined;
+  if (environment) return environment;
   throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
 }
 
-async function hasSigningKey(ctx: Context, signingKeys: SigningKeys, environments: Environments): Promise<boolean> {
-  if (bearerOf(ctx) === undefined) return false;
-  const environment = await environments.findOrFetch(readHeader(ctx.req.headers, 'env') || PRODUCTION);
-  // An unknown environment can only become a branch.
-  return provesKeyOf(ctx, environment ? ownerOf(environment) : BRANCHES, signingKeys);
+function selectedName({ req }: Context): string {
+  return readHeader(req.headers, 'env') || PRODUCTION;
+}
+
+/** An unknown environment can only become a branch. */
+function ownerOfName(environment: Environment | undefined): string {
+  return environment ? ownerOf(environment) : BRANCHES;
 }
 
 async function provesKeyOf(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<boolean> {
@@ -89,5 +102,5 @@ async function createBranch(name: string, environments: Environments, branchesMa
   }
   const branch: Environment = { name, kind: 'branch', createdAt: Date.now() };
   await environments.create(branch, branchesMax);
-  return branch;
+  return environments.find(name) ?? branch;
 }

@@ -55,7 +55,7 @@ const responseSchema = z.looseObject({ result: z.unknown() });
 export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void {
   const guard = appGuard(deps);
   const { endpoints, environments, quotas, responseTokens, acceptor } = deps;
-  const envOf = ({ req }: Context) => environmentOfApp(req.headers, environments, quotas.branches);
+  const envOf = (ctx: Context) => environmentOfApp(ctx, environments, quotas.branches);
 
   const create = (kind: EndpointProtocol) => async (ctx: Context) => {
     deps.backpressure.admit();

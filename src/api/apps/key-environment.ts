@@ -5,19 +5,22 @@ import { provesKey } from '../../functions/signing.ts';
 import { sameSecret } from '../../model/auth/secret.ts';
 import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { bearerOf } from '../auth/principals.ts';
+import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import type { Context } from '../http/router.ts';
-import { type AppGuardDeps, existingEnvironment } from './app-requests.ts';
+import { type AppGuardDeps, namedEnvironment } from './app-requests.ts';
 
 const KEY_WORD = /^signkey-(\w+)-/;
 
-/** Requires `Authorization: Bearer <signing key>`, hashed or as it is: some SDKs send it so.
+/** Requires `Authorization: Bearer <signing key>`, hashed or as it is: some SDKs send it so. After the body, `confirmEnvironment` has to follow.
  *  @throws ServiceError credentials_invalid, environment_unknown */
 export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise<string> {
   const { dev, environments, signingKeys } = deps;
-  const named = readHeader(ctx.req.headers, 'env')
-    ? await existingEnvironment(ctx.req.headers, environments)
-    : undefined;
-  if (dev) return named ?? PRODUCTION;
+  const named = readHeader(ctx.req.headers, 'env') ? (await namedEnvironment(ctx, environments)).name : undefined;
+  const proven = (name: string) => {
+    rememberProven(ctx, environments.find(name));
+    return name;
+  };
+  if (dev) return proven(named ?? PRODUCTION);
   const bearer = bearerOf(ctx) ?? '';
   const candidates = bearer === '' ? [] : named === undefined ? namesOfKey(bearer, deps) : [named];
   for (const name of candidates) {
@@ -25,12 +28,22 @@ export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise
     const owner = name === PRODUCTION ? PRODUCTION : environment ? ownerOf(environment) : BRANCHES;
     const { current, fallback } = await signingKeys.latest(owner);
     if ([current, fallback].some((key) => key !== undefined && (provesKey(bearer, key) || sameSecret(bearer, key)))) {
-      return name;
+      return proven(name);
     }
   }
   throw new ServiceError('credentials_invalid', {
     detail: 'the app must have the signing key of its environment, and name a branch environment in the env header',
   });
+}
+
+/** @param name what `authenticateApp` returned before the body was read
+ *  @throws ServiceError environment_changed */
+export function confirmEnvironment(
+  ctx: Context,
+  name: string,
+  { environments }: Pick<AppGuardDeps, 'environments'>,
+): void {
+  requireProven(ctx, environments.find(name));
 }
 
 /** Environments that may have the key: its middle word is the environment's name, or anything where a setting provides the key. */

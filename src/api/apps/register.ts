@@ -6,6 +6,7 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { appNameIn } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
+import { isStillProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
@@ -36,7 +37,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
     try {
       const parsed = await registrar.parse(text, dialect);
-      const env = await environmentOfApp(ctx.req.headers, environments, quotas.branches);
+      const env = await environmentOfApp(ctx, environments, quotas.branches);
       const { modified, registered, refused } = await registrar.register(env, parsed, BY_APP);
       const problem = refusalOf(registered.length, refused);
       if (problem) throw problem;
@@ -51,7 +52,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
-      if (environments.find(env)) {
+      if (isStillProven(ctx, environments.find(env))) {
         const { message } = error as Error;
         await apps.recordSyncFailure(env, (app) => app.name === name, message, Date.now(), 'told', BY_APP);
       }

@@ -14,7 +14,7 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
   const { history, environments } = deps;
   const { runs, steps, events } = history;
   const guard = appGuard(deps);
-  const envOf = ({ req }: Context) => existingEnvironment(req.headers, environments);
+  const envOf = (ctx: Context) => existingEnvironment(ctx, environments);
 
   router.get('/v0/runs/:id/batch', guard, async (ctx) => {
     const { id } = ctx.params;

@@ -24,9 +24,9 @@ export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
     const { id } = ctx.params;
     // What is logged is worth less than events, for which the memory is needed.
     backpressure.admitRegistration();
-    const env = await existingEnvironment(ctx.req.headers, environments);
     if (!ID_PATTERN.test(id)) throw notFound(id);
     const batch = validate(logBatchSchema, await readJsonBody(ctx, LOG_BATCH_MAX_BYTES), 'field');
+    const env = await existingEnvironment(ctx, environments);
     const appended = await runLogs.append(env, id, batch, Date.now());
     if (appended === 'gone') throw notFound(id);
     if (appended === 'busy') {

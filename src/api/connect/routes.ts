@@ -41,7 +41,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
       throw gatewayClosing();
     }
     decode(await readBody(ctx.req, START_MAX_BYTES), StartRequest.decode);
-    const env = await environmentOfApp(ctx.req.headers, environments, branchesMax);
+    const env = await environmentOfApp(ctx, environments, branchesMax);
     if ((await connections.count(env, Date.now())) >= connectionsMax) {
       throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${connectionsMax}` });
     }
@@ -63,7 +63,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
   router.post('/v0/connect/flush', guard, async (ctx) => {
     const bytes = await readBody(ctx.req, FRAME_MAX_BYTES);
     const { requestId } = decode(bytes, Reply.decode);
-    const env = await existingEnvironment(ctx.req.headers, environments);
+    const env = await existingEnvironment(ctx, environments);
     await storeReply(env, requestId, bytes, calls);
     respond(ctx, FlushResponse.encode({ requestId }));
   });

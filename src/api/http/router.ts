@@ -4,6 +4,7 @@ import type KoaRouter from '@koa/router';
 import type { DefaultContext, Next, ParameterizedContext } from 'koa';
 import type { ErrorCode } from '../../errors.ts';
 import type { Principal } from '../../model/auth/access.ts';
+import type { Environment } from '../../model/environment.ts';
 
 /** The route of Bull Board that a request is for. */
 export interface BoardRoute {
@@ -21,6 +22,10 @@ export interface RequestState {
   hasNoPath: boolean;
   /** The authenticated principal; undefined: none, or authentication has not run yet. */
   principal: Principal | undefined;
+  /** What the name of the selected environment meant when the request proved its right to it (auth/proven-environment.ts). */
+  proven: { environment: Environment | undefined } | undefined;
+  /** The body was not there yet when access was checked. */
+  isBodyAwaited: boolean;
   /** Code of the error that the request was answered with. */
   errorCode: ErrorCode | undefined;
   boardRoute: BoardRoute | undefined;

@@ -51,7 +51,7 @@ const metadataSchema = z.object({
 /** Errors that every route of the API may return. */
 const COMMON: ErrorCode[] = ['credentials_invalid', 'access_denied', 'api_rate_exceeded', 'unavailable', 'internal'];
 const CHANGING: ErrorCode[] = ['origin_untrusted'];
-const WITH_ENVIRONMENT: ErrorCode[] = ['environment_unknown'];
+const WITH_ENVIRONMENT: ErrorCode[] = ['environment_unknown', 'environment_changed'];
 const WITH_INPUT: ErrorCode[] = ['input_invalid'];
 const WITH_BODY: ErrorCode[] = ['body_not_json', 'body_too_large', 'content_type_unsupported'];
 

@@ -30,6 +30,7 @@ const send: ZodOpenApiOperationObject = {
       'environment_missing',
       'environment_unknown',
       'environment_mismatch',
+      'environment_changed',
       'environment_archived',
       'ip_refused',
       'event_refused',

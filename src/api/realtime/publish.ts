@@ -16,7 +16,7 @@ import {
 import { nameSchema, RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
 import type { RealtimePublisher } from '../../store/realtime/channels.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
-import { authenticateApp } from '../apps/key-environment.ts';
+import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
 import { mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { mayTakeLonger } from '../http/request-deadline.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -54,6 +54,7 @@ export function publishRoutes(router: Router, deps: PublishDeps): void {
     if (mediaTypeOf(ctx.get('content-type')) === STREAM_TYPE) await publishStream(ctx, env, sources, deps);
     else {
       const json = dataJson((await readMessage(ctx.req, messageBytes)).toString('utf8'));
+      confirmEnvironment(ctx, env, deps);
       limits.admit(env, json.length, topics.length);
       const now = Date.now();
       await Promise.all(
@@ -66,7 +67,7 @@ export function publishRoutes(router: Router, deps: PublishDeps): void {
   router.post('/v1/realtime/publish/tee', async (ctx) => {
     const env = await authenticateApp(ctx, deps);
     const { channel } = parametersOf(ctx, teeQuerySchema);
-    await readStream(ctx.req, env, deps, (text) => publisher.publish(env, channel, RESPONSE_TOPIC, text));
+    await readStream(ctx, env, deps, (text) => publisher.publish(env, channel, RESPONSE_TOPIC, text));
     ctx.body = {};
   });
 }
@@ -81,20 +82,22 @@ async function publishStream(ctx: Context, env: string, sources: MessageSource[]
   deps.limits.admit(env, 0, sources.length);
   await send((source) => streamMessage('datastream-start', source, streamId, Date.now()));
   try {
-    await readStream(ctx.req, env, deps, (text) => send((source) => chunkMessage(source, streamId, text)));
+    await readStream(ctx, env, deps, (text) => send((source) => chunkMessage(source, streamId, text)));
   } finally {
     await send((source) => streamMessage('datastream-end', source, streamId, Date.now())).catch(() => undefined);
   }
 }
 
 /** Reads no faster than the environment may publish, and than Redis takes it.
- *  @throws ServiceError overloaded, body_invalid, content_encoding_unsupported */
+ *  @throws ServiceError overloaded, body_invalid, content_encoding_unsupported, environment_changed */
 async function readStream(
-  request: IncomingMessage,
+  ctx: Context,
   env: string,
-  { limits }: PublishDeps,
+  deps: PublishDeps,
   onText: (text: string) => Promise<void>,
 ): Promise<void> {
+  const { req: request } = ctx;
+  const { limits } = deps;
   rejectEncoding(request);
   const end = limits.openStream(env);
   mayTakeLonger(request);
@@ -103,6 +106,7 @@ async function readStream(
   const publish = async (text: string) => {
     if (text === '') return;
     for (let ms = limits.waitMs(env, text.length); ms > 0; ms = limits.waitMs(env, text.length)) await wait(ms);
+    confirmEnvironment(ctx, env, deps);
     await onText(text);
   };
   try {

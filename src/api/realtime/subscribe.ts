@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Subscription, SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
 import { tokenRequestSchema } from '../../model/realtime/topics.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
-import { authenticateApp } from '../apps/key-environment.ts';
+import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
 import { bearerOf } from '../auth/principals.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -29,6 +29,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
     const env = await authenticateApp(ctx, deps);
     const body = parseJson((await readBody(ctx.req, TOKEN_REQUEST_MAX_BYTES)).toString('utf8'));
     const topics = validate(tokenRequestSchema, body, 'field');
+    confirmEnvironment(ctx, env, deps);
     ctx.body = { jwt: tokens.sign({ env, topics }, Date.now() + tokenMs) };
   });
 

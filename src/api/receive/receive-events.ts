@@ -7,6 +7,7 @@ import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isStored } from '../../model/auth/event-key.ts';
+import { isStill } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
 import { rejectFarFuture, validateEvents } from '../../model/events/sent-event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
@@ -14,6 +15,7 @@ import { parseExact } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
+import { environmentChanged } from '../auth/proven-environment.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
@@ -46,8 +48,10 @@ export async function receiveEvents(
   const env = await (key === ANY_KEY
     ? environmentOfUnknownKey(selection, environments)
     : environmentOfKey(key.env, selection, environments));
+  const environment = environments.find(env);
   const limit = deps.eventLimits.ofKey(key, env);
   const body = await readBody(ctx.req, limit.bytes, limit.remedy);
+  if (!isStill(environment, environments.find(env))) throw environmentChanged();
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);

@@ -12,7 +12,8 @@ import type { EventLimit } from '../../store/environments/event-limits.ts';
 import { auditEntryOf } from '../auth/audit-entry.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
-import { principalOf } from '../auth/principals.ts';
+import { type Principals, principalOf } from '../auth/principals.ts';
+import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
@@ -27,6 +28,7 @@ const NO_FIELDS = z.strictObject({});
 
 export interface MountDeps {
   environments: Environments;
+  principals: Principals;
   auditLogger: AuditLogger;
   idempotentResponses: IdempotentResponses;
 }
@@ -34,8 +36,9 @@ export interface MountDeps {
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
   for (const route of routes) {
     const handlers = [
-      checkAccess(route),
+      checkAccess(route, deps),
       bodyReader(route),
+      ...(route.method === 'get' ? [] : [checkAccessAgain(route, deps)]),
       ...(route.method === 'post' ? [answerOnce(route, deps.idempotentResponses)] : []),
       (ctx: RouteContext) => serve(ctx, route, deps),
     ];
@@ -46,9 +49,22 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
 }
 
 /** Runs before anything of the request is read. */
-function checkAccess(route: Route): Middleware {
+function checkAccess(route: Route, { environments }: MountDeps): Middleware {
   return async (ctx, next) => {
     allow(ctx, route);
+    if (route.scope === 'environment') rememberProven(ctx, await environments.findOrFetch(environmentOf(ctx)));
+    ctx.state.isBodyAwaited = !ctx.req.complete;
+    await next();
+  };
+}
+
+/** Runs when the body is there. While a request waits for it, its session may end, or its key be revoked. */
+function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
+  return async (ctx, next) => {
+    if (ctx.state.isBodyAwaited) {
+      ctx.state.principal = await principals.of(ctx);
+      allow(ctx, route);
+    }
     await next();
   };
 }
@@ -131,11 +147,12 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
   }
 }
 
-/** @throws ServiceError environment_unknown, environment_deleting */
+/** @throws ServiceError environment_unknown, environment_changed, environment_deleting */
 async function selectedEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const name = environmentOf(ctx);
   if (name === PRODUCTION) return name;
   const environment = await environments.findOrFetch(name);
+  requireProven(ctx, environment);
   // The deletion would miss what is written now.
   if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
   if (!environment) {

@@ -1,0 +1,119 @@
+/** A request is authorized by its headers, and its body may take a minute: what is true then counts. */
+import { expect } from 'chai';
+import { hashedKey } from '../../src/functions/signing.ts';
+import type { Environment, EnvironmentKind } from '../../src/model/environment.ts';
+import { addUser, keyHeaders, sessionHeaders } from '../support/auth.ts';
+import { connectRedis } from '../support/redis.ts';
+import { type Service, startService } from '../support/service.ts';
+import { slowPost } from '../support/slow-request.ts';
+import { until } from '../support/until.ts';
+
+describe('requests with slow bodies', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({ dev: false, workers: 0 });
+  });
+  after(() => service.stop());
+
+  const environments = () => `${service.prefix}:environments`;
+  const of = (env: string) => ({ ...service.apiHeaders, 'x-service-env': env });
+  const registration = { url: 'http://127.0.0.1:9/', appName: 'shop', sdk: 'test:v1', functions: [] };
+  let made = 0;
+
+  /** As if another process had made it. */
+  async function make(name: string, kind: EnvironmentKind, createdAt = Date.now()): Promise<void> {
+    const environment: Environment = { name, kind, createdAt };
+    await service.redis.hset(environments(), name, JSON.stringify(environment));
+    // The process reads all of them again.
+    await service.post('/v1/environments', { name: `other-${made++}` }, service.apiHeaders);
+  }
+
+  async function branchKey(): Promise<Record<string, string>> {
+    const { body } = await service.get('/v1/environments/branches/signing-key');
+    return { 'x-service-sdk': 'test:v1.0.0', authorization: `Bearer ${hashedKey(body.data.current)}` };
+  }
+
+  /** Resolves when the guard of apps has looked for the key of an environment that was not in memory. */
+  async function guarded<T>(start: () => T): Promise<T> {
+    const redis = connectRedis(service.env.REDIS_URL);
+    const monitor = await redis.monitor();
+    const seen = Promise.withResolvers<void>();
+    monitor.on('monitor', (_: string, args: string[]) => {
+      if (args[1] === `${service.prefix}:signing-keys`) seen.resolve();
+    });
+    try {
+      const started = start();
+      await seen.promise;
+      return started;
+    } finally {
+      monitor.disconnect();
+      redis.disconnect();
+    }
+  }
+
+  it('POST /fn/register with the key of branches registers in no named environment that was made meanwhile', async () => {
+    const headers = { ...(await branchKey()), 'x-service-env': 'prod-eu' };
+    const request = await guarded(() => slowPost(`${service.url}/fn/register`, registration, headers));
+    await make('prod-eu', 'named');
+    const { status, body } = await request.finish();
+    expect([status, body.code]).to.deep.equal([409, 'environment_changed']);
+    expect((await service.get('/v1/apps', of('prod-eu'))).body.data).to.deep.equal([]);
+  });
+
+  it('POST /fn/register registers in a branch that another instance of the app has made meanwhile', async () => {
+    const headers = { ...(await branchKey()), 'x-service-env': 'feature/two' };
+    const request = await guarded(() => slowPost(`${service.url}/fn/register`, registration, headers));
+    await make('feature/two', 'branch');
+    expect((await request.finish()).status).to.equal(200);
+  });
+
+  it('POST /e/:key with a key of branches sends nothing to a named environment that has replaced the branch', async () => {
+    await make('feature/e', 'branch', 1);
+    const key = (await service.post('/v1/event-keys', { name: 'b', environment: 'branches' }, service.apiHeaders)).body;
+    const event = { name: 'a/b', data: {} };
+    const request = slowPost(`${service.url}/e/${key.data.secret}`, event, { 'x-service-env': 'feature/e' });
+    await until(() => service.redis.hexists(`${service.prefix}:event-key-uses`, key.data.id), {
+      describe: 'the event key was used',
+    });
+    await make('feature/e', 'named');
+    const { status, body } = await request.finish();
+    expect([status, body.code]).to.deep.equal([409, 'environment_changed']);
+  });
+
+  /** Resolves when the guard has seen the API key. */
+  const used = (id: string) =>
+    until(() => service.redis.hexists(`${service.prefix}:api-key-uses`, id), { describe: 'the API key was used' });
+  const newKeyId = async () => (await service.get('/v1/api-keys')).body.data.at(-1).id;
+
+  it('the REST API with a key of a branch changes nothing in an environment that has replaced it', async () => {
+    await make('feature/r', 'branch', 1);
+    const headers = await keyHeaders(service, 'write', 'feature/r');
+    const request = slowPost(`${service.url}/v1/events`, { name: 'a/b', data: {} }, headers);
+    await used(await newKeyId());
+    await make('feature/r', 'named');
+    const { status, body } = await request.finish();
+    expect([status, body.code]).to.deep.equal([409, 'environment_changed']);
+  });
+
+  it('the REST API refuses a request whose key was revoked while its body came', async () => {
+    const headers = await keyHeaders(service, 'admin');
+    const id = await newKeyId();
+    const request = slowPost(`${service.url}/v1/environments`, { name: 'late' }, headers);
+    await used(id);
+    await service.request('DELETE', `/v1/api-keys/${id}`, undefined, service.apiHeaders);
+    expect((await request.finish()).status).to.equal(401);
+    expect((await service.get('/v1/environments/late')).status).to.equal(404);
+  });
+
+  it('the REST API refuses a request whose session ended while its body came', async () => {
+    await addUser(service, 'ada@example.com', 'admin');
+    const headers = await sessionHeaders(service, 'ada@example.com');
+    const [session = ''] = await service.redis.keys(`${service.prefix}:session:*`);
+    await service.redis.pexpire(session, 60_000);
+    const request = slowPost(`${service.url}/v1/environments`, { name: 'later' }, headers);
+    // A use extends the session.
+    await until(async () => (await service.redis.pttl(session)) > 60_000, { describe: 'the session was used' });
+    await service.redis.del(session);
+    expect((await request.finish()).status).to.equal(401);
+  });
+});
