@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compile, EVALUATION_UNITS } from '../../src/model/expressions/expression.ts';
+import { compile, compileWait, EVALUATION_UNITS } from '../../src/model/expressions/expression.ts';
 
 const NOW = Date.UTC(2026, 0, 15, 12);
 const EVENT = {
@@ -125,6 +125,34 @@ describe('Expressions', () => {
       for (const source of not) expect(result(source), source).to.equal('not_met');
     });
   }
+
+  it('never match two events by a field that both lack, however it is written', () => {
+    const caused = { data: { id: 'A1', nothing: null, list: [null], user: {} } };
+    const result = (source: string, data: object) =>
+      compileWait(source).evaluate({ event: caused, async: { data } }).result;
+    const lacking = [
+      'async.data.missing == event.data.missing',
+      'event.data.missing == async.data.missing',
+      'event.data["missing"] == async.data["missing"]',
+      'async.data.other.id == event.data.user.id',
+      'async.data.list[3] == event.data.list[3]',
+      'async.data.missing == event.data.missing || async.data.other == event.data.other',
+      'lowercase(async.data.missing) == lowercase(event.data.missing)',
+      'async.data.id == event.data.id && async.data.missing == event.data.missing',
+      '!(async.data.missing != event.data.missing)',
+    ];
+    for (const source of lacking) expect(result(source, { id: 'A1' }), source).to.equal('not_met');
+    const met = [
+      'async.data.missing != event.data.missing',
+      'async.data.missing == event.data.nothing',
+      'async.data.nothing == event.data.missing',
+      'async.data.nothing == event.data.nothing',
+      'async.data.list[0] == event.data.list[0]',
+      'async.data.missing == null && event.data.missing == null',
+      'async.data.id == event.data.id',
+    ];
+    for (const source of met) expect(result(source, { id: 'A1', nothing: null, list: [null] }), source).to.equal('met');
+  });
 
   it('end within their fuel, with the same result each time, whatever they combine', () => {
     fc.assert(

@@ -132,6 +132,35 @@ describe('waits for events', () => {
       }
     });
 
+    it('an event ends no wait, and cancels no run, by a field that it and the run’s own event lack', async () => {
+      const expression = 'async.data.order == event.data.order';
+      const sendBoth = async (data: { at: string }) => {
+        const events = ['lack/stop', 'lack/go'].map((name) => ({ name, data }));
+        await service.post('/e/key', [...events, { name: 'lack/after', data }]);
+        await until(async () => host.calls('after').some((call) => call.body.event.data.at === data.at), {
+          describe: `the events at ${data.at} are matched`,
+        });
+      };
+      host.on('f', async (call) => {
+        // The wait looks back at these.
+        if (call.body.steps[STEP] === undefined) await sendBoth({ at: 'the call' });
+        return waiting('lack/go', { if: expression, timeout: '1h' })(call);
+      });
+      host.on('after', () => ({}));
+      const cancel = [{ event: 'lack/stop', if: expression }];
+      const functions = [{ id: 'f', triggers: [{ event: 'lack/x' }], cancel }];
+      await host.register(service, [...functions, { id: 'after', triggers: [{ event: 'lack/after' }] }], {
+        appName: 'lack',
+      });
+      const id = await send('lack/x', { other: 1 });
+      await until(async () => (await waitKeys()).some((key) => key.includes('lack/go')), { describe: 'it waits' });
+      await sendBoth({ at: 'the wait' });
+      await send('lack/go', { order: null });
+      const [run] = await ended(id);
+      expect(run.status).to.equal('Completed');
+      expect(run.output.got.data).to.deep.equal({ order: null });
+    });
+
     it('a cancel trigger ignores events from before the run’s own event, in the same batch or another', async () => {
       const barrier = Promise.withResolvers<void>();
       host.on('f', () => barrier.promise.then(() => ({})));
