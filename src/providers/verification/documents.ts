@@ -1,25 +1,14 @@
 /** Documents of providers by URL: certificates and key sets. A stranger who knows the URL of a webhook can name documents in requests, so nothing of his
- *  makes the service ask a host often: results are kept, failures too, requests of the same moment share one fetch, and a webhook fetches few. */
+ *  makes the service ask a host often: results are kept, failures too, requests of the same moment share one fetch, and a webhook fetches few documents
+ *  that were never good. Nor does he keep out the provider: a known document serves while it is fetched again, and its fetches are not limited. */
 import { LRUCache } from 'lru-cache';
+import { FETCHES_PER_MINUTE, type FetchBudget } from './fetch-budget.ts';
 import { type Failure, type FetchDocument, failed, type VerifyOptions } from './verification.ts';
 
 const MAX_DOCUMENTS = 100;
 const FAILURE_MAX_AGE_MS = 30_000;
-const FETCHES_PER_MINUTE = 10;
-
-/** Limits the fetches of one webhook. */
-export class FetchBudget {
-  #minute = 0;
-  #fetches = 0;
-
-  take(nowMs: number): boolean {
-    const minute = Math.floor(nowMs / 60_000);
-    if (minute !== this.#minute) this.#fetches = 0;
-    this.#minute = minute;
-    this.#fetches += 1;
-    return this.#fetches <= FETCHES_PER_MINUTE;
-  }
-}
+/** A document serves for this many times its maximum age while it is fetched again, or cannot be. */
+const STALE_FACTOR = 2;
 
 interface Kept<T> {
   at: number;
@@ -39,19 +28,32 @@ export class Documents<T extends object> {
   }
 
   /** @param url is one of the provider's: checked before
-   *  @param maxAgeMs an older document is fetched again */
+   *  @param maxAgeMs an older document is fetched again; it serves meanwhile, for as long once more */
   async get(url: string, maxAgeMs: number, options: VerifyOptions, budget: FetchBudget): Promise<T | Failure> {
-    const { nowMs } = options;
     const parsed = this.#parsed.get(url);
-    if (parsed && nowMs - parsed.at < maxAgeMs) return parsed.value;
+    const ageMs = parsed ? options.nowMs - parsed.at : Number.POSITIVE_INFINITY;
+    if (parsed && ageMs < maxAgeMs) return parsed.value;
+    const newer = this.#fetched(url, options, budget);
+    return parsed && ageMs < STALE_FACTOR * maxAgeMs ? parsed.value : newer;
+  }
+
+  /** As {@link get}, for a caller whom an older document does not help. */
+  async getNewer(url: string, maxAgeMs: number, options: VerifyOptions, budget: FetchBudget): Promise<T | Failure> {
+    const parsed = this.#parsed.get(url);
+    return parsed && options.nowMs - parsed.at < maxAgeMs ? parsed.value : this.#fetched(url, options, budget);
+  }
+
+  /** Never rejects. */
+  async #fetched(url: string, options: VerifyOptions, budget: FetchBudget): Promise<T | Failure> {
+    const { nowMs } = options;
     const failure = this.#failures.get(url);
     if (failure && nowMs - failure.at < FAILURE_MAX_AGE_MS) return failure.value;
     const underWay = this.#fetches.get(url);
     if (underWay) return underWay;
-    if (!budget.take(nowMs)) {
+    if (!this.#parsed.has(url) && !budget.take(url, nowMs)) {
       return failed(
         'certificate_unavailable',
-        `requests of the last minute named more than ${FETCHES_PER_MINUTE} URLs`,
+        `requests of this minute named more than ${FETCHES_PER_MINUTE} unknown URLs`,
       );
     }
     const fetch = this.#fetch(url, options).finally(() => this.#fetches.delete(url));

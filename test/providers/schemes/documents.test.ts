@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { Documents, FetchBudget } from '../../../src/providers/verification/documents.ts';
+import { Documents } from '../../../src/providers/verification/documents.ts';
+import { FetchBudget } from '../../../src/providers/verification/fetch-budget.ts';
 import type { FetchDocument } from '../../../src/providers/verification/verification.ts';
 
 const URL_1 = 'https://example.com/1.pem';
 const DAY_MS = 86_400_000;
+const nextTurn = () => new Promise(setImmediate);
 
 describe('documents of providers', () => {
   const asked: string[] = [];
@@ -30,8 +32,51 @@ describe('documents of providers', () => {
     expect(await get(URL_1, 0)).to.deep.equal({ text: `text of ${URL_1}` });
     await get(URL_1, DAY_MS - 1);
     expect(asked).to.have.length(1);
-    await get(URL_1, DAY_MS);
+    await get(URL_1, 2 * DAY_MS);
     expect(asked).to.have.length(2);
+  });
+
+  it('serve while they are fetched again, and a while longer when they cannot be', async () => {
+    const known = await get(URL_1, 0);
+    let resolve = (_: string) => {};
+    answer = () => new Promise((done) => (resolve = done));
+    expect(await get(URL_1, DAY_MS)).to.equal(known);
+    resolve('newer');
+    await nextTurn();
+    expect(await get(URL_1, DAY_MS)).to.deep.equal({ text: 'newer' });
+    answer = async () => {
+      throw new Error('503');
+    };
+    for (const ms of [2 * DAY_MS, 3 * DAY_MS - 1]) {
+      expect(await get(URL_1, ms)).to.deep.equal({ text: 'newer' });
+      await nextTurn();
+    }
+    expect(await get(URL_1, 3 * DAY_MS)).to.deep.include({ reason: 'certificate_unavailable' });
+    expect(asked).to.have.length(4);
+  });
+
+  it('that were good are fetched again, however many others a stranger names', async () => {
+    await get(URL_1, 0);
+    answer = async () => {
+      throw new Error('404');
+    };
+    const nameOthers = async (nowMs: number) => {
+      for (let i = 0; i < 12; i++) await get(`https://example.com/stranger-${nowMs}-${i}.pem`, nowMs);
+    };
+    await nameOthers(DAY_MS);
+    expect(await get(URL_1, DAY_MS)).to.have.property('text');
+    await nameOthers(5 * DAY_MS);
+    answer = async () => 'newer';
+    expect(await get(URL_1, 5 * DAY_MS)).to.deep.equal({ text: 'newer' });
+  });
+
+  it('that nobody has seen yet are fetched in the next minute, however many others a stranger names in each', async () => {
+    const minute = async (nowMs: number) => {
+      for (let i = 0; i < 12; i++) await get(`https://example.com/stranger-${nowMs}-${i}.pem`, nowMs);
+      return get(URL_1, nowMs);
+    };
+    expect(await minute(0)).to.deep.include({ reason: 'certificate_unavailable' });
+    expect(await minute(60_000)).to.deep.equal({ text: `text of ${URL_1}` });
   });
 
   it('are fetched once for requests of the same moment', async () => {

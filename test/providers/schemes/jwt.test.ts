@@ -178,6 +178,19 @@ describe('the verification scheme jwt', () => {
       expect(asked).to.have.length(2);
     });
 
+    it('does without a newer set while it cannot be fetched', async () => {
+      const documents: Record<string, string> = { [KEY_SET]: await setOf({ old: ec.publicKey }) };
+      const { fetchDocument } = documentsFrom(documents);
+      const verifier = jwtVerifier(SCHEME, [KEY_SET]);
+      const token = await signed(ec.privateKey, 'ES256', { exp: NOW }, { kid: 'old' });
+      const at = (nowMs: number) =>
+        resultOf(verifier, { headers: { authorization: `Bearer ${token}` } }, { nowMs, fetchDocument });
+      expect(await at(NOW)).to.equal('verified');
+      delete documents[KEY_SET];
+      expect(await at(NOW + 15 * 60_000)).to.equal('verified');
+      expect(await at(NOW + 20 * 60_000)).to.equal('certificate_unavailable');
+    });
+
     it('tells a set that cannot be fetched from one that is none; secret keys in it do not count', async () => {
       const token = await signed(hmacKey, 'HS256');
       expect(await result([KEY_SET], token, documentsFrom({}))).to.equal('certificate_unavailable');

@@ -3,8 +3,9 @@
  *  messages count. */
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { isJsonObject } from '../../../model/values/json.ts';
-import { Documents, FetchBudget, isFailure, perFetcher } from '../documents.ts';
+import { Documents, isFailure, perFetcher } from '../documents.ts';
 import { bytesOf } from '../encodings.ts';
+import { FetchBudget } from '../fetch-budget.ts';
 import { checkTimestamp } from '../timestamps.ts';
 import { type Failure, failed, type VerificationResult, type Verifier, type VerifyOptions } from '../verification.ts';
 

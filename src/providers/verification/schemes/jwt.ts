@@ -4,7 +4,8 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions,
 import type { z } from 'zod';
 import { isJsonObject } from '../../../model/values/json.ts';
 import type { jwtSchema } from '../../preset.ts';
-import { Documents, FetchBudget, isFailure, perFetcher } from '../documents.ts';
+import { Documents, isFailure, perFetcher } from '../documents.ts';
+import { FetchBudget } from '../fetch-budget.ts';
 import { nameOf, valuesOf } from '../fields.ts';
 import { type Failure, failed, type VerificationResult, type Verifier, type VerifyOptions } from '../verification.ts';
 import { keyFromPem } from './public-key.ts';
@@ -84,7 +85,7 @@ async function verifiedBy(
   if (isFailure(keys)) return keys;
   const failure = await checked(token, keys, claims);
   if (failure !== NO_KEY) return failure;
-  const newer = await documents.get(key.href, KEY_SET_MIN_AGE_MS, options, budget);
+  const newer = await documents.getNewer(key.href, KEY_SET_MIN_AGE_MS, options, budget);
   if (isFailure(newer)) return newer;
   return newer === keys ? failure : checked(token, newer, claims);
 }

@@ -4,8 +4,9 @@ import { verify } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ProviderRequest } from '../../provider-request.ts';
 import { type Roots, trustedKeyOf, trustedRoots } from '../certificate-chain.ts';
-import { Documents, FetchBudget, isFailure, perFetcher } from '../documents.ts';
+import { Documents, isFailure, perFetcher } from '../documents.ts';
 import { bytesOf } from '../encodings.ts';
+import { FetchBudget } from '../fetch-budget.ts';
 import { checkTimestamp } from '../timestamps.ts';
 import { type Failure, failed, type VerificationResult, type Verifier, type VerifyOptions } from '../verification.ts';
 
