@@ -1,10 +1,11 @@
 /** Reads and writes the document as YAML, with transforms in files of their own. */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse, Scalar, stringify } from 'yaml';
 import { usageError } from '../exit-codes.ts';
 import { readFileOf } from '../input.ts';
 import { checkDocument, type Document, type Entry, FIELDS, isObject, KINDS, type Kind, VERSION } from './document.ts';
+import { readReferencedFile } from './referenced-file.ts';
 
 export const FILE_NAME = 'tidegate.yaml';
 const HEADING = '# Written by: tidegate export. Applied by: tidegate apply.\n';
@@ -28,8 +29,9 @@ export async function readDocument(path: string): Promise<Document> {
   for (const webhook of document.webhooks ?? []) {
     if (!isObject(webhook.transform)) continue;
     const { file: name } = webhook.transform;
-    if (typeof name !== 'string') throw usageError(`${file}: transform of ${webhook.name}: expected code or {file: …}`);
-    webhook.transform = await readFileOf(resolve(dirname(file), name));
+    const what = `${file}: transform of ${webhook.name}`;
+    if (typeof name !== 'string') throw usageError(`${what}: expected code or {file: …}`);
+    webhook.transform = await readReferencedFile(dirname(file), name, what);
   }
   return document;
 }
