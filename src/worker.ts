@@ -1,6 +1,4 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
-import { isAway } from './archive/database.ts';
-import { migrate } from './archive/migrate.ts';
 import { startCore } from './composition/core.ts';
 import { createWorker } from './composition/worker.ts';
 import { startTelemetry } from './jobs/telemetry/telemetry.ts';
@@ -11,7 +9,7 @@ import { connect, ready } from './store/redis/connection.ts';
 import { connectSubscriber } from './store/redis/pub-sub.ts';
 import { createStore } from './store/store.ts';
 import { processNumber } from './supervision/supervised.ts';
-import { startDayMaintenance } from './workers/archive-maintenance.ts';
+import { startDayMaintenance, startMigrations } from './workers/archive-maintenance.ts';
 import { startArchiving } from './workers/archiving.ts';
 import { startBulkActions } from './workers/bulk-actions.ts';
 import { startLogArchiving } from './workers/log-archiving.ts';
@@ -38,13 +36,10 @@ const store = createStore(redis, config);
 const subscriber = connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log);
 await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
 await store.partitions.follow((error) => stopBecause(log, error));
-// In production, release does so before a deploy. Without Postgres, everything stays in Redis until it is back.
-if (config.archive && config.dev) {
-  await migrate(config.archive).catch((error: Error) => {
-    if (!isAway(error)) exitBeforeReady(log, error);
-    log.warn({ err: error.message }, 'archive: migrations did not run, because Postgres is away');
-  });
-}
+const migrations =
+  config.archive && config.dev
+    ? await startMigrations(config.archive, log).catch((error: Error) => exitBeforeReady(log, error))
+    : undefined;
 await store.secretKeyCheck.claim().catch((error: Error) => exitBeforeReady(log, error));
 const {
   ingestion,
@@ -122,6 +117,7 @@ async function close(): Promise<void> {
     bulkActions,
     admissionChecks,
     dayMaintenance,
+    migrations,
     archiving,
     logArchiving,
     webhookWatching,

@@ -29,7 +29,7 @@ export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const AWAY_MESSAGE =
-  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection timeout/i;
+  /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection timeout/i;
 
 /** bigint as a number: all are counts, sizes or milliseconds. */
 function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
@@ -148,7 +148,8 @@ export class Database {
   }
 }
 
-function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
+/** A statement that fails when Postgres has not answered so soon. */
+export function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
   return { text, values: values as unknown[], query_timeout: timeoutMs + ANSWER_MS } as pg.QueryConfig;
 }
 

@@ -4,12 +4,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
-import { connectionOf, type Database } from './database.ts';
-import { postgres } from './packages.ts';
+import { type Database, limited, STATEMENT_TIMEOUT_MS } from './database.ts';
+import { withOwnConnection } from './own-connection.ts';
 
 const DIRECTORY = join(import.meta.dirname, 'migrations');
 const TABLE = 'migrations';
-const CONNECT_TIMEOUT_MS = 5_000;
 
 const STARTED = /MIGRATION (\S+) \(UP\)/;
 
@@ -22,13 +21,7 @@ export async function migrate(
   upTo = Number.POSITIVE_INFINITY,
   directory = DIRECTORY,
 ): Promise<string[]> {
-  const client = new (postgres().Client)({
-    ...connectionOf(url, tlsVerify),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  client.on('error', () => {});
-  await client.connect();
-  try {
+  return withOwnConnection({ url, tlsVerify }, {}, async (client) => {
     const done = await countDone(client, schema);
     if (done >= Math.min(upTo, migrations(directory).length)) return [];
     let started = '';
@@ -49,9 +42,7 @@ export async function migrate(
       throw new Error(`migration ${started || '(before the first)'}: ${error.message}`, { cause: error });
     });
     return ran.map(({ name }) => name);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Names of the migrations that have not run yet. */
@@ -72,7 +63,8 @@ function migrations(directory = DIRECTORY): string[] {
 }
 
 async function countDone(client: pg.Client, schema: string): Promise<number> {
-  const { rows } = await client.query('SELECT to_regclass($1) IS NOT NULL AS present', [`${schema}.${TABLE}`]);
+  const ask = (text: string, values: string[]) => client.query(limited(STATEMENT_TIMEOUT_MS, text, values));
+  const { rows } = await ask('SELECT to_regclass($1) IS NOT NULL AS present', [`${schema}.${TABLE}`]);
   if (!rows[0].present) return 0;
-  return (await client.query(`SELECT count(*)::int AS count FROM ${schema}.${TABLE}`)).rows[0].count;
+  return (await ask(`SELECT count(*)::int AS count FROM ${schema}.${TABLE}`, [])).rows[0].count;
 }

@@ -1,10 +1,9 @@
 /** What keeps a Postgres from being the archive. */
 import type { ArchiveSettings } from '../config.ts';
-import { connectionOf } from './database.ts';
-import { postgres } from './packages.ts';
+import { limited, STATEMENT_TIMEOUT_MS } from './database.ts';
+import { withOwnConnection } from './own-connection.ts';
 
 const MIN_VERSION = 14;
-const CONNECT_TIMEOUT_MS = 5_000;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 const FACTS = `
@@ -43,19 +42,10 @@ export async function checkServer({
   tlsVerify,
   schema,
 }: Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'schema'>): Promise<ServerFindings> {
-  const client = new (postgres().Client)({
-    ...connectionOf(url, tlsVerify),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    options: `-c search_path=${schema}`,
-  });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    const { rows } = await client.query<ServerFacts>(FACTS, [schema]);
+  return withOwnConnection({ url, tlsVerify }, { options: `-c search_path=${schema}` }, async (client) => {
+    const { rows } = await client.query<ServerFacts>(limited(STATEMENT_TIMEOUT_MS, FACTS, [schema]));
     return { problems: problemsOf(rows[0] as ServerFacts, schema), warnings: tlsWarnings(url, tlsVerify) };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 export function problemsOf(found: ServerFacts, schema: string): string[] {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
+import { dropSchema } from '../support/postgres.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -16,7 +17,7 @@ describe('Postgres that keeps its connections and says nothing', () => {
     await proxy.stop();
   });
 
-  it('lets look-ups wait for a while, answers 503, and is asked again when it is back', async () => {
+  it('lets look-ups wait for a while and answers 503, lets processes start, and is asked again when it is back', async () => {
     const old = `/v1/events/${ulid(Date.now() - 7_200_000)}`;
     expect((await service.get(old)).status).to.equal(404);
     proxy.freeze();
@@ -24,8 +25,15 @@ describe('Postgres that keeps its connections and says nothing', () => {
     expect([found.status, found.body.code]).to.deep.equal([503, 'archive_unavailable']);
     // What is hot does not wait.
     expect((await service.post('/e/key', { name: 'a', data: {} })).status).to.equal(200);
+    // Processes start all the same, and work.
+    const [worker] = await Promise.all([service.startWorker(), service.startWeb()]);
+    expect(worker.output()).to.include('migrations did not run, because Postgres is away');
+    const [id] = (await service.post('/e/key', { name: 'b', data: {} })).body.ids;
+    await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await dropSchema(service.env.DATABASE_SCHEMA ?? '');
     proxy.leave();
     proxy.comeBack();
+    // The worker runs the migrations that it could not run when it started.
     await until(async () => (await service.get(old)).status === 404, {
       describe: 'it is asked again',
     });
