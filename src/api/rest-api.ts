@@ -282,6 +282,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functions,
       cancellations: store.cancellations,
       admission: deps.admission,
+      heldFunctions: store.heldFunctions,
       expressionProblems,
       schedules,
       environments,

@@ -2,7 +2,9 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
+import { RunHeld } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
+import type { Run } from '../model/runs/run.ts';
 import type { Handler } from './job-middleware.ts';
 
 /** If nothing makes it due, it asks again. */
@@ -13,14 +15,21 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
     if (job.data.kind !== 'call') return handler(job);
     const held = await admittedCalls.admit(job.data, job.attemptsStarted);
     if (held === 'waits') return putAside(job as Job<CallJob>, admittedCalls);
-    if (!held) return handler(job);
+    let heldRun: Run | undefined;
     try {
       await handler(job);
+    } catch (error) {
+      if (!(error instanceof RunHeld)) throw error;
+      heldRun = error.run;
     } finally {
-      await admittedCalls.release(held).catch((error: Error) => {
-        log.debug({ err: error.message, job: job.id }, 'the limits of a call are given back by their check');
-      });
+      if (held)
+        await admittedCalls.release(held).catch((error: Error) => {
+          log.debug({ err: error.message, job: job.id }, 'the limits of a call are given back by their check');
+        });
     }
+    if (!heldRun) return;
+    await admittedCalls.learnPause(heldRun);
+    await putAside(job as Job<CallJob>, admittedCalls);
   };
 }
 

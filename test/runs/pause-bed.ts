@@ -8,6 +8,7 @@ import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-
 import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import { AdmittedCalls } from '../../src/jobs/runs/admitted-calls.ts';
 import { RunScheduler } from '../../src/jobs/runs/run-scheduler.ts';
+import { RunHeld } from '../../src/jobs/runs/service-errors.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import { homesOf } from '../../src/model/flow-control/limits.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -21,7 +22,8 @@ const TOKEN = 'token-of-the-test';
 type Start = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
 
 /** Parts of one process. It knows the functions as they are when it is created, for a second. */
-function createProcess({ redis, keys, admissions, runs, events, functions: stored, environmentKinds }: OwnStore) {
+function createProcess(store: OwnStore) {
+  const { redis, keys, admissions, heldFunctions, runs, events, functions: stored, environmentKinds } = store;
   const queues = new PartitionQueues(
     keys,
     ({ prefix }) =>
@@ -34,8 +36,8 @@ function createProcess({ redis, keys, admissions, runs, events, functions: store
     recorder: { startThrottled: () => undefined },
   });
   const scheduler = new RunScheduler(queues, environmentKinds, admission);
-  const admittedCalls = new AdmittedCalls({ admission, functions, runs, scheduler, trustMs: 30_000 });
-  return { queues, admission, scheduler, admittedCalls };
+  const admittedCalls = new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, trustMs: 30_000 });
+  return { queues, functions, admission, scheduler, admittedCalls };
 }
 
 export type PauseBed = Awaited<ReturnType<typeof createPauseBed>>;
@@ -65,8 +67,17 @@ export async function createPauseBed() {
       await store.functions.put(ENV, { ...fn, archived: false } as unknown as AppFunction, 1_000);
     },
 
-    pause: (id: string) => store.functions.pause(ENV, id, Date.now(), 'hold'),
-    resume: (id: string) => store.functions.resume(ENV, id),
+    /** As the route does. */
+    async pause(id: string, queuedRuns: 'hold' | 'cancel' = 'hold'): Promise<void> {
+      await store.functions.pause(ENV, id, Date.now(), queuedRuns);
+      await store.heldFunctions.follow(ENV, id, await store.functions.read(ENV, id));
+    },
+
+    /** @param dies whether the process dies before it has told the scripts */
+    async resume(id: string, dies = false): Promise<void> {
+      await store.functions.resume(ENV, id);
+      if (!dies) await store.heldFunctions.follow(ENV, id, await store.functions.read(ENV, id));
+    },
 
     /** @returns the IDs of runs that are created now, whose calls are scheduled */
     async start(functionId: string, count: number): Promise<string[]> {
@@ -83,12 +94,18 @@ export async function createPauseBed() {
 
     /** A worker takes the jobs that are there, and no others.
      *  @returns the runs that it called */
-    async work(handle: (job: Job<RunJob>) => Promise<void> = async () => undefined): Promise<string[]> {
+    async work(
+      handle: (job: Job<RunJob>) => Promise<void> = async () => undefined,
+      { admittedCalls } = createProcess(store),
+    ): Promise<string[]> {
       const called: string[] = [];
       const handler = withPermits(
-        createProcess(store).admittedCalls,
+        admittedCalls,
         async (job) => {
-          called.push(job.data.runId);
+          const { env, runId, eventId } = job.data;
+          const loaded = await store.runs.load({ env, runId, eventId, at: 0, stepId: undefined }, 0, Date.now(), 1e15);
+          if (loaded && 'held' in loaded) throw new RunHeld(loaded.held);
+          called.push(runId);
           await handle(job);
         },
         { debug: () => undefined } as never,

@@ -91,6 +91,30 @@ const HOUR_MS = 3_600_000;
     expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([0, 0]);
   });
 
+  for (const queuedRuns of ['hold', 'cancel'] as const) {
+    it(`a worker that has not learned of a pause starts no queued run (${queuedRuns}), and each once after it`, async () => {
+      await bed.register(queuedRuns);
+      const runs = await bed.start(queuedRuns, HELD);
+      const worker = bed.process();
+      await worker.functions.find(ENV, queuedRuns);
+      await bed.pause(queuedRuns, queuedRuns);
+      expect(await bed.work(undefined, worker)).to.deep.equal([]);
+      expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([HELD, HELD]);
+      await bed.resume(queuedRuns);
+      await bed.adapt(queuedRuns);
+      expect(await bed.work()).to.deep.equal(runs);
+    });
+  }
+
+  it('a run starts although the process died that resumed its function', async () => {
+    await bed.register('dies');
+    await bed.pause('dies');
+    await bed.resume('dies', true);
+    const runs = await bed.start('dies', HELD);
+    const started = [...(await bed.work()), ...(await bed.work())];
+    expect(started.sort()).to.deep.equal(runs.sort());
+  });
+
   it('a run starts whose job was put aside by a worker that died before it looked again', async () => {
     await bed.register('aside');
     const [run = ''] = await bed.start('aside', 1);

@@ -134,6 +134,26 @@ describe('pausing a function', () => {
     expect(order).to.deep.equal(Array.from({ length: 31 }, (_, n) => n));
   });
 
+  it('starts none of the runs that wait for a concurrency limit once a pause that holds them is answered', async () => {
+    const RUNS = 1_000;
+    await app.register('limited', { concurrency: { limit: 5 } });
+    const started = () => app.host.calls('limited').length;
+    await service.post(
+      '/e/key',
+      Array.from({ length: RUNS }, (_, n) => ({ name: 'limited/x', data: { n } })),
+    );
+    await until(() => started() >= 20, { describe: 'some have started' });
+    await app.pause('limited', { queued_runs: 'hold' });
+    const before = started();
+    expect(before).to.be.below(RUNS);
+    const checks = `${service.prefix}:admission-checks`;
+    const isAdapted = async () => (await service.redis.zscore(checks, '~~production/limited-limited')) === null;
+    await until(isAdapted, { describe: 'the backlog has its new limits' });
+    expect(started()).to.equal(before);
+    await service.post('/v1/functions/limited-limited/resume');
+    await until(() => started() === RUNS, { describe: 'all runs start', timeoutMs: 60_000 });
+  });
+
   it('lets held runs go on, or cancels them, when it is paused again with another choice', async () => {
     await app.register('again');
     await app.occupy('again');

@@ -13,6 +13,7 @@ import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
 import { type LastTickDeps, lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
@@ -35,13 +36,14 @@ interface FunctionRouteDeps extends LastTickDeps {
   functions: Functions;
   cancellations: Cancellations;
   admission: Pick<Admission, 'noteChange'>;
+  heldFunctions: Pick<HeldFunctions, 'follow'>;
   expressionProblems: ExpressionProblems;
   schedules: Pick<Schedules, 'follow'>;
   environments: Pick<Environments, 'find'>;
   limitStatuses: LimitStatuses;
 }
 
-/** Once a pause that holds queued runs is answered, none starts any more: every worker knows of it. */
+/** Once a pause that holds queued runs is stored, none starts any more. Calls of runs that have just started are on their way to their app. */
 const MARGIN_MS = 100;
 
 const pauseSchema = z
@@ -58,13 +60,15 @@ const pauseSchema = z
   .default({});
 
 export function functionRoutes(deps: FunctionRouteDeps): Route[] {
-  const { functions, cancellations, admission, expressionProblems, schedules, environments, limitStatuses } = deps;
+  const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
+  const { expressionProblems } = deps;
   const tag = 'Functions';
 
   /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
   async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
     await admission.noteChange(env, [functionId]);
     await change();
+    await heldFunctions.follow(env, functionId, await functions.read(env, functionId));
     await admission.noteChange(env, [functionId]);
   }
 

@@ -230,7 +230,7 @@ export class Admission {
     if (!limits) return undefined;
     const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
     const score = since - (keys?.priority ?? 0) * 1_000;
-    return { call, limits, info: infoOf(env, fn.id, limits.limits), score };
+    return { call, limits, info: infoOf(env, fn.id, limits.limits, isStart), score };
   }
 
   /** When the run was queued; starts of the same millisecond keep their order. */
@@ -266,7 +266,7 @@ export class Admission {
     const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
     for (const kind of kinds) {
       const limits = limitsOf({ env: e, fn, keys, ...kind, capacity: this.#deps.capacity() });
-      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits);
+      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
     }
     return undefined;
   }

@@ -40,11 +40,12 @@ export function toAdmit({ call, limits, info, score }: LimitedCall, executions: 
 
 const KINDS = { run: 'r', step: 's', throttle: 't' } as const;
 
-export function infoOf(env: string, functionId: string, limits: readonly Limit[]): BacklogInfo {
+export function infoOf(env: string, functionId: string, limits: readonly Limit[], isStart: boolean): BacklogInfo {
   const values = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
   return {
     e: env,
     f: functionId,
+    ...(isStart && { s: 1 }),
     ...(values.length > 0 && { v: Object.fromEntries(values) }),
     l: limits.map(toStored),
   };

@@ -1,8 +1,10 @@
 /** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
  *  admitted when it is due, or waits. After each call its permits go to others. */
 import { setImmediate } from 'node:timers/promises';
-import { hasEnded } from '../../model/runs/run.ts';
+import { mayNotStart } from '../../model/flow-control/limits.ts';
+import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { EndedCall } from '../../store/flow-control/admissions.ts';
+import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Admission } from '../flow-control/admission.ts';
 import { hasLimits } from '../flow-control/limited-calls.ts';
@@ -24,6 +26,7 @@ export interface AdmittedCallsDeps {
   trustMs: number;
   admission: Admission;
   functions: FunctionTables;
+  heldFunctions: Pick<HeldFunctions, 'follow'>;
   runs: Runs;
   scheduler: RunScheduler;
 }
@@ -61,10 +64,18 @@ export class AdmittedCalls {
     return own.admitted && { entry, home: own.admitted[0], executions };
   }
 
+  /** The run was found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
+  async learnPause({ env, functionId, queuedAt }: Run): Promise<void> {
+    const { functions, heldFunctions } = this.#deps;
+    const fn = (await functions.of(env)).find(functionId);
+    if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);
+  }
+
   /** A job that waits was put aside: it may have been admitted meanwhile. */
   async recheck(job: CallJob, executions: number): Promise<void> {
+    const { admitted: _former, ...unadmitted } = job;
     const { runId, at, stepId } = job;
-    if ((await this.admit(job, executions)) !== 'waits')
+    if ((await this.admit(unadmitted, executions)) !== 'waits')
       await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
   }
 

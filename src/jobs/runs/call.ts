@@ -19,7 +19,7 @@ import { countedCall } from './counted-call.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
-import { AttemptFailed, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import { AttemptFailed, isJobOutcome, RunHeld, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 import { isTooLate, watchStart } from './timeouts.ts';
 
@@ -35,7 +35,7 @@ export interface CallDeps extends OperationDeps, FailedCallDeps {
 }
 
 /** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
- *    it refuses commands: then the attempt has no outcome and must be repeated */
+ *    it refuses commands, or RunHeld: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const { runId, at, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
@@ -60,6 +60,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   );
   if (!loaded) return;
   if ('ended' in loaded) return deps.transitions.repeatEnd(loaded.ended);
+  if ('held' in loaded) throw new RunHeld(loaded.held);
   if ('next' in loaded) return deps.transitions.scheduleNextCall(loaded.next, loaded.finishedSteps);
   await watchStart(job, loaded, attempts, startedAt, deps);
   recordStart(loaded, startedAt, deps.telemetry);

@@ -4,7 +4,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { NoConnection } from '../../functions/connect/transport.ts';
-import { hasEnded, type RunError } from '../../model/runs/run.ts';
+import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { JobAttempts, RunRef } from '../queues/queues.ts';
@@ -27,13 +27,24 @@ export class AttemptFailed extends Error {
   }
 }
 
+/** The run must not start: its function was paused while the call was on its way. */
+export class RunHeld extends Error {
+  override name = 'RunHeld';
+  readonly run: Run;
+
+  constructor(run: Run) {
+    super(`the function ${run.functionId} is paused, and its queued runs are held`);
+    this.run = run;
+  }
+}
+
 /** Whether an error is the outcome of an attempt, and not an error on the way to one. */
 export function isJobOutcome(error: unknown): boolean {
   return error instanceof AttemptFailed || error instanceof UnrecoverableError;
 }
 
 /** Runs a job; any exception counts as a failed attempt.
- *  @throws AttemptFailed, UnrecoverableError; NoConnection, or Redis's error when it refuses commands, which are no attempts */
+ *  @throws AttemptFailed, UnrecoverableError; NoConnection, RunHeld, or Redis's error when it refuses commands, which are no attempts */
 export async function withServiceErrors(
   { env, runId }: RunRef,
   attempts: JobAttempts,
@@ -43,7 +54,8 @@ export async function withServiceErrors(
   try {
     await work();
   } catch (error) {
-    if (isJobOutcome(error) || error instanceof NoConnection || isStoreFailure(error)) throw error;
+    const isNoAttempt = error instanceof NoConnection || error instanceof RunHeld || isStoreFailure(error);
+    if (isJobOutcome(error) || isNoAttempt) throw error;
     const internal = internalErrorOf(error);
     if (attempts.made + 1 < attempts.max) {
       await retryStoreWrites(() => runs.recordError(env, runId, internal));

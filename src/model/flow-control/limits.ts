@@ -53,7 +53,7 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
   const { env, fn, isStart, capacity } = call;
   const options = flowOptionsOf(fn);
   const limits = options ? limitsBy(options, call) : [];
-  if (isStart && mayNotStart(call)) limits.unshift(held(env, fn.id));
+  if (isStart && mayNotStart(fn, call.queuedAt)) limits.unshift(held(env, fn.id));
   // Runs are served in the order of their priority only where they wait: as many are in the queue as can be called.
   if (options?.priority !== undefined && limits.every(({ kind }) => kind === 'throttle')) {
     limits.push({ ...limitOf('step', { limit: capacity, scope: 'fn' }, call, 'priority'), implied: 'capacity' });
@@ -73,10 +73,12 @@ export function homesOf(env: string, functionId: string): string[] {
   return [`${env}/${functionId}`, SHARED_HOME];
 }
 
-function mayNotStart({
-  fn: { held, cancelQueuedBefore = Number.NEGATIVE_INFINITY },
+/** Whether a run that has not started is held, or is being cancelled.
+ *  @param queuedAt Unix milliseconds; undefined: lately */
+export function mayNotStart(
+  { held, cancelQueuedBefore = Number.NEGATIVE_INFINITY }: AppFunction,
   queuedAt = Number.POSITIVE_INFINITY,
-}: CallToLimit): boolean {
+): boolean {
   return held === true || queuedAt <= cancelQueuedBefore;
 }
 
@@ -124,8 +126,13 @@ function throttleOf(
   };
 }
 
+/** The limit of 0 of a held function. */
+export function heldLimitId(env: string, functionId: string): string {
+  return digestOf('held', env, functionId);
+}
+
 function held(env: string, functionId: string): Limit {
-  return { id: digestOf('held', env, functionId), kind: 'run', limit: 0, scope: 'fn', key: '', implied: 'paused' };
+  return { id: heldLimitId(env, functionId), kind: 'run', limit: 0, scope: 'fn', key: '', implied: 'paused' };
 }
 
 function sharesLimits({ runConcurrency, stepConcurrency }: FlowOptions): boolean {

@@ -16,6 +16,8 @@ export interface BacklogInfo {
   e: string;
   /** Function. */
   f: string;
+  /** Its calls start runs. */
+  s?: 1;
   /** Values of the keys, by their expressions. */
   v?: Record<string, string>;
   l: StoredLimit[];

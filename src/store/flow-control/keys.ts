@@ -22,6 +22,7 @@ export const flowControlKeys = (prefix: string) => ({
   limit: (limit: string) => `${prefix}:limit:${limit}`,
   limitBacklogs: (limit: string) => `${prefix}:limit-backlogs:${limit}`,
   throttle: (limit: string) => `${prefix}:throttle:${limit}`,
+  heldFunctions: (env: string) => `${prefix}:held-functions:${env}`,
 });
 
 export const FLOW_CONTROL_KEY_DECLARATIONS = {
@@ -136,5 +137,14 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     ttl: 'until it has no effect',
     size: '25 bytes',
     description: 'TAT of a throttle (GCRA), when the next start is due at an even rate: seconds and milliseconds.',
+  },
+  heldFunctions: {
+    pattern: 'held-functions:<env>',
+    type: 'hash',
+    owner: 'flow-control/held-functions.ts',
+    ttl: 'none',
+    size: '1 field per function whose queued runs are held or being cancelled',
+    description:
+      'Function ID → the limit by which its runs wait; a time (ms) follows if only those queued until then do.',
   },
 } as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;

@@ -4,6 +4,7 @@ import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
 import { Debounces } from './debounces.ts';
 import { Decisions } from './decisions.ts';
+import { HeldFunctions } from './held-functions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 import { LimitUsage } from './limit-usage.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
@@ -18,6 +19,7 @@ export interface FlowControlStore {
   debounces: Debounces;
   decisions: Decisions;
   limitUsage: LimitUsage;
+  heldFunctions: HeldFunctions;
 }
 
 /** A job that is lost for so long, in times of what a worker may be silent. */
@@ -29,6 +31,7 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext): F
     batches: new Batches(redis, keys),
     debounces: new Debounces(redis, keys),
     decisions: new Decisions(redis, keys, config.hotTtlMs),
+    heldFunctions: new HeldFunctions(redis, keys),
     limitUsage: new LimitUsage(redis, keys),
     rateLimitLogs: new RateLimitLogs(redis, keys),
     idempotencyClaims: new IdempotencyClaims(redis, keys),

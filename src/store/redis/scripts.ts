@@ -19,7 +19,7 @@ import type { Redis } from './servers.ts';
 /** Absent `numberOfKeys`: it is the first argument of each call. */
 const SCRIPTS = {
   createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 2 },
-  loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 4 },
+  loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 5 },
   copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 1 },
   storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },

@@ -150,21 +150,23 @@ export class Runs {
   }
 
   /** Begins a call and reads what it needs.
-   *  @returns a run that has ended; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
+   *  @returns a run that has ended; one that is held, because its function is paused; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
    *    call it for */
   async load(
     call: CallOf,
     attempt: number,
     nowMs: number,
     reconcileAt: number,
-  ): Promise<Loaded | { ended: Run } | { next: Run; finishedSteps: number } | undefined> {
+  ): Promise<Loaded | { ended: Run } | { held: Run } | { next: Run; finishedSteps: number } | undefined> {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
+    const keys = this.#keys.of(runId);
     const reply = (await this.#redis.loadCall(
-      this.#keys.of(runId).run(env, runId),
+      keys.run(env, runId),
       location.bucket,
       location.overflow,
-      this.#keys.of(runId).activeRuns,
+      keys.activeRuns,
+      keys.heldFunctions(env),
       nowMs,
       attempt,
       this.#retentionMs,
@@ -185,6 +187,7 @@ export class Runs {
     ];
     const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
     if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
+    if (outcome === 'held') return { held: toRun(env, runId, fromFlat(run)) };
     if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
     if (outcome !== 'call') return undefined;
     return {

@@ -1,15 +1,16 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include events/lua/lib/stored-event.lua
 -- Begins a call of a run's function, unless there is nothing to call it for.
--- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset)
+-- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
+--       must not start (hash)
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
 --       Positional: this runs for every call.
 -- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false}; {'ended', run}: the run has
--- ended; {'superseded'}: a later call does the work of this one, or the step is finished; {'due', run, number of finished steps}: likewise, but
+-- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does the work of this one, or the step is finished; {'due', run, number of finished steps}: likewise, but
 -- the later call may not be enqueued, because a worker died before; {'gone'}.
-local run, bucket, overflow, active_runs = unpack(KEYS)
+local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
 local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
 
@@ -19,6 +20,15 @@ if not status then
 end
 if not is_active(status) then
   return {'ended', redis.call('HGETALL', run)}
+end
+-- Processes learn of a pause up to a second later.
+if not started_at then
+  local function_id, queued_at = unpack(redis.call('HMGET', run, FIELD_FUNCTION_ID, FIELD_QUEUED_AT))
+  local mark = redis.call('HGET', held_functions, function_id)
+  local queued_before = mark and tonumber(string.match(mark, ' (%d+)$'))
+  if mark and (not queued_before or tonumber(queued_at) <= queued_before) then
+    return {'held', redis.call('HGETALL', run)}
+  end
 end
 local finished_steps = redis.call('LRANGE', stack, 0, -1)
 local checkpoint = redis.call('HGET', run, FIELD_CHECKPOINT)

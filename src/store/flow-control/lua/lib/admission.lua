@@ -48,6 +48,13 @@ local function set_ahead(id, ahead)
   redis.call('SET', tat_key(id), tat, 'PX', math.ceil(ahead) + 1000)
 end
 
+-- The limit of 0 by which the function's runs wait, if it is held: a worker may not know yet.
+local function held_limit(info)
+  local mark = info.s and redis.call('HGET', prefix .. ':held-functions:' .. info.e, info.f)
+  -- With a time it is about some runs; load-call.lua knows which.
+  return mark and not string.find(mark, ' ', 1, true) and mark
+end
+
 -- Whether the limit has no room.
 local function is_full(limit)
   local id, kind, size, interval, tolerance = unpack(limit)
@@ -104,6 +111,10 @@ end
 
 -- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
 local function held_back_by(entry, score, backlog, info)
+  local held = held_limit(info)
+  if held then
+    return held, true
+  end
   for _, limit in ipairs(info.l) do
     if not has_permit(limit, entry) then
       if is_full(limit) then
