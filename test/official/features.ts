@@ -256,7 +256,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     );
     const { event_id } = body.data.at(-1);
     const { name, data, ts } = (await outside.service.get(`/v1/events/${event_id}`)).body.data;
-    expect([name, data, ts % 60_000]).to.deep.equal(['inngest/scheduled.timer', { cron: '* * * * *' }, 0]);
+    const at = new Date(ts).toISOString();
+    const timer = { cron: '* * * * *', scheduledAt: at, fireAt: at };
+    expect([name, data, ts % 60_000]).to.deep.equal(['inngest/scheduled.timer', timer, 0]);
     return putsOut(outside, event_id, 'done');
   },
 

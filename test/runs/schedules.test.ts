@@ -50,11 +50,14 @@ describe('Schedules', () => {
     await withService({ workers: 2 }, async (service) => {
       await host.register(service, [
         scheduled('tick', EVERY_SECOND),
+        { ...scheduled('both', '*/2 * * * * *', EVERY_SECOND), rateLimit: { limit: 1_000, period: '1h' } },
         { id: 'listener', triggers: [{ event: 'inngest/scheduled.timer' }] },
       ]);
       await moreTicks('tick', 3);
       const { body } = host.calls('tick')[0] as { body: { event: { name: string; data: object; ts: number } } };
-      expect([body.event.name, body.event.data]).to.deep.equal(['inngest/scheduled.timer', { cron: EVERY_SECOND }]);
+      const at = new Date(body.event.ts).toISOString();
+      const data = { cron: EVERY_SECOND, scheduledAt: at, fireAt: at };
+      expect([body.event.name, body.event.data]).to.deep.equal(['inngest/scheduled.timer', data]);
       expect(body.event.ts % 1_000).to.equal(0);
       const ticks = calledTicks('tick');
       const last = ticks.at(-1) as number;
@@ -62,6 +65,14 @@ describe('Schedules', () => {
       expect(ran).to.deep.equal(from(ticks[0] as number, last));
       const listed = (await service.get('/v1/events?name=inngest/scheduled.timer')).body.data;
       expect(listed.length).to.be.at.least(ran.length);
+      // Schedules of a function that tick at the same time make one run.
+      await moreTicks('both', 3);
+      const both = await runTicks(service, 'test-app-both');
+      expect(both).to.deep.equal(from(both[0] as number, both.at(-1) as number));
+      for (const { body } of host.calls('both')) {
+        const isEven = (body.event.ts / 1_000) % 2 === 0;
+        expect(body.event.data.cron).to.equal(isEven ? '*/2 * * * * *' : EVERY_SECOND);
+      }
       // Only the function whose schedule it is.
       expect(host.calls('listener')).to.deep.equal([]);
     });
@@ -281,9 +292,12 @@ describe('Schedules', () => {
         triggers: [{ cron: EVERY_SECOND, jitter: '3s' }],
       }));
       const delays: number[] = [];
+      const jitters: number[] = [];
       for (const { id } of functions) {
         host.on(id, ({ body }) => {
           delays.push(Date.now() - body.event.ts);
+          jitters.push(Date.parse(body.event.data.fireAt) - Date.parse(body.event.data.scheduledAt));
+          expect(Date.parse(body.event.data.fireAt)).to.be.at.most(Date.now());
           return {};
         });
       }
@@ -292,6 +306,8 @@ describe('Schedules', () => {
       expect(Math.max(...delays)).to.be.above(1_500);
       expect(delays.filter((ms) => ms > 5_000)).to.deep.equal([]);
       expect(delays.filter((ms) => ms < 1_000).length).to.be.above(0);
+      expect(Math.min(...jitters)).to.be.at.least(0);
+      expect(Math.max(...jitters)).to.be.within(1_500, 2_999);
     });
   });
 

@@ -27,9 +27,8 @@ export async function lastTicksOf(
   const schedules = allSchedulesOf(env, fn);
   if (schedules.length === 0) return new Map();
   const home = keys.homeOf(`${env}/${fn.id}`).number;
-  const ticks = schedules.flatMap((schedule) => {
-    const { cron } = schedule;
-    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(tickEventId(schedule, at, home), fn.id) });
+  const ticks = schedules.flatMap(({ cron }) => {
+    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(tickEventId(env, fn.id, at, home), fn.id) });
     const last = lastTick(cron, nowMs);
     const before = last !== undefined && nowMs - last < RECENT_MS ? lastTick(cron, last - 1) : undefined;
     return [before, last].flatMap((at) => (at === undefined ? [] : tickAt(at)));

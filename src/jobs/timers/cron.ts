@@ -1,12 +1,14 @@
-/** The tick of a schedule: an event of the service's own, and one run on it. Both IDs are derived from environment, function, cron text and the
- *  time of the tick, so a timer that is handled twice changes nothing. Ticks that are due together are stored together: at a full minute
- *  these are many. */
+/** The tick of a function: an event of the service's own, and one run on it. Both IDs are derived from environment, function and the time of
+ *  the tick, so a timer that is handled twice changes nothing, and several schedules of a function that tick at the same time make one run.
+ *  Ticks that are due together are stored together: at a full minute these are many. */
+
+import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, SCHEDULED_TIMER, toEnvelope } from '../../model/events/event.ts';
 import { ownEventId } from '../../model/ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
-import { jitterMs, scheduledTrigger } from '../../model/schedules/schedules.ts';
+import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
@@ -83,8 +85,12 @@ export class CronTicks {
     const candidates = await this.#candidates(due, now);
     if (candidates.length === 0) return;
     const stored = await events.storeNew(candidates.map(({ event }) => event));
-    const done = new Set(stored.flatMap(({ event, ingested }) => (ingested ? [event.internalId] : [])));
-    const toStart = candidates.filter(({ event }) => !done.has(event.internalId));
+    const byId = new Map(stored.map((one) => [one.event.internalId, one]));
+    // The event of a tick is there already after an earlier try, or after another schedule of the function that ticks at the same time.
+    const toStart = candidates.flatMap((candidate) => {
+      const { ingested, present } = byId.get(candidate.event.internalId) ?? {};
+      return ingested ? [] : [{ ...candidate, ...(present && { repeated: true as const }) }];
+    });
     await starter.start(await flowControl.decide(toStart), now);
     await events.markIngested(stored, now);
     telemetry.recordIngested(stored, Date.now());
@@ -97,14 +103,11 @@ export class CronTicks {
     for (const { timer, dueAt, isRepeated } of due) {
       const { env, functionId, cron } = timer;
       const fn = tables.get(env)?.find(functionId);
-      const trigger = scheduledTrigger(fn, cron);
-      if (!fn || !trigger) continue;
+      if (!fn || !scheduledTrigger(fn, cron)) continue;
       const home = this.#deps.keys.homeOf(`${env}/${functionId}`).number;
       for (const tick of ticksToRun(cron, dueAt, nowMs, isRepeated)) {
-        const event = eventOf(timer, tick, home, nowMs);
-        const id = runIdOf(event.internalId, fn.id);
-        const runAt = tick + jitterMs(id, trigger);
-        candidates.set(id, { id, fn, event, dueAt: runAt, cause: 'schedule', ...(isRepeated && { repeated: true }) });
+        const candidate = candidateOf(env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs);
+        candidates.set(candidate.id, candidate);
       }
     }
     return [...candidates.values()];
@@ -127,17 +130,29 @@ export class CronTicks {
 
 /** The ID of the event of a tick.
  *  @param partition that the function has for good */
-export function tickEventId(
-  { env, functionId, cron }: Pick<CronTimer, 'env' | 'functionId' | 'cron'>,
-  tick: number,
-  partition: number,
-): string {
-  return ownEventId(tick, partition, 'schedule', env, functionId, cron, String(tick));
+export function tickEventId(env: string, functionId: string, tick: number, partition: number): string {
+  return ownEventId(tick, partition, 'schedule', env, functionId, String(tick));
 }
 
-function eventOf(timer: CronTimer, tick: number, partition: number, nowMs: number): Envelope {
-  const { env, cron } = timer;
-  const internalId = tickEventId(timer, tick, partition);
-  const event = { name: SCHEDULED_TIMER, data: { cron }, ts: tick };
-  return toEnvelope(event, { internalId, env, receivedAt: nowMs, source: 'service', requestId: internalId, index: 0 });
+function candidateOf(
+  env: string,
+  fn: AppFunction,
+  trigger: Trigger,
+  tick: number,
+  partition: number,
+  nowMs: number,
+): Candidate {
+  const internalId = tickEventId(env, fn.id, tick, partition);
+  const id = runIdOf(internalId, fn.id);
+  const dueAt = tick + jitterMs(id, trigger);
+  const data = { cron: trigger.cron, scheduledAt: toIso(tick), fireAt: toIso(dueAt) };
+  const event: Envelope = toEnvelope(
+    { name: SCHEDULED_TIMER, data, ts: tick },
+    { internalId, env, receivedAt: nowMs, source: 'service', requestId: internalId, index: 0 },
+  );
+  return { id, fn, event, dueAt, cause: 'schedule' };
+}
+
+function toIso(timeMs: number): string {
+  return new Date(timeMs).toISOString();
 }

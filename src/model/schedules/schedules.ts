@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AppFunction, Trigger } from '../apps/app.ts';
 import { durationMs } from '../values/duration.ts';
-import { nextTick } from './ticks.ts';
+import { lastTick, nextTick } from './ticks.ts';
 
 export interface Schedule {
   env: string;
@@ -28,6 +28,14 @@ export function scheduledTrigger(fn: AppFunction | undefined, cron: string): Tri
   return fn && isScheduled(fn) ? fn.triggers.find((trigger) => trigger.cron === cron) : undefined;
 }
 
+/** The first of the function's schedules that tick at a time: whichever of their timers comes first, the run is the same. undefined: none
+ *  of them, since the function has changed. */
+export function tickingTrigger({ triggers }: Pick<AppFunction, 'triggers'>, tick: number): Trigger | undefined {
+  const scheduled = triggers.filter(({ cron }) => cron !== undefined);
+  if (scheduled.length === 1) return scheduled[0];
+  return scheduled.find(({ cron }) => lastTick(cron as string, tick) === tick);
+}
+
 /** When the trigger starts the next run, without its jitter; undefined: it is no schedule, or not in force. */
 export function nextRunAt(fn: AppFunction, { cron }: Trigger, nowMs: number): number | undefined {
   return cron !== undefined && isScheduled(fn) ? nextTick(cron, nowMs) : undefined;
@@ -44,8 +52,8 @@ export function scheduleId({ env, functionId, cron }: Schedule): string {
     .slice(0, 22);
 }
 
-/** How much later than its tick a run starts: the same for the same run, between 0 and the trigger's jitter. */
+/** How much later than its tick a run starts: the same for the same run, from 0 to below the trigger's jitter. */
 export function jitterMs(runId: string, { jitter }: Trigger): number {
   const most = jitter === undefined ? 0 : (durationMs(jitter) ?? 0);
-  return most === 0 ? 0 : crc32(runId) % (most + 1);
+  return most === 0 ? 0 : crc32(runId) % most;
 }
