@@ -1,6 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { errorOf, isFunctionError, type Op, parseOps } from '../model/runs/operation.ts';
+import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
@@ -116,30 +116,34 @@ function completed(body: string, headers: IncomingHttpHeaders): Outcome {
 }
 
 function steps(body: string): Outcome {
-  const ops = parseOps(parse(body));
-  if ('problem' in ops) {
-    if (ops.problem !== 'invalid') return permanentFailure(ops.problem, ops.message);
-    return retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${ops.message}`);
-  }
+  const { ops, refused } = parseOps(parse(body));
   const done = ops.find(({ op }) => op === 'RunComplete');
   const others = ops.filter((op) => op !== done);
-  if (done) {
+  const failed = done && !refused ? undefined : others.find(isFunctionError);
+  if (failed) {
+    const retriable = failed.op !== 'StepFailed' && failed.error?.noRetry !== true;
     return {
-      kind: 'completed',
-      output: JSON.stringify(done.data ?? null),
-      ...(others.length > 0 && { ops: others }),
+      kind: 'failed',
+      error: errorOf(failed),
+      summary: retriable ? 'invalid status code: 206' : 'NonRetriableError',
+      retriable,
+      ops: others.filter((op) => op !== failed),
     };
   }
-  const failed = ops.find(isFunctionError);
-  if (!failed) return { kind: 'steps', ops };
-  const retriable = failed.op !== 'StepFailed' && failed.error?.noRetry !== true;
+  if (refused) return { ...refusal(refused), ops: others };
+  if (!done) return { kind: 'steps', ops };
   return {
-    kind: 'failed',
-    error: errorOf(failed),
-    summary: retriable ? 'invalid status code: 206' : 'NonRetriableError',
-    retriable,
-    ops: ops.filter((op) => op !== failed),
+    kind: 'completed',
+    output: JSON.stringify(done.data ?? null),
+    ...(others.length > 0 && { ops: others }),
   };
+}
+
+/** The failure of an attempt whose answer has a refused operation. */
+function refusal({ problem, message }: OpsProblem): Failure {
+  return problem === 'invalid'
+    ? retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${message}`)
+    : permanentFailure(problem, message);
 }
 
 function parse(text: string): unknown {

@@ -152,6 +152,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     return calls === 1 ? 'acts' : 'not there';
   },
 
+  /** Steps that take longer together than a call may; the function tells how often each ran, and how often it was called. */
+  async 'checkpointing with a maximum run time'(outside, fn) {
+    const { ran, calls } = await outside.output(await outside.send(fn));
+    expect(calls).to.be.above(1);
+    return ran.every((times: number) => times === 1) ? 'acts' : 'differs';
+  },
+
   /** A branch of two short steps beside one long step. */
   async 'race mode'(outside, fn) {
     const { order } = await outside.output(await outside.send(fn));

@@ -13,6 +13,7 @@ export function endFunctions({ sdk, app, create }: NpmApp, on: On): Loose[] {
   /** By run. */
   const calls = new Map<string, number>();
   const orders = new Map<string, string[]>();
+  const noted = new Map<string, number[]>();
   const unknown = sdk.referenceFunction({ appId: app, functionId: 'unknown' });
   const messageOf = (error: Error) => error.message;
   // Version 3 has no deferred functions, and no groups.
@@ -27,6 +28,22 @@ export function endFunctions({ sdk, app, create }: NpmApp, on: On): Loose[] {
         return { calls: calls.get(runId) };
       },
       { checkpointing: true },
+    ),
+    on(
+      'checkpointing with a maximum run time',
+      async ({ runId, step }) => {
+        calls.set(runId, (calls.get(runId) ?? 0) + 1);
+        const ran = noted.get(runId) ?? Array(8).fill(0);
+        noted.set(runId, ran);
+        for (const [n] of ran.entries()) {
+          await step.run(`${n}`, () => {
+            ran[n]++;
+            return pause(60);
+          });
+        }
+        return { ran, calls: calls.get(runId) };
+      },
+      { checkpointing: { bufferedSteps: 3, maxInterval: 100, maxRuntime: 200 } },
     ),
     on('output of a failed run', async () => {
       throw new Error('broken');

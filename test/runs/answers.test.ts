@@ -82,6 +82,40 @@ describe('answers of apps', () => {
     expect(output).to.deep.equal({ error: ERROR });
   });
 
+  const ran = (name: string, data: unknown = name) => ({ id: step(name), op: 'StepRun', name, data });
+
+  it('an operation that asks for nothing is skipped, and what comes with it counts', async () => {
+    const nothing = { op: 'None', id: '', opts: null, data: null, error: null };
+    host.on('f', ({ number, body }) =>
+      number === 0 ? { status: 206, body: [ran('a'), nothing] } : { body: body.steps[step('a')] },
+    );
+    expect(await run('nothing')).to.deep.include({ status: 'Completed', attempt: 0, output: { data: 'a' } });
+    expect(host.calls('f')).to.have.length(2);
+  });
+
+  for (const [what, refused, message] of [
+    ['is no operation', { op: 'Sleep', id: 5 }, '1.id: expected a string'],
+    ['has too large an output', ran('large', 'x'.repeat(4_194_305)), 'the output of step "large"'],
+  ] as const) {
+    it(`no step that finished beside one that ${what} runs again`, async () => {
+      host.on('f', ({ number, body }) =>
+        number === 0 ? { status: 206, body: [ran('a'), refused, ran('b')] } : { body: Object.keys(body.steps).sort() },
+      );
+      const { status, output, history } = await run(`refused-${refused.op}`);
+      expect([status, output]).to.deep.equal(['Completed', [step('a'), step('b')].sort()]);
+      const failed = history.find(({ status }: { status: string }) => status === 'Failed');
+      expect(failed.error.message).to.include(message);
+      expect(host.calls('f').map(({ body }) => body.ctx.attempt)).to.deep.equal([0, 1]);
+    });
+  }
+
+  it('a refused operation in every answer fails the run, also beside a step that is finished already', async () => {
+    host.on('f', () => ({ status: 206, body: [ran('a'), { op: 'Sleep', id: 5 }] }));
+    const { status, error } = await run('refused-always');
+    expect([status, error.name]).to.deep.equal(['Failed', 'AppError']);
+    expect(host.calls('f').map(({ body }) => body.ctx.attempt)).to.deep.equal([0, 1]);
+  });
+
   it('an operation that is not supported changes nothing, and the history tells it', async () => {
     host.on('f', ({ number }) => {
       if (number > 0) return { body: 'on' };

@@ -172,6 +172,23 @@ describe('checkpoints of a call', () => {
     ]);
   });
 
+  it('lose no step that ran beside an operation that is refused', async () => {
+    const codes: unknown[] = [];
+    const nothing = { op: 'None', id: '' };
+    host.on('beside', async (call) => {
+      if (call.number > 0) return done;
+      codes.push(codeOf(await store(call, [nothing, step('a')])));
+      codes.push(codeOf(await store(call, [step('b'), 'nonsense', step('c')])));
+      return { status: 206, body: [nothing] };
+    });
+    expect((await ended(await start('beside'))).output).to.equal('done');
+    expect(codes).to.deep.equal([
+      [200, undefined],
+      [400, 'input_invalid'],
+    ]);
+    expect(Object.keys(host.calls('beside')[1]?.body.steps)).to.have.members(['a', 'b', 'c'].map(hash));
+  });
+
   it('tell the app to stop when the run is cancelled', async () => {
     host.on('cancelled', async (call) => {
       await service.request('DELETE', `/v1/runs/${call.body.ctx.run_id}`);

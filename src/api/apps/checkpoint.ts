@@ -5,7 +5,7 @@ import { decodeQueueItem } from '../../functions/call-ids.ts';
 import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
-import { type Op, parseOps } from '../../model/runs/operation.ts';
+import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
 import { type AppGuardDeps, requireSigningKey } from './app-requests.ts';
@@ -28,7 +28,7 @@ export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): voi
     if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
     // Not every SDK names its environment here, but the call does.
     await requireSigningKey(ctx, item.env, deps);
-    await deps.callCheckpoints.store(ctx.params.run_id, item, operationsIn(steps));
+    await storeOperations(steps, (ops) => deps.callCheckpoints.store(ctx.params.run_id, item, ops));
     ctx.body = {};
   });
 }
@@ -43,7 +43,21 @@ export function readCheckpoint(ctx: Context): Promise<unknown> {
 
 /** @throws ServiceError input_invalid */
 export function operationsIn(steps: unknown[]): Op[] {
-  const ops = parseOps(steps);
-  if ('problem' in ops) throw new ServiceError('input_invalid', { detail: ops.message });
+  const { ops, refused } = parseOps(steps);
+  if (refused) throw refusal(refused);
   return ops;
+}
+
+/** Stores the operations. Beside a refused one, the steps that ran are still stored, and never run again.
+ *  @throws ServiceError input_invalid, and what `store` throws */
+export async function storeOperations(steps: unknown[], store: (ops: Op[]) => Promise<void>): Promise<void> {
+  const { ops, refused } = parseOps(steps);
+  if (!refused) return store(ops);
+  const ran = ops.filter(({ op }) => op === 'StepRun' || op === 'Step');
+  if (ran.length > 0) await store(ran);
+  throw refusal(refused);
+}
+
+function refusal({ message }: OpsProblem): ServiceError {
+  return new ServiceError('input_invalid', { detail: message });
 }

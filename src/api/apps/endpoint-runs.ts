@@ -25,7 +25,7 @@ import type { EventLimits } from '../../store/environments/event-limits.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
-import { operationsIn, readCheckpoint } from './checkpoint.ts';
+import { operationsIn, readCheckpoint, storeOperations } from './checkpoint.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
 export interface EndpointRouteDeps extends AppGuardDeps {
@@ -93,7 +93,8 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
 
   const store = async (ctx: Context & { params: { run_id: string } }) => {
     const { steps } = validate(stepsSchema, await readCheckpoint(ctx), 'field');
-    await endpoints.store(await envOf(ctx), ctx.params.run_id, operationsIn(steps));
+    const env = await envOf(ctx);
+    await storeOperations(steps, (ops) => endpoints.store(env, ctx.params.run_id, ops));
     ctx.body = {};
   };
 

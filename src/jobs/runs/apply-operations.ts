@@ -5,7 +5,7 @@ import { isAside, type Op, sdkNameOf, stepName } from '../../model/runs/operatio
 import type { RunError } from '../../model/runs/run-error.ts';
 import type { CallToSchedule } from './call-ref.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
-import { finishedStepsOf, finishSteps, isFinished, stateFailure } from './operations/finished-steps.ts';
+import { finishedStepsOf, finishSteps, isFinished, memoProblemOf, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';
 import { storeMetadata } from './operations/metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
@@ -95,15 +95,14 @@ export async function applyBeside(
   call: AnsweredCall,
   deps: OperationDeps,
 ): Promise<{ failure?: Failure | undefined; at?: number }> {
-  const { env, id } = call.loaded.run;
-  await storeMetadata(ops, call.loaded.run, deps.runMetadata);
-  const finished = ops.filter((op) => isFinished(op, call));
-  const steps = finishedStepsOf(finished);
-  if ('kind' in steps) return { failure: steps };
-  const stored = steps.length > 0 ? await deps.checkpoints.store(env, id, steps) : undefined;
+  const { run, stack } = call.loaded;
+  await storeMetadata(ops, run, deps.runMetadata);
+  const { steps, tooLarge } = finishedStepsOf(ops.filter((op) => isFinished(op, call)));
+  const stored = steps.length > 0 ? await deps.checkpoints.store(run.env, run.id, steps) : undefined;
   if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
-  const failure = await applyEach(ops.filter(isAside), call, deps);
-  return { failure, ...(stored?.outcome === 'stored' && { at: stored.stackLength }) };
+  const failure = (await applyEach(ops.filter(isAside), call, deps)) ?? tooLarge;
+  const isNew = stored?.outcome === 'stored' && stored.stackLength > stack.length;
+  return { failure, ...(isNew && { at: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */
@@ -111,7 +110,7 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   const steps = ops.filter((op) => !isAside(op));
   const isOpen = (op: Op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id);
   if (pending > 0 || steps.some(isOpen)) return undefined;
-  const [unsupported] = steps.map(problemOf).filter((problem) => problem !== undefined);
+  const [unsupported] = steps.map(unsupportedProblemOf).filter((problem) => problem !== undefined);
   if (unsupported) return { kind: 'failed', error: unsupported, retriable: false };
   const [repeated] = steps;
   return retriableFailure(
@@ -124,6 +123,10 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
 
 /** Why an operation is not applied; undefined: it is. */
 export function problemOf(op: Op): RunError | undefined {
+  return unsupportedProblemOf(op) ?? memoProblemOf(op);
+}
+
+function unsupportedProblemOf(op: Op): RunError | undefined {
   if (OPERATIONS.has(op.op)) return undefined;
   const known = OPERATION_NAMES.join(', ');
   const code = JSON.stringify(op.op);

@@ -40,8 +40,7 @@ export class CallCheckpoints {
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
-    const steps = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
-    if ('kind' in steps) return this.#fail(env, runId, steps.error);
+    const { steps, tooLarge } = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
     const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
     await storeMetadata(ops, { env, id: runId }, this.#deps.runMetadata);
@@ -61,6 +60,7 @@ export class CallCheckpoints {
     }
     telemetry.recordHistory(stored.run, entriesOf(steps));
     telemetry.publishRun(stored.run, 'Running');
+    if (tooLarge) return this.#fail(env, runId, tooLarge.error);
     const call = { loaded: { run: stored.run } };
     for (const op of ops.filter(isAside)) {
       const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.#deps);

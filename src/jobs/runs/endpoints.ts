@@ -85,8 +85,7 @@ export class Endpoints {
     // An answer that got lost is requested again.
     if (hasEnded(run)) return reported.isLast ? undefined : Promise.reject(ended(runId));
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
-    const steps = finishedStepsOf(reported.finished, (op) => stepHistory(op, 0, during, nowMs));
-    if ('kind' in steps) return this.#fail(run, steps.error);
+    const { steps, tooLarge } = finishedStepsOf(reported.finished, (op) => stepHistory(op, 0, during, nowMs));
     const stored = await checkpoints.store(env, runId, steps, { name: ENDPOINT, reconcileAt: nowMs + callTimeoutMs });
     switch (stored.outcome) {
       case 'steps':
@@ -100,6 +99,7 @@ export class Endpoints {
     }
     telemetry.recordHistory(run, entriesOf(steps));
     telemetry.publishRun(run, 'Running');
+    if (tooLarge) return this.#fail(run, tooLarge.error);
     if (reported.failure) return transitions.fail(run, { error: reported.failure });
     if (reported.output !== undefined) return this.#complete(run, reported.output);
     if (reported.isLast) await this.#takeOver(run, reported, retries);

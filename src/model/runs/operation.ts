@@ -97,44 +97,57 @@ const unknownOpSchema = opSchema.pick({ id: true, op: true }).extend({
 export type Op = z.infer<typeof opSchema>;
 
 /** Checks the options only of operations that have them, so that one with others does not spoil the rest. */
-const opsSchema = z.array(
-  z.unknown().transform((given, context): Op => {
-    const { success, data, error } = schemaOf(given).safeParse(given, { error: expected });
-    if (success) return { ...data, opts: isJsonObject(data.opts) ? data.opts : undefined } as Op;
-    for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path: [...path], message });
-    return z.NEVER;
-  }),
-);
-
 function schemaOf(given: unknown) {
   const op = isJsonObject(given) ? given.op : undefined;
   if (typeof op !== 'string' || WITHOUT_OPTIONS.has(op)) return anyOpSchema;
   return WITH_OPTIONS.has(op) ? opSchema : unknownOpSchema;
 }
 
-/** Why the operations of a response are rejected. */
-export type OpsProblem =
-  | { problem: 'invalid'; message: string }
-  /** A retry would fail too. */
-  | { problem: 'TooManyOperations' | 'NameTooLong'; message: string };
+/** Why operations of a response are refused. */
+export interface OpsProblem {
+  /** Any other than `invalid`: a retry would fail too. */
+  problem: 'invalid' | 'TooManyOperations' | 'NameTooLong';
+  message: string;
+}
 
-/** The operations of a response body, or its problem. */
-export function parseOps(body: unknown): Op[] | OpsProblem {
-  const list = Array.isArray(body) ? body : [body];
+/** Operations of a response body. A refused one takes no other with it: what finished beside it is stored. */
+export interface ParsedOps {
+  ops: Op[];
+  /** Why the first refused operation is refused; undefined: none is. */
+  refused: OpsProblem | undefined;
+}
+
+export function parseOps(body: unknown): ParsedOps {
+  const list: unknown[] = Array.isArray(body) ? body : [body];
   if (list.length > MAX_OPS) {
     const message = `the response has ${list.length} step operations, more than ${MAX_OPS}; plan fewer steps at once, or move work to other functions`;
-    return { problem: 'TooManyOperations', message };
+    return { ops: [], refused: { problem: 'TooManyOperations', message } };
   }
-  const { success, data, error } = opsSchema.safeParse(list, { error: expected });
+  const ops: Op[] = [];
+  let refused: OpsProblem | undefined;
+  for (const [index, given] of list.entries()) {
+    if (asksForNothing(given)) continue;
+    const parsed = parseOp(given, index);
+    if ('problem' in parsed) refused ??= parsed;
+    else ops.push(parsed);
+  }
+  return { ops, refused };
+}
+
+/** The official Go SDK fills an answer with these where it has stored a step meanwhile. They have no ID. */
+function asksForNothing(given: unknown): boolean {
+  return isJsonObject(given) && given.op === 'None';
+}
+
+function parseOp(given: unknown, index: number): Op | OpsProblem {
+  const { success, data, error } = schemaOf(given).safeParse(given, { error: expected });
   if (!success) {
     const { path, message } = error.issues[0] as z.core.$ZodIssue;
-    return { problem: 'invalid', message: `${path.join('.')}: ${message}` };
+    return { problem: 'invalid', message: `${[index, ...path].join('.')}: ${message}` };
   }
-  for (const op of data) {
-    const message = longNameIn(op);
-    if (message) return { problem: 'NameTooLong', message };
-  }
-  return data;
+  const op = { ...data, opts: isJsonObject(data.opts) ? data.opts : undefined } as Op;
+  const message = longNameIn(op);
+  return message ? { problem: 'NameTooLong', message } : op;
 }
 
 function longNameIn({ id, name, displayName, opts }: Op): string | undefined {

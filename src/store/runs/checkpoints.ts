@@ -1,6 +1,6 @@
 /** Checkpoints: steps that finish while a call is in flight, or while the request of an endpoint is. The run then continues where its owner
  *  is, which the field `checkpoint` of the run says (run-fields.ts). */
-import { MAX_STATE_BYTES, MAX_STEPS, type Memo } from '../../model/runs/memo.ts';
+import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
@@ -12,7 +12,8 @@ export const ENDPOINT = 'endpoint';
 
 export interface FinishedStep {
   id: string;
-  memo: Memo;
+  /** JSON text. */
+  memo: string;
   /** undefined: it is in the history already. */
   entry?: HistoryEntry | undefined;
 }
@@ -61,7 +62,7 @@ export class Checkpoints {
       memberOf(env, runId),
       owner?.reconcileAt ?? '',
       +race,
-      ...steps.flatMap(({ id, memo, entry }) => [id, JSON.stringify(memo), entry ? JSON.stringify(entry) : '']),
+      ...steps.flatMap(({ id, memo, entry }) => [id, memo, entry ? JSON.stringify(entry) : '']),
     )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string[]];
     const [outcome, stackLength, fields] = reply;
     if (outcome === 'stale' || outcome === 'ended' || outcome === 'gone') return { outcome };

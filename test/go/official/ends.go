@@ -49,6 +49,8 @@ func (a app) hostEnds() {
 			return object{"calls": len(made)}, nil
 		})
 
+	a.hostLimitedCalls()
+
 	on(a, "output-of-a-failed-run", none, func(context.Context, inngestgo.Input[object]) (any, error) {
 		return nil, errors.New("broken")
 	})
@@ -71,6 +73,43 @@ func (a app) hostEnds() {
 	))
 
 	a.hostRace()
+}
+
+// hostLimitedCalls hosts a function whose steps take longer together than a call may.
+func (a app) hostLimitedCalls() {
+	const id, steps = "checkpointing-with-a-maximum-run-time", 8
+	seen := &notes{byRun: map[string][]string{}}
+	config := &checkpoint.Config{BatchSteps: 3, BatchInterval: 100 * time.Millisecond, MaxRuntime: 200 * time.Millisecond}
+	a.onEvent(inngestgo.FunctionOpts{ID: id, Checkpoint: config}, id, nil,
+		func(ctx context.Context, in inngestgo.Input[held]) (any, error) {
+			seen.add(in.InputCtx.RunID, "call")
+			for n := range steps {
+				_, err := step.Run(ctx, fmt.Sprint(n), func(context.Context) (string, error) {
+					seen.add(in.InputCtx.RunID, fmt.Sprint(n))
+					time.Sleep(60 * time.Millisecond)
+					return "", nil
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+			all := seen.add(in.InputCtx.RunID)
+			ran := make([]int, steps)
+			for n := range ran {
+				ran[n] = countOf(all, fmt.Sprint(n))
+			}
+			return object{"ran": ran, "calls": countOf(all, "call")}, nil
+		})
+}
+
+func countOf(all []string, one string) int {
+	count := 0
+	for _, note := range all {
+		if note == one {
+			count++
+		}
+	}
+	return count
 }
 
 // longest is how long the long step waits for the last of the short ones.

@@ -3,7 +3,7 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, type Op } from '../../../model/runs/operation.ts';
-import type { HistoryEntry } from '../../../model/runs/run.ts';
+import type { HistoryEntry, RunError } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
@@ -19,16 +19,27 @@ export function memoOf(op: Op): Memo {
   return op.op === 'StepFailed' || op.op === 'StepError' ? failureMemo(op) : { data: op.data ?? null };
 }
 
-/** @returns the failure of the attempt, if a memo is too large */
-export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => HistoryEntry): FinishedStep[] | Failure {
+/** Finished steps to store, and the failure of the attempt for those whose memo is too large. */
+export interface FinishedSteps {
+  steps: FinishedStep[];
+  tooLarge: Failure | undefined;
+}
+
+export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => HistoryEntry): FinishedSteps {
   const steps: FinishedStep[] = [];
+  let failure: Failure | undefined;
   for (const op of ops) {
-    const memo = memoOf(op);
-    const failure = tooLarge(op, memo);
-    if (failure) return failure;
-    steps.push({ id: op.id, memo, entry: entryOf?.(op) });
+    const memo = JSON.stringify(memoOf(op));
+    const problem = tooLarge(op, memo);
+    if (problem) failure ??= problem;
+    else steps.push({ id: op.id, memo, entry: entryOf?.(op) });
   }
-  return steps;
+  return { steps, tooLarge: failure };
+}
+
+/** Why the memo of the operation cannot be stored; undefined: it can, or the operation has none. */
+export function memoProblemOf(op: Op): RunError | undefined {
+  return isFinished(op, { mayRetry: true }) ? tooLarge(op, JSON.stringify(memoOf(op)))?.error : undefined;
 }
 
 /** What they add to the history. */
@@ -42,18 +53,17 @@ export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
 }
 
 /** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending: then that step does (but
- *  for race mode).
+ *  for race mode). A memo that is too large fails the attempt, and the others are stored.
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
-  { loaded: { run }, race: allRace }: AnsweredCall,
+  { loaded: { run, stack }, race: allRace }: AnsweredCall,
   { checkpoints, steps, runs, transitions }: OperationDeps,
   applyRest: () => Promise<Failure | undefined>,
 ): Promise<Failure | undefined> {
   const finished = finishedStepsOf(ops);
-  if ('kind' in finished) return finished;
   const race = allRace || ops.some(asksForRace);
-  const stored = await checkpoints.store(run.env, run.id, finished, undefined, race);
+  const stored = await checkpoints.store(run.env, run.id, finished.steps, undefined, race);
   switch (stored.outcome) {
     case 'steps':
     case 'bytes':
@@ -63,10 +73,10 @@ export async function finishSteps(
     default:
       return undefined;
   }
-  const failure = await applyRest();
+  const failure = (await applyRest()) ?? finished.tooLarge;
   if (failure?.retriable === false) return failure;
   const { pending, done } = await steps.progress(run.env, run.id);
-  if (failure) return { ...failure, at: done };
+  if (failure) return { ...failure, ...(done > stack.length && { at: done }) };
   // The app knows of these steps already.
   if (pending.size > 0 && !race) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);

@@ -39,15 +39,16 @@ export async function finishStep(
   { loaded: { run }, race }: AnsweredCall,
   { transitions }: OperationDeps,
 ): Promise<Failure | undefined> {
-  const failure = tooLarge(op, memo);
+  const failure = tooLarge(op, JSON.stringify(memo));
   if (failure) return failure;
   await transitions.finishStep(run.env, run.id, op.id, memo, { race: race || asksForRace(op) });
   return undefined;
 }
 
-/** The failure of the attempt, if the step's memo is too large. */
-export function tooLarge(op: Op, memo: Memo): Failure | undefined {
-  const bytes = Buffer.byteLength(JSON.stringify(memo));
+/** The failure of the attempt, if the step's memo is too large.
+ *  @param memo JSON text */
+export function tooLarge(op: Op, memo: string): Failure | undefined {
+  const bytes = Buffer.byteLength(memo);
   if (bytes <= MAX_STEP_BYTES) return undefined;
   const message = `the output of step "${stepName(op)}" has ${bytes} bytes, more than ${MAX_STEP_BYTES}; store large data elsewhere and return a reference`;
   return retriableFailure('OutputTooLarge', message);
