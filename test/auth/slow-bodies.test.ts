@@ -107,8 +107,10 @@ describe('requests with slow bodies', () => {
 
   it('the REST API refuses a request whose session ended while its body came', async () => {
     await addUser(service, 'ada@example.com', 'admin');
+    const sessions = () => service.redis.keys(`${service.prefix}:session:*`);
+    await service.redis.del(await sessions());
     const headers = await sessionHeaders(service, 'ada@example.com');
-    const [session = ''] = await service.redis.keys(`${service.prefix}:session:*`);
+    const [session = ''] = await sessions();
     await service.redis.pexpire(session, 60_000);
     const request = slowPost(`${service.url}/v1/environments`, { name: 'later' }, headers);
     // A use extends the session.
