@@ -3,6 +3,7 @@ import { createApp } from '../api/app.ts';
 import type { Discovery } from '../api/apps/discovery.ts';
 import { Registrar } from '../api/apps/registrar.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { ConnectionKeys } from '../api/connect/connection-keys.ts';
 import { Gateway } from '../api/connect/gateway.ts';
 import { CLOSE_MS } from '../api/connect/limits.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
@@ -197,6 +198,11 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     apps: store.apps,
     connections: store.connections,
     sessions: store.connectSessions,
+    connectionKeys: new ConnectionKeys({
+      dev: config.dev,
+      signingKeys: store.signingKeys,
+      environments: store.environments,
+    }),
     calls: store.connectCalls,
     channels: store.connectChannels(subscriber),
     leaseMs: config.connect.leaseMs,

@@ -40,6 +40,11 @@ export function hashedKey(signingKey: string): string {
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
+/** Tells keys apart, and authenticates nobody: unlike the hashed key it may be stored. */
+export function keyFingerprint(signingKey: string): string {
+  return createHash('sha256').update(`fingerprint of ${signingKey}`).digest('base64url').slice(0, 22);
+}
+
 /** Whether the bearer token is the key itself or the hashed key. */
 export function isKey(bearer: string, signingKey: string): boolean {
   return sameSecret(bearer, signingKey) || provesKey(bearer, signingKey);

@@ -260,6 +260,7 @@ describe('OpenAPI document', () => {
       const instance = await ConnectedInstance.connect(service.url, { app: 'line', functions: packing, headers });
       const connected = await call('GET /v1/apps/:name/connections', { name: 'line' });
       expect(connected).to.have.length(1);
+      await call('DELETE /v1/apps/:name/connections/:id', { name: 'line', id: instance.id });
       await instance.close();
       await call('DELETE /v1/apps/:name', { name: 'shop' });
     });

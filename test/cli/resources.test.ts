@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { cli, cliOk } from '../support/cli.ts';
+import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -40,6 +42,20 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await cli(['apps', 'delete', 'shop'], { service })).stderr).to.include('Add --yes');
     expect((await run('apps', 'delete', 'shop', '--yes')).stdout).to.equal('Deleted shop.\n');
     expect((await cli(['apps', 'get', 'shop'], { service })).exitCode).to.equal(3);
+  });
+
+  it('lists the connections of an app, and ends one', async () => {
+    const { start } = await startConnection(service.url, service.appHeaders);
+    const gateway = `${service.url.replace('http', 'ws')}/v0/connect`;
+    const instance = await ConnectedInstance.open(gateway, start.connectionId);
+    await instance.register(start, { app: 'mill', functions: [{ id: 'saw', triggers: [{ event: 'tree/felled' }] }] });
+    expect((await run('apps', 'connections', 'mill')).stdout).to.match(
+      new RegExp(`^${instance.id} +host-1 +ready +0 `, 'm'),
+    );
+    const closed = once(instance.socket, 'close');
+    expect((await run('apps', 'disconnect', 'mill', instance.id, '--yes')).stdout).to.equal(`Ended ${instance.id}.\n`);
+    expect((await run('apps', 'connections', 'mill')).stdout).to.include('No connections.');
+    await closed;
   });
 
   it('lists, shows, pauses and resumes functions', async () => {

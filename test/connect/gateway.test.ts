@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
 import { frame, KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
+import { hashedKey } from '../../src/functions/signing.ts';
 import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -29,6 +30,13 @@ describe('The gateway in production', () => {
 
   const connect = (options: object = {}) =>
     ConnectedInstance.connect(service.url, { functions: FUNCTIONS, headers: service.appHeaders, ...options });
+
+  /** Resolves when the gateway has renewed the connection, and so checked it. */
+  async function renewal(env: string, id: string): Promise<void> {
+    const liveUntil = async () => Number(await service.redis.zscore(service.keys.connections(env), id));
+    const before = await liveUntil();
+    await until(async () => (await liveUntil()) > before, { describe: 'the gateway has renewed the connection' });
+  }
 
   it('lets an app start a connection with the hashed signing key of its environment, and with nothing else', async () => {
     expect((await startConnection(service.url, service.appHeaders)).status).to.equal(200);
@@ -137,6 +145,42 @@ describe('The gateway in production', () => {
     instance.send(KIND.workerReady);
     await until(async () => (await status()).status === 'ready', { describe: 'the connection is ready' });
     await instance.close();
+  });
+
+  it('closes a connection, and refuses a session, once their signing key is neither the current nor the former one', async () => {
+    const path = '/v1/environments/branches/signing-key';
+    const { current } = (await service.get(path)).body.data;
+    const headers = { authorization: `Bearer ${hashedKey(current)}`, 'x-inngest-env': 'rotating' };
+    const rotate = () => service.post(`${path}/rotate`, undefined, service.apiHeaders);
+    const instance = await connect({ headers });
+    const { start } = await startConnection(service.url, headers);
+    const closed = closing(instance.socket);
+    await rotate();
+    await renewal('rotating', instance.id);
+    expect(instance.socket.readyState).to.equal(instance.socket.OPEN);
+    await rotate();
+    expect(await closed).to.deep.equal({ code: 4_401, reason: 'connect_authentication_failed' });
+    const late = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+    const lateClosed = closing(late.socket);
+    await late.register(start, { functions: FUNCTIONS }).catch(() => undefined);
+    expect((await lateClosed).code).to.equal(4_401);
+    const stored = await service.redis.keys(`${service.prefix}:*connection*rotating*`);
+    expect(JSON.stringify(stored)).not.to.include(hashedKey(current));
+  });
+
+  it('DELETE /v1/apps/:name/connections/:id takes a connection out of use at once and closes it, so that its instance connects again', async () => {
+    const instance = await connect();
+    const closed = closing(instance.socket);
+    const end = (app: string, id: string) =>
+      service.request('DELETE', `/v1/apps/${app}/connections/${id}`, undefined, service.apiHeaders);
+    expect((await end('other', instance.id)).status).to.equal(404);
+    expect((await end('shop', instance.id)).status).to.equal(204);
+    expect((await service.get('/v1/apps/shop/connections')).body.data).to.deep.equal([]);
+    expect(await closed).to.deep.equal({ code: 1_001, reason: 'connect_gateway_closing' });
+    expect((await end('shop', instance.id)).body.code).to.equal('not_found');
+    const [entry] = (await service.get('/v1/audit')).body.data;
+    expect(entry).to.include({ action: 'DELETE /v1/apps/:name/connections/:id', target: `shop/${instance.id}` });
+    await (await connect()).close();
   });
 
   it('asks its instances to connect elsewhere when the process shuts down, which ends when they have left', async () => {

@@ -1,6 +1,7 @@
 /** `tidegate apps`: apps and their registration. */
 import type { Command } from 'commander';
 import type { Json } from '../api-client.ts';
+import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
@@ -47,6 +48,7 @@ export function register(program: Command, context: Context): void {
       output.result(check, () => printCheck(output, check));
       if (!check.ok) context.exitCode = EXIT.different;
     });
+  registerConnections(apps, context);
   addAction(apps, context, {
     name: 'delete',
     description: 'Deletes an app. Its functions are archived until it registers again.',
@@ -56,6 +58,36 @@ export function register(program: Command, context: Context): void {
     question: (name) => `Delete the app ${name}, so that events no longer trigger its functions?`,
     done: (name) => `Deleted ${name}.`,
   });
+}
+
+function registerConnections(apps: Command, context: Context): void {
+  apps
+    .command('connections')
+    .description('Lists the live connections of an app that connects.')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const found = await context.api().all(at`/v1/apps/${name}/connections`);
+      const output = context.output();
+      output.result(found, () => {
+        output.table(
+          ['ID', 'INSTANCE', 'STATUS', 'CALLS', 'CONNECTED', 'SDK'],
+          found.map((one) => [one.id, one.instance_id, one.status, one.calls, one.connected_at, one.sdk]),
+          'No connections.',
+        );
+      });
+    });
+  apps
+    .command('disconnect')
+    .description('Ends a connection: it gets no more calls. Its instance connects again, if its signing key is valid.')
+    .argument('<name>')
+    .argument('<id>', 'of the connection')
+    .option('-y, --yes', 'do not ask')
+    .action(async (name: string, id: string, { yes }: { yes?: boolean }) => {
+      await confirm(context, `End the connection ${id} of ${name}?`, yes);
+      await context.api().delete(at`/v1/apps/${name}/connections/${id}`);
+      const output = context.output();
+      output.result(null, () => output.line(`Ended ${id}.`));
+    });
 }
 
 function printApp(output: Output, app: Json): void {

@@ -5,7 +5,7 @@ import { readHeader } from '../../functions/headers.ts';
 import { isKey } from '../../functions/signing.ts';
 import { BRANCHES, type Environment, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { bearerOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
@@ -21,14 +21,15 @@ export interface AppGuardDeps {
  *  @throws ServiceError credentials_invalid */
 export function appGuard({ dev, signingKeys, environments }: AppGuardDeps): Middleware {
   return async (ctx: Context, next: Next) => {
-    const isProven = dev || bearerOf(ctx) !== undefined;
-    const environment = isProven ? await environments.findOrFetch(selectedName(ctx)) : undefined;
-    if (!dev && !(isProven && (await provesKeyOf(ctx, ownerOfName(environment), signingKeys)))) {
+    const mayProve = dev || bearerOf(ctx) !== undefined;
+    const environment = mayProve ? await environments.findOrFetch(selectedName(ctx)) : undefined;
+    const signingKey = dev ? undefined : await keyProvenBy(ctx, ownerOfName(environment), signingKeys);
+    if (!dev && signingKey === undefined) {
       throw new ServiceError('credentials_invalid', {
         detail: 'the app must have the signing key of its environment; all branch environments share one',
       });
     }
-    rememberProven(ctx, environment);
+    rememberProven(ctx, { environment, signingKey });
     await next();
   };
 }
@@ -41,7 +42,7 @@ export async function requireSigningKey(
   { dev, signingKeys, environments }: AppGuardDeps,
 ): Promise<void> {
   const environment = await environments.findOrFetch(env);
-  if (!dev && !(environment && (await provesKeyOf(ctx, ownerOf(environment), signingKeys)))) {
+  if (!dev && !(environment && (await keyProvenBy(ctx, ownerOf(environment), signingKeys)))) {
     throw new ServiceError('credentials_invalid', { detail: 'the app must have the signing key of its environment' });
   }
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
@@ -86,12 +87,12 @@ function ownerOfName(environment: Environment | undefined): string {
   return environment ? ownerOf(environment) : BRANCHES;
 }
 
-async function provesKeyOf(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<boolean> {
+/** The key of which the request sends the hash. */
+async function keyProvenBy(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<string | undefined> {
   const given = bearerOf(ctx);
-  if (given === undefined) return false;
-  const proves = ({ current, fallback }: SigningKeyPair) =>
-    [current, fallback].some((key) => key !== undefined && isKey(given, key));
-  return proves(await signingKeys.latest(owner));
+  if (given === undefined) return undefined;
+  const { current, fallback } = await signingKeys.latest(owner);
+  return [current, fallback].find((key) => key !== undefined && isKey(given, key));
 }
 
 async function createBranch(name: string, environments: Environments, branchesMax: number): Promise<Environment> {

@@ -17,7 +17,7 @@ export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise
   const { dev, environments, signingKeys } = deps;
   const named = readHeader(ctx.req.headers, 'env') ? (await namedEnvironment(ctx, environments)).name : undefined;
   const proven = (name: string) => {
-    rememberProven(ctx, environments.find(name));
+    rememberProven(ctx, { environment: environments.find(name) });
     return name;
   };
   if (dev) return proven(named ?? PRODUCTION);

@@ -2,13 +2,13 @@
  *  another made under its name: what the name means afterwards is compared with what was proven. */
 import { ServiceError } from '../../errors.ts';
 import { type Environment, isStill } from '../../model/environment.ts';
-import type { Context } from '../http/router.ts';
+import type { Context, Proven } from '../http/router.ts';
 
 type ProvenState = Pick<Context, 'state'>;
 
-/** @param environment undefined: there is none of the name */
-export function rememberProven({ state }: ProvenState, environment: Environment | undefined): void {
-  state.proven = { environment };
+/** @param proven `environment` is undefined where there is none of the name */
+export function rememberProven({ state }: ProvenState, proven: Proven): void {
+  state.proven = proven;
 }
 
 export function isStillProven({ state: { proven } }: ProvenState, present: Environment | undefined): boolean {

@@ -10,7 +10,7 @@ import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-c
 import { RENEW_MS } from '../../store/connect/connections.ts';
 import type { Context } from '../http/router.ts';
 import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
-import { closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
+import { AUTHENTICATION_FAILED, closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
 import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKE_MS, HANDSHAKES_MAX } from './limits.ts';
@@ -137,7 +137,7 @@ export class Gateway {
     const { connections, log } = this.#deps;
     try {
       if (this.#isDraining) return true;
-      await connections.renew([record]);
+      await this.#renewAll([record]);
       if (record.status === 'ready') await connections.announce(record);
       return true;
     } catch (error) {
@@ -160,12 +160,28 @@ export class Gateway {
       const isWanted = this.#deps.isLive(connection.record.env);
       if (connection.isSilent || !isWanted) connection.close(GATEWAY_CLOSING);
     }
-    if (this.#isDraining) return;
     try {
-      await this.#deps.connections.renew([...this.#connections.values()].map(({ record }) => record));
+      await this.#endRevoked();
+      if (!this.#isDraining) await this.#renewAll([...this.#connections.values()].map(({ record }) => record));
     } catch (error) {
       this.#deps.log.debug({ err: (error as Error).message }, 'connections were not renewed');
     }
+  }
+
+  /** Closes the connections whose signing key is no longer valid. An instance that has the new one connects again. */
+  async #endRevoked(): Promise<void> {
+    const check = async (connection: GatewayConnection) => {
+      const { id, env, keyFingerprint } = connection.record;
+      if (await this.#deps.connectionKeys.isValid(env, keyFingerprint)) return;
+      this.#deps.log.info({ connection: id, env }, 'closed a connection whose signing key was rotated');
+      connection.close(AUTHENTICATION_FAILED);
+    };
+    await Promise.all([...this.#connections.values()].map(check));
+  }
+
+  /** Closes those that somebody has ended. Their instances connect again. */
+  async #renewAll(records: readonly Connection[]): Promise<void> {
+    for (const id of await this.#deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
   }
 
   #endOverdueHandshakes(): void {

@@ -13,6 +13,7 @@ import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectSessions } from '../../store/connect/sessions.ts';
 import { AUTHENTICATION_FAILED, type Closing, closeSoon, INTERNAL_ERROR } from './close.ts';
+import type { ConnectionKeys } from './connection-keys.ts';
 import { HANDSHAKE_MAX_BYTES, HEARTBEAT_SECONDS, TEXT_MAX_LENGTH } from './limits.ts';
 import { type RegisterConnectionDeps, registerConnection } from './register-connection.ts';
 
@@ -24,6 +25,7 @@ const REASON_MAX = 120;
 
 export interface HandshakeDeps extends RegisterConnectionDeps {
   sessions: ConnectSessions;
+  connectionKeys: ConnectionKeys;
   gatewayId: string;
   /** Most calls of a connection, and connections of an environment. */
   callsMax: number;
@@ -69,7 +71,10 @@ async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connect
     throw new ServiceError('credentials_invalid', { detail: 'the session token is unknown, used or expired' });
   }
   const now = Date.now();
-  const { env } = session;
+  const { env, keyFingerprint } = session;
+  if (!(await deps.connectionKeys.isValid(env, keyFingerprint))) {
+    throw new ServiceError('credentials_invalid', { detail: 'the signing key was rotated; connect with the new one' });
+  }
   if ((await deps.connections.count(env, now)) >= deps.connectionsMax) {
     throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${deps.connectionsMax}` });
   }
@@ -86,6 +91,7 @@ async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connect
     platform: request.platform?.slice(0, TEXT_MAX_LENGTH),
     apps,
     concurrency: asked > 0 ? Math.min(asked, deps.callsMax) : deps.callsMax,
+    keyFingerprint,
     status: request.workerManualReadinessAck ? 'connecting' : 'ready',
     connectedAt: now,
     heartbeatAt: now,

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../errors.ts';
 import { FlushResponse, Reply, StartRequest, StartResponse } from '../../functions/connect/messages.ts';
 import { dialectOf } from '../../functions/headers.ts';
+import { keyFingerprint as fingerprintOf } from '../../functions/signing.ts';
 import { newId } from '../../model/ids.ts';
 import type { ConnectCalls } from '../../store/connect/connect-calls.ts';
 import type { Connections } from '../../store/connect/connections.ts';
@@ -47,7 +48,9 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
     }
     const connectionId = newId();
     const dialect = dialectOf(ctx.req.headers) ?? 'inngest';
-    const sessionToken = await sessions.create({ env, connectionId, dialect });
+    const key = ctx.state.proven?.signingKey;
+    const keyFingerprint = key === undefined ? undefined : fingerprintOf(key);
+    const sessionToken = await sessions.create({ env, connectionId, dialect, keyFingerprint });
     respond(
       ctx,
       StartResponse.encode({

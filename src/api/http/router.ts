@@ -14,6 +14,12 @@ export interface BoardRoute {
   params: Record<string, string>;
 }
 
+export interface Proven {
+  environment: Environment | undefined;
+  /** By which an app has proven it; undefined: otherwise, or in dev mode. */
+  signingKey?: string | undefined;
+}
+
 /** `ctx.state`. Fields are undefined until the middleware that sets them has run. */
 export interface RequestState {
   /** A ULID, also in the response's `x-request-id`. */
@@ -23,7 +29,7 @@ export interface RequestState {
   /** The authenticated principal; undefined: none, or authentication has not run yet. */
   principal: Principal | undefined;
   /** What the name of the selected environment meant when the request proved its right to it (auth/proven-environment.ts). */
-  proven: { environment: Environment | undefined } | undefined;
+  proven: Proven | undefined;
   /** The body was not there yet when access was checked. */
   isBodyAwaited: boolean;
   /** Code of the error that the request was answered with. */

@@ -52,7 +52,9 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
 function checkAccess(route: Route, { environments }: MountDeps): Middleware {
   return async (ctx, next) => {
     allow(ctx, route);
-    if (route.scope === 'environment') rememberProven(ctx, await environments.findOrFetch(environmentOf(ctx)));
+    if (route.scope === 'environment') {
+      rememberProven(ctx, { environment: await environments.findOrFetch(environmentOf(ctx)) });
+    }
     ctx.state.isBodyAwaited = !ctx.req.complete;
     await next();
   };

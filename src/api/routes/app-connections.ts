@@ -1,4 +1,4 @@
-/** `/v1/apps/:name/connections`: the live connections of an app that connects (docs/connect.md). */
+/** `/v1/apps/:name/connections`: lists and ends the live connections of an app that connects (docs/connect.md). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
@@ -55,6 +55,23 @@ export function appConnectionRoutes({ apps, connections }: AppConnectionRouteDep
           positionOf: ([at]) => at,
           next,
         });
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/v1/apps/:name/connections/:id',
+      tag: 'Apps',
+      access: 'write',
+      scope: 'environment',
+      operationId: 'endAppConnection',
+      summary: 'End a connection of an app',
+      description:
+        'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and goes on with the calls that it has.',
+      params: z.object({ name: z.string(), id: z.string() }),
+      errors: ['not_found'],
+      async handle({ env, params: { name, id } }) {
+        if (await connections.end(env, name, id)) return {};
+        throw new ServiceError('not_found', { detail: `the app "${name}" has no live connection with the ID "${id}"` });
       },
     }),
   ];

@@ -33,6 +33,8 @@ export interface Connection {
   /** Calls that it takes at once. */
   concurrency: number;
   status: ConnectionStatus;
+  /** Of the signing key that authenticated it; undefined in dev mode. */
+  keyFingerprint?: string | undefined;
   /** Unix milliseconds. */
   connectedAt: number;
   heartbeatAt: number;

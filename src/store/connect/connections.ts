@@ -29,14 +29,18 @@ export class Connections {
     this.#keys = keys;
   }
 
-  /** Stores connections, or keeps them live. */
-  async renew(connections: readonly Connection[]): Promise<void> {
+  /** Stores connections, or keeps them live.
+   *  @returns the IDs of those that were ended */
+  async renew(connections: readonly Connection[]): Promise<string[]> {
+    const ended: string[] = [];
     for (let start = 0; start < connections.length; start += RENEWED_AT_ONCE) {
       const writing = this.#redis.pipeline();
-      for (const one of connections.slice(start, start + RENEWED_AT_ONCE))
-        writing.renewConnection(...this.#renewal(one));
-      replies(await writing.exec());
+      const portion = connections.slice(start, start + RENEWED_AT_ONCE);
+      for (const one of portion) writing.renewConnection(...this.#renewal(one));
+      const renewed = replies<number>(await writing.exec());
+      ended.push(...portion.filter((_, i) => renewed[i] === 0).map(({ id }) => id));
     }
+    return ended;
   }
 
   #renewal(connection: Connection): [string, ...(string | number)[]] {
@@ -76,6 +80,17 @@ export class Connections {
   async close({ env, id, apps }: Pick<Connection, 'env' | 'id' | 'apps'>): Promise<void> {
     const ready = apps.map(({ name }) => this.#keys.readyConnections(env, name));
     await this.#redis.closeConnection(this.#keys.connection(env, id), this.#keys.connections(env), id, ...ready);
+  }
+
+  /** Takes a connection out of use at once; its gateway closes it at the next renewal.
+   *  @param app that it must have
+   *  @returns false: there is no such connection */
+  async end(env: string, app: string, id: string): Promise<boolean> {
+    const text = await this.#redis.hget(this.#keys.connection(env, id), 'json');
+    const apps = text === null ? [] : (JSON.parse(text) as Connection).apps;
+    if (!apps.some(({ name }) => name === app)) return false;
+    const ready = apps.map(({ name }) => this.#keys.readyConnections(env, name));
+    return (await this.#redis.endConnection(this.#keys.connection(env, id), id, ...ready)) === 1;
   }
 
   async addFunctions(env: string, functionsHash: string, functionIds: readonly string[]): Promise<void> {

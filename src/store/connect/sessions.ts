@@ -11,6 +11,8 @@ export interface ConnectSession {
   env: string;
   connectionId: string;
   dialect: Dialect;
+  /** Of the signing key that authenticated the app; undefined in dev mode. */
+  keyFingerprint?: string | undefined;
 }
 
 export class ConnectSessions {

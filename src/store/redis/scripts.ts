@@ -82,6 +82,7 @@ const SCRIPTS = {
   settleSingleton: { file: 'flow-control/lua/settle-singleton.lua', numberOfKeys: 1 },
   newestAtOnce: { file: 'redis/lua/newest-at-once.lua' },
   renewConnection: { file: 'connect/lua/renew-connection.lua', numberOfKeys: 2 },
+  endConnection: { file: 'connect/lua/end-connection.lua', numberOfKeys: 1 },
   closeConnection: { file: 'connect/lua/close-connection.lua', numberOfKeys: 2 },
   reserveCall: { file: 'connect/lua/reserve-call.lua', numberOfKeys: 2 },
   acknowledgeCall: { file: 'connect/lua/acknowledge-call.lua', numberOfKeys: 1 },

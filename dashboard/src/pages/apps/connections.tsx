@@ -1,10 +1,15 @@
+import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
+import { useEnv } from '../../api/environment.ts';
 import type { Connection } from '../../api/types.ts';
 import { useConnections } from '../../features/apps/queries.ts';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 /** Live connections of an app that connects. */
 export function AppConnections({ name }: { name: string }) {
@@ -21,14 +26,15 @@ export function AppConnections({ name }: { name: string }) {
       )}
       <ul className="divide-y divide-line">
         {connections?.map((connection) => (
-          <ConnectionItem key={connection.id} connection={connection} />
+          <ConnectionItem key={connection.id} app={name} connection={connection} />
         ))}
       </ul>
     </Card>
   );
 }
 
-function ConnectionItem({ connection }: { connection: Connection }) {
+function ConnectionItem({ app, connection }: { app: string; connection: Connection }) {
+  const canWrite = useHasAccess('write');
   const { instance_id, app_version, sdk, calls, concurrency, connected_at, heartbeat_at } = connection;
   return (
     <li className="flex items-center gap-4 px-4 py-3">
@@ -43,7 +49,28 @@ function ConnectionItem({ connection }: { connection: Connection }) {
         </p>
       </div>
       <ConnectionStatus status={connection.status} />
+      {canWrite && <EndConnection app={app} connection={connection} />}
     </li>
+  );
+}
+
+function EndConnection({ app, connection: { id, instance_id } }: { app: string; connection: Connection }) {
+  const env = useEnv();
+  const end = useAction({
+    run: () => callApi(`/v1/apps/${encodeURIComponent(app)}/connections/${id}`, { method: 'DELETE', env }),
+    successMessage: 'Connection ended',
+    invalidates: 'connections',
+  });
+  return (
+    <ConfirmButton
+      icon="trash"
+      title={`End the connection of ${instance_id || id}?`}
+      text="It gets no more calls. The instance connects again, if its signing key is valid, and goes on with the calls that it has."
+      confirmLabel="End"
+      onConfirm={() => end.mutateAsync().catch(() => {})}
+    >
+      End
+    </ConfirmButton>
   );
 }
 

@@ -2,7 +2,10 @@
 -- KEYS: connection (hash), connections of the environment (zset)
 -- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as JSON,
 --       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string)
--- Returns 1.
+-- Returns 1; 0: somebody has ended it (end-connection.lua).
+if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then
+  return 0
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local liveUntil = now + ARGV[2]

@@ -1,0 +1,21 @@
+/** The signing keys that authenticated connections. A rotation leaves the former key valid; the next one ends what that key has opened. */
+import { keyFingerprint } from '../../functions/signing.ts';
+import { BRANCHES, ownerOf } from '../../model/environment.ts';
+import type { AppGuardDeps } from '../apps/app-requests.ts';
+
+export class ConnectionKeys {
+  readonly #deps: AppGuardDeps;
+
+  constructor(deps: AppGuardDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param fingerprint of the key that a connection, or its session, was authenticated by */
+  async isValid(env: string, fingerprint: string | undefined): Promise<boolean> {
+    const { dev, environments, signingKeys } = this.#deps;
+    if (dev) return true;
+    const environment = environments.find(env);
+    const { current, fallback } = await signingKeys.latest(environment ? ownerOf(environment) : BRANCHES);
+    return [current, fallback].some((key) => key !== undefined && keyFingerprint(key) === fingerprint);
+  }
+}
