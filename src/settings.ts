@@ -334,7 +334,7 @@ const calls = {
     .number()
     .positive()
     .default(30)
-    .describe('Another worker takes over a job when its worker has not responded for this long'),
+    .describe('Another worker takes over a job when its worker has not responded for this long, give or take a tenth'),
 };
 
 const connect = {

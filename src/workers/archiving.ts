@@ -6,6 +6,7 @@ import type { Archiver } from '../jobs/archive/archiver.ts';
 import type { Logger } from '../log.ts';
 import type { Locks } from '../store/redis/locks.ts';
 import { type PeriodicTask, repeatUntilStopped } from './periodic-task.ts';
+import { takeOverOf } from './take-over.ts';
 
 const LEASE_MS = 30_000;
 const ROUND_MS = 5_000;
@@ -33,8 +34,8 @@ export function startArchiving(
 ): PeriodicTask {
   // Soon where little time makes something old, as dev mode permits.
   const roundMs = Math.min(ROUND_MS, hotMs / 4);
-  // By then the jobs of dead workers are taken over: what they work on must not be archived.
-  const firstAfterMs = Math.min(2 * stalledAfterMs, hotMs);
+  // By then the jobs of dead workers are taken over, and have had time to end: what they work on must not be archived.
+  const firstAfterMs = Math.min(2 * takeOverOf(stalledAfterMs).longestMs, hotMs);
   let isFirst = true;
   const { stop, stopped } = repeatUntilStopped(async (signal) => {
     if (isFirst) {

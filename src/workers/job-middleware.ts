@@ -4,6 +4,7 @@ import { isJobOutcome } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { isStoreFailure } from '../store/redis/connection.ts';
+import type { TakeOver } from './take-over.ts';
 
 const OUTAGE_DELAY_MIN_MS = 500;
 const OUTAGE_DELAY_MAX_MS = 15_000;
@@ -64,11 +65,14 @@ function outageDelayMs({ attemptsStarted, attemptsMade }: Job): number {
 /** Keeps the lock of a job that was delayed and is active again. BullMQ renews locks by job ID: if a worker takes a job
  *  again before it has finished delaying it (because Redis is slow, say), the end of the first execution stops the
  *  renewal for the second, and a second worker would do the same work at the same time. */
-export function withLockExtension<Data>(handler: Handler<Data>, lockMs: number): Handler<Data> {
+export function withLockExtension<Data>(
+  handler: Handler<Data>,
+  { lockMs, renewMs }: Pick<TakeOver, 'lockMs' | 'renewMs'>,
+): Handler<Data> {
   return async (job) => {
     // The job was not delayed: this is its first execution, or follows a counted attempt.
     if (job.attemptsStarted <= job.attemptsMade + 1) return handler(job);
-    const renewal = setInterval(() => void job.extendLock(job.token as string, lockMs).catch(() => {}), lockMs / 3);
+    const renewal = setInterval(() => void job.extendLock(job.token as string, lockMs).catch(() => {}), renewMs);
     try {
       await handler(job);
     } finally {

@@ -3,6 +3,7 @@ import type { Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import type { SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import type { Logger } from '../log.ts';
+import { takeOverOf } from './take-over.ts';
 
 const RETRY_MS = 1_000;
 /** Characters of an error in the log; an app's may have any number. */
@@ -11,14 +12,16 @@ const LOGGED_LENGTH = 1_000;
 const RETRY_MAX_MS = 60_000;
 
 export function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOptions, prefix: string) {
+  const { lockMs, renewMs, checkMs } = takeOverOf(stalledAfterMs);
   return {
     ...queueOptions,
     prefix,
     autorun: false,
     // After an error of Redis; BullMQ's default is 15 s.
     runRetryDelay: RETRY_MS,
-    lockDuration: stalledAfterMs,
-    stalledInterval: stalledAfterMs,
+    lockDuration: lockMs,
+    lockRenewTime: renewMs,
+    stalledInterval: checkMs,
     // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };

@@ -22,6 +22,7 @@ import { withPermits } from './call-permits.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
 import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
+import { takeOverOf } from './take-over.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { createTimerWorker } from './timer-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
@@ -205,7 +206,7 @@ function createRunWorker(
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const placed = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, placed);
-  const locked = withLockExtension(withOutageDelay(limited, log), config.stalledAfterMs);
+  const locked = withLockExtension(withOutageDelay(limited, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[RUNS],

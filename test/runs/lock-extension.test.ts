@@ -44,7 +44,7 @@ describe('lock extension', () => {
     };
     const completed = Promise.withResolvers<void>();
     const start = () => {
-      const worker = new Worker('jobs', withLockExtension(handle, LOCK_MS), {
+      const worker = new Worker('jobs', withLockExtension(handle, { lockMs: LOCK_MS, renewMs: LOCK_MS / 10 }), {
         connection: redis,
         prefix,
         concurrency: 2,
