@@ -3,6 +3,7 @@ import { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
 import { FunctionTables } from '../jobs/ingestion/function-tables.ts';
 import { TracedAcceptor } from '../jobs/ingestion/traced-acceptor.ts';
+import { ClaimedJobs } from '../jobs/queues/claimed-jobs.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
@@ -43,6 +44,7 @@ export async function createIngestion(
   const acceptorDeps = {
     partitions: store.partitions,
     deduplication: store.deduplication,
+    claimedJobs: new ClaimedJobs(store.redis, store.keys, queues),
     queues,
     recorder,
     durability,

@@ -4,6 +4,7 @@ import { type Envelope, toEnvelope } from '../../model/events/event.ts';
 import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import { translateAway, unavailable } from '../../store/redis/connection.ts';
 import type { Durability, OnDisk } from '../../store/redis/durable-write.ts';
+import type { ClaimedEvent, ClaimedJobs } from '../queues/claimed-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';
 import { whenQuiet } from './commit-timing.ts';
@@ -15,6 +16,8 @@ const JOB_MAX_EVENTS = 500;
 const JOB_MAX_BYTES = 1_048_576;
 /** Commits in flight at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
+/** Claims of a commit before it fails. */
+const CLAIMS_MAX = 3;
 /** A commit that takes longer no longer counts as in flight where the next one goes to another partition. */
 const SLOW_MS = 200;
 
@@ -26,6 +29,7 @@ interface PendingRequest {
 
 export interface GroupCommitDeps {
   deduplication: Deduplication;
+  claimedJobs: ClaimedJobs;
   queues: PartitionQueues;
   recorder: MetricsRecorder;
   /** What an answer waits for beside Redis's own; undefined: nothing. */
@@ -129,21 +133,30 @@ export class GroupCommit {
   }
 
   async #write(partition: number, drafts: Draft[]): Promise<void> {
-    const { deduplication, queues } = this.#deps;
+    const { deduplication } = this.#deps;
     // BullMQ would wait for a connection that was never there; a sender gets its error at once.
     if (!deduplication.connected) throw unavailable('Redis is not connected');
-    await this.#claim(drafts);
-    const jobs = toJobs(
-      drafts.map(({ event, internalId, repeat, index, request }) => ({
-        ...toEnvelope(event, { ...request, internalId, index }),
-        ...(repeat && { repeat }),
-        ...(request.trace && { trace: request.trace }),
-      })),
-    );
-    const { ingest: queue } = queues.partition(partition);
-    if (jobs.length === 1) await queue.add(INGEST, jobs[0] as IngestJob);
-    else await queue.addBulk(jobs.map((data) => ({ name: INGEST, data })));
-    this.#confirm(drafts);
+    let open = drafts;
+    for (let turn = 0; open.length > 0; turn++) {
+      if (turn === CLAIMS_MAX) throw unavailable('claims of IDs are lost while they are made');
+      await this.#claim(open);
+      open = await this.#enqueue(partition, open);
+    }
+  }
+
+  /** @returns those that are not enqueued, since their claims have changed: a primary that answered them was replaced */
+  async #enqueue(partition: number, drafts: readonly Draft[]): Promise<Draft[]> {
+    const { claimedJobs, queues } = this.#deps;
+    const jobs = toJobs(drafts);
+    if (drafts.every(({ event }) => event.id === undefined)) {
+      const { ingest: queue } = queues.partition(partition);
+      const [first] = jobs;
+      if (first && jobs.length === 1) await queue.add(INGEST, dataOf(first));
+      else await queue.addBulk(jobs.map((job) => ({ name: INGEST, data: dataOf(job) })));
+      return [];
+    }
+    const added = await Promise.all(jobs.map((job) => claimedJobs.add(partition, dataOf(job), claimedBy(job))));
+    return jobs.flatMap((job, i) => (added[i] ? [] : job.map(({ draft }) => draft)));
   }
 
   /** Gives each event with a deduplication ID the internal ID of the first event that carried it. */
@@ -159,31 +172,59 @@ export class GroupCommit {
       seen.add(internalId);
     });
   }
+}
 
-  /** Sent before the senders get their answers; nothing waits for it. */
-  #confirm(drafts: Draft[]): void {
-    const first = drafts.filter(({ event, repeat }) => event.id !== undefined && !repeat);
-    if (first.length > 0) this.#deps.deduplication.confirm(first.map(claimOf)).catch(() => {});
-  }
+/** A draft as it is enqueued. */
+interface Enqueued {
+  draft: Draft;
+  envelope: Envelope;
 }
 
 /** Each job holds events of one environment: an environment whose events stall workers delays no other. */
-function toJobs(envelopes: Envelope[]): IngestJob[] {
-  return [...Map.groupBy(envelopes, ({ env }) => env).values()].flatMap(toJobsOfEnvironment);
+function toJobs(drafts: readonly Draft[]): Enqueued[][] {
+  const byEnvironment = Map.groupBy(drafts, ({ request }) => request.env);
+  return [...byEnvironment.values()].flatMap((some) => toJobsOfEnvironment(some.map(toEnqueued)));
 }
 
-function toJobsOfEnvironment(envelopes: Envelope[]): IngestJob[] {
-  const jobs: IngestJob[] = [];
+function toEnqueued(draft: Draft): Enqueued {
+  const { event, internalId, repeat, index, request } = draft;
+  return {
+    draft,
+    envelope: {
+      ...toEnvelope(event, { ...request, internalId, index }),
+      ...(repeat && { repeat }),
+      ...(request.trace && { trace: request.trace }),
+    },
+  };
+}
+
+function toJobsOfEnvironment(all: readonly Enqueued[]): Enqueued[][] {
+  const jobs: Enqueued[][] = [];
   let bytes = 0;
-  for (const envelope of envelopes) {
+  for (const one of all) {
     const last = jobs.at(-1);
-    bytes += envelope.payload.length;
-    if (last && last.events.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
-      last.events.push(envelope);
+    const { length } = one.envelope.payload;
+    bytes += length;
+    if (last && last.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
+      last.push(one);
     } else {
-      jobs.push({ events: [envelope] });
-      bytes = envelope.payload.length;
+      jobs.push([one]);
+      bytes = length;
     }
   }
   return jobs;
+}
+
+function dataOf(job: readonly Enqueued[]): IngestJob {
+  return { events: job.map(({ envelope }) => envelope) };
+}
+
+/** Each ID once: a second event of the job with it is the repeat of the first. */
+function claimedBy(job: readonly Enqueued[]): ClaimedEvent[] {
+  const byId = new Map<string, ClaimedEvent>();
+  for (const { draft } of job) {
+    if (draft.event.id === undefined || byId.has(draft.event.id)) continue;
+    byId.set(draft.event.id, { ...claimOf(draft), repeat: draft.repeat === true });
+  }
+  return [...byId.values()];
 }

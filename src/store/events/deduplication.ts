@@ -23,7 +23,7 @@ export interface Claimed {
 
 const ID_LENGTH = 26;
 /** Follows the ID in the claim of an event that is enqueued. */
-const ENQUEUED = '+';
+export const ENQUEUED = '+';
 
 export class Deduplication {
   readonly #redis: Redis;
@@ -64,7 +64,8 @@ export class Deduplication {
     return claims.map(({ internalId }, i) => (earlier[i] ?? internalId).slice(0, ID_LENGTH));
   }
 
-  /** Marks the events of these claims as enqueued. If this fails, repeats are recognized by the stored events. */
+  /** Marks the events of these claims as enqueued, where the enqueueing does not (jobs/queues/claimed-jobs.ts). If this fails, repeats are recognized
+   *  by the stored events. */
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {

@@ -193,7 +193,8 @@ function absentKeyBeside(key: Argument | undefined): string {
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
 }
 
-function readScript(file: string): string {
+/** @param file below src/store */
+export function readScript(file: string): string {
   const script = readLua(file).replace(INCLUDE, (_, included: string) => readLua(included));
   const locals = Object.entries(CONSTANTS).flatMap(([name, value]) =>
     new RegExp(`\\b${name}\\b`).test(script) ? [`local ${name} = ${toLua(value)}\n`] : [],
