@@ -19,6 +19,7 @@ import { passesFilter } from './filter-webhook.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
 import {
   errorOf,
+  type LoggedReceipt,
   type LoggedVerification,
   providerRequestOf,
   type VerifyWebhookDeps,
@@ -43,8 +44,8 @@ export interface ProcessOptions {
   draft?: Draft | undefined;
   /** Internal ID of the event: processing the request again under the same one changes nothing. Default: a new one. */
   eventId?: string | undefined;
-  /** The request is from the log, with this verification: one that was not verified then must be now, whatever its age. */
-  logged?: { verification: LoggedVerification | undefined } | undefined;
+  /** The request is from the log: one that was not verified when it came must be now. */
+  logged?: LoggedReceipt | undefined;
 }
 
 /** Never throws: an error is the outcome `rejected`. */

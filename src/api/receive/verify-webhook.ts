@@ -15,6 +15,9 @@ import type { WebhookRequest } from './webhook-request.ts';
 
 export type LoggedVerification = NonNullable<LogSummary['verification']>;
 
+/** What the log says of a request. */
+export type LoggedReceipt = Pick<LogSummary, 'receivedAt' | 'verification'>;
+
 export interface VerifyWebhookDeps {
   /** Scheme and host under which providers reach the service; undefined: the host of each request. */
   publicUrl: string | undefined;
@@ -38,13 +41,13 @@ function basesOf(publicUrl: string | undefined, { host = '' }: IncomingHttpHeade
   return /^[\w.:[\]-]{1,255}$/.test(host) ? [`https://${host}`, `http://${host}`] : [];
 }
 
-/** @param logged the request is from the log: its age does not count, and what was verified when it came stays so, also after a rotation
+/** @param logged the request is from the log: it is as old as it was when it came, and what was verified then stays so, also after a rotation
  *  @returns undefined: the webhook verifies nothing
  *  @throws ServiceError verification_failed, with the reason; verification_unavailable */
 export async function verifyWebhook(
   webhook: WebhookInUse,
   request: ProviderRequest,
-  logged: { verification: LoggedVerification | undefined } | undefined,
+  logged: LoggedReceipt | undefined,
   { fetchDocument }: VerifyWebhookDeps,
 ): Promise<LoggedVerification | undefined> {
   const { verifier, provider, liveSecrets } = webhook;
@@ -52,7 +55,7 @@ export async function verifyWebhook(
   if (logged?.verification?.result === 'verified') return logged.verification;
   if (!verifier) return { result: 'skipped' };
   const nowMs = Date.now();
-  const made = verifier(request, { nowMs, ignoreAge: logged !== undefined, fetchDocument });
+  const made = verifier(request, { nowMs, receivedAtMs: logged?.receivedAt, fetchDocument });
   const checked = stillValid(made instanceof Promise ? await made : made, liveSecrets, nowMs);
   if (checked.result === 'verified') return { result: 'verified', secretId: liveSecrets[checked.secretIndex]?.id };
   throw errorOf(checked);

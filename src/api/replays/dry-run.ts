@@ -119,7 +119,7 @@ async function make(
   const result = await processWebhook(webhook, request, deps, {
     dryRun: true,
     draft,
-    logged: { verification: summary.verification },
+    logged: summary,
   });
   const { decided } = result;
   if (decided.outcome === 'rejected' && isUnavailable(decided.error)) throw decided.error;

@@ -41,9 +41,9 @@ export async function replayRequest(
   if (!body) return skipped('body_missing');
   const eventId = derivedId(parent, 'webhook-replay', replayId, requestId);
   try {
-    const { method, verification } = summary;
+    const { method } = summary;
     const request = { requestId, receivedAt: Date.now(), method, headers, search, body };
-    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId, logged: { verification } });
+    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId, logged: summary });
     switch (decided.outcome) {
       case 'accepted':
         if (ids[0] !== eventId) return { ...skipped('duplicate'), eventId: ids[0] };

@@ -164,9 +164,9 @@ export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
           throw new ServiceError('not_found', { detail: 'the request log does not have the body of this request' });
         const receivedAt = Date.now();
         const startedAt = performance.now();
-        const { method, verification } = summary;
+        const { method } = summary;
         const request = { requestId, receivedAt, method, headers, search, body };
-        const result = await processWebhook(webhook, request, deps, { dryRun, logged: { verification } });
+        const result = await processWebhook(webhook, request, deps, { dryRun, logged: summary });
         const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
         const fields = logFieldsOf(result);
         if (!dryRun) {

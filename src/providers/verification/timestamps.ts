@@ -11,25 +11,24 @@ export type TimestampRule = NonNullable<HmacScheme['timestamp']>;
 export function checkTimestamp(
   request: ProviderRequest,
   rule: TimestampRule | undefined,
-  { nowMs, ignoreAge }: VerifyOptions,
+  { nowMs, receivedAtMs = nowMs }: VerifyOptions,
 ): { text: string | undefined } | Failure {
   if (!rule) return { text: undefined };
   const [text] = valuesOf(request, rule);
   if (text === undefined) return failed('timestamp_missing', `${nameOf(rule.at)} has no timestamp`);
   const at = millisecondsOf(text, rule.unit);
   if (at === undefined) return failed('timestamp_malformed', `the timestamp in ${nameOf(rule.at)} is not a time`);
-  if (ignoreAge) return { text };
-  const seconds = Math.round((nowMs - at) / 1_000);
+  const seconds = Math.round((receivedAtMs - at) / 1_000);
   if (seconds > rule.tolerance) {
     return failed(
       'timestamp_too_old',
-      `the request is ${seconds} s old; ${rule.tolerance} s are allowed. Check the clock of this machine`,
+      `the request was ${seconds} s old when it came; ${rule.tolerance} s are allowed. Check the clock of this machine`,
     );
   }
   if (-seconds > rule.tolerance) {
     return failed(
       'timestamp_in_future',
-      `the request is from ${-seconds} s in the future; ${rule.tolerance} s are allowed. Check the clock of this machine`,
+      `the request came ${-seconds} s before its time; ${rule.tolerance} s are allowed. Check the clock of this machine`,
     );
   }
   return { text };

@@ -37,8 +37,8 @@ export type FetchDocument = (url: string) => Promise<string>;
 export interface VerifyOptions {
   /** Unix milliseconds. */
   nowMs: number;
-  /** A logged request is verified again later: its time does not count. */
-  ignoreAge?: boolean | undefined;
+  /** When the request came, Unix milliseconds: a logged one is verified again later, and its age then does not count. Default: `nowMs`. */
+  receivedAtMs?: number | undefined;
   fetchDocument: FetchDocument;
 }
 

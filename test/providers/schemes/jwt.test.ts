@@ -111,7 +111,9 @@ describe('the verification scheme jwt', () => {
     expect(await results({ aud: ['others', 'tidegate'] })).to.equal('verified');
     expect(await results({ exp: at(-59) })).to.equal('verified');
     expect(await results({ exp: at(-61) })).to.equal('timestamp_too_old');
-    expect(await results({ exp: at(-86_400) }, { ignoreAge: true })).to.equal('verified');
+    const logged = { nowMs: NOW + 30 * 86_400_000, receivedAtMs: NOW };
+    expect(await results({ exp: at(-59) }, logged)).to.equal('verified');
+    expect(await results({ exp: at(-61) }, logged)).to.equal('timestamp_too_old');
     expect(await results({ nbf: at(59) })).to.equal('verified');
     expect(await results({ nbf: at(61) })).to.equal('timestamp_in_future');
     expect(await results({ exp: 'tomorrow' as never })).not.to.equal('verified');

@@ -136,7 +136,7 @@ describe('the verification scheme public-key', () => {
         const isSameHex = scheme.encoding === 'hex' && name === 'x-signature' && isSame(text, genuine.headers?.[name]);
         if (name === undefined) request.body = text as never;
         else request.headers[name] = text.toString('latin1');
-        const result = await resultOf(verifier, request, { nowMs: NOW, ignoreAge: true });
+        const result = await resultOf(verifier, request, { nowMs: NOW });
         return result !== 'verified' || isSameHex;
       });
       await assert(changed, { numRuns: 300 });

@@ -35,7 +35,6 @@ interface SignedMessage {
   hash: 'sha1' | 'sha256';
   signature: Buffer;
   certificateUrl: string;
-  sentAt: number;
 }
 
 const certificates = perFetcher(() => new Documents(certificateOf));
@@ -55,12 +54,11 @@ async function verified(
   options: VerifyOptions,
   budget: FetchBudget,
 ): Promise<VerificationResult> {
-  const { certificateUrl, content, hash, signature, sentAt } = message;
-  const { nowMs, ignoreAge, fetchDocument } = options;
+  const { certificateUrl, content, hash, signature } = message;
+  const { nowMs, receivedAtMs = nowMs, fetchDocument } = options;
   const certificate = await certificates(fetchDocument).get(certificateUrl, CERTIFICATE_MAX_AGE_MS, options, budget);
   if (isFailure(certificate)) return certificate;
-  const at = ignoreAge ? sentAt : nowMs;
-  if (at < certificate.from || at > certificate.until) {
+  if (receivedAtMs < certificate.from || receivedAtMs > certificate.until) {
     return failed('certificate_untrusted', `the certificate ${certificateUrl} is not valid at this time`);
   }
   if (verify(hash, Buffer.from(content), certificate.key, signature)) return { result: 'verified', secretIndex: 0 };
@@ -70,7 +68,7 @@ async function verified(
 /** All that costs nothing is checked before anything is fetched. */
 function messageOf(body: unknown, topicArn: string | undefined): SignedMessage | Failure {
   if (!isJsonObject(body)) return failed('body_malformed', 'the body is not a message of SNS in JSON');
-  const { Type, SignatureVersion, Signature, SigningCertURL, TopicArn, Timestamp } = body;
+  const { Type, SignatureVersion, Signature, SigningCertURL, TopicArn } = body;
   if (typeof Signature !== 'string') {
     return failed(
       'signature_missing',
@@ -96,7 +94,7 @@ function messageOf(body: unknown, topicArn: string | undefined): SignedMessage |
     );
   }
   const hash = SignatureVersion === '1' ? 'sha1' : 'sha256';
-  return { content, hash, signature, certificateUrl: SigningCertURL, sentAt: Date.parse(String(Timestamp)) };
+  return { content, hash, signature, certificateUrl: SigningCertURL };
 }
 
 /** undefined: the message is not complete. A line break in a field other than the first would let its rest pass as other fields. */

@@ -22,8 +22,6 @@ const KEY_SET_MAX_KEYS = 100;
 const KEY_FIELD_MAX_LENGTH = 1_400;
 /** Keys of a set that are tried when a token names none. */
 const MAX_CANDIDATES = 5;
-/** Seconds, by which every token of the log is young enough. */
-const ANY_AGE = 1e11;
 
 /** The key decides which algorithms count: a public key is never taken for the key of an HMAC, whatever the token says. */
 interface Source {
@@ -46,8 +44,8 @@ export function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Veri
     const claims = {
       ...(issuer !== undefined && { issuer }),
       ...(audience !== undefined && { audience }),
-      clockTolerance: options.ignoreAge ? ANY_AGE : tolerance,
-      currentDate: new Date(options.nowMs),
+      clockTolerance: tolerance,
+      currentDate: new Date(options.receivedAtMs ?? options.nowMs),
     };
     const results = await Promise.all(
       sources.map(({ key, algorithms }) => verifiedBy(key, token, { ...claims, algorithms }, options, budget)),

@@ -22,7 +22,6 @@ interface Transmission {
   content: string;
   signature: Buffer;
   certificateUrl: string;
-  sentAt: number;
 }
 
 const documentsFor = (roots: () => Roots) =>
@@ -49,14 +48,13 @@ export function paypalVerifier(
 }
 
 async function verified(
-  { content, signature, certificateUrl, sentAt }: Transmission,
-  { nowMs, ignoreAge }: VerifyOptions,
+  { content, signature, certificateUrl }: Transmission,
+  { nowMs, receivedAtMs = nowMs }: VerifyOptions,
   certificateOf: () => ReturnType<ReturnType<typeof publicCertificates>['get']>,
 ): Promise<VerificationResult> {
   const certificate = await certificateOf();
   if (isFailure(certificate)) return certificate;
-  const at = ignoreAge ? sentAt : nowMs;
-  if (at < certificate.from || at > certificate.until) {
+  if (receivedAtMs < certificate.from || receivedAtMs > certificate.until) {
     return failed('certificate_untrusted', `the certificate ${certificateUrl} is not valid at this time`);
   }
   if (verify('sha256', Buffer.from(content), certificate.key, signature)) return { result: 'verified', secretIndex: 0 };
@@ -93,5 +91,5 @@ function transmissionOf(request: ProviderRequest, webhookId: string): Transmissi
     return failed('certificate_untrusted', 'the header paypal-cert-url is not the URL of a certificate of PayPal');
   }
   const content = `${id}|${time}|${webhookId}|${crc32(request.body)}`;
-  return { content, signature, certificateUrl, sentAt: Date.parse(time) };
+  return { content, signature, certificateUrl };
 }
