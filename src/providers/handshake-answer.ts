@@ -3,7 +3,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import { type Handshake, type Location, locationSchema, type Preset } from './preset.ts';
 import type { ProviderRequest } from './provider-request.ts';
 import { keyOf } from './verification/schemes/hmac.ts';
-import { type Failure, failed } from './verification/verification.ts';
+import { type Failure, failed, type Verifier } from './verification/verification.ts';
 
 /** Characters of a value that is echoed. */
 const ECHO_MAX = 2_048;
@@ -11,8 +11,9 @@ const ECHO_MAX = 2_048;
 const PLACEHOLDER = /\{([^{}]{1,250})\}/g;
 const HMAC = /^hmac:(sha1|sha256|sha384|sha512):(hex|base64|base64url):(.+)$/;
 
-/** Values that are signed. Whoever knows the URL can choose them, so a value must not be what the provider signs elsewhere: a body or a part of one. */
+/** Values that are signed. Whoever knows the URL can choose them, so a request whose body is such a value never verifies (withoutTokens). */
 const PLAIN_TOKEN = /^[\w.~+/=-]{1,256}$/;
+const TOKEN_MAX_BYTES = 256;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
 type Lookup = (placeholder: string) => string | undefined;
@@ -35,6 +36,19 @@ export function answerTexts(
   const safe = Object.entries(fields as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]);
   if (!safe.every(([, value]) => HEADER_VALUE.test(value as string))) return undefined;
   return { body: type === 'application/json' ? JSON.stringify(made) : String(made), headers: Object.fromEntries(safe) };
+}
+
+/** The verifier of a preset that signs tokens of anybody. A token such as `name=ada` would otherwise be a signed form; what providers send is longer, or JSON. */
+export function withoutTokens({ handshakes }: Pick<Preset, 'handshakes'>, verifier: Verifier): Verifier {
+  const signsForAnybody = handshakes.some((one) => !one.verified && JSON.stringify(one.answer).includes('{hmac:'));
+  if (!signsForAnybody) return verifier;
+  return (request, options) => {
+    const { body } = request;
+    const isToken = body.length === 0 || (body.length <= TOKEN_MAX_BYTES && PLAIN_TOKEN.test(body.toString('latin1')));
+    return isToken
+      ? failed('body_malformed', 'the body is a plain token, not JSON of the provider')
+      : verifier(request, options);
+  };
 }
 
 /** Placeholders of a template that mean nothing: a preset must have none. */

@@ -192,6 +192,23 @@ describe('handshakes of providers', () => {
     expect([forged.status, (await forged.text()).includes('sha256=')]).to.deep.equal([405, false]);
   });
 
+  it('X: what a token was answered with signs no request, whatever form its body has', async () => {
+    const { id, url } = await create({ provider: 'x', secrets: ['consumer secret'] });
+    for (const [token, type] of [
+      ['event_type=forged', 'application/x-www-form-urlencoded'],
+      ['123', 'application/json'],
+      ['dG9rZW4=', 'text/plain'],
+    ] as const) {
+      const signed = (await (await fetch(`${url}?crc_token=${encodeURIComponent(token)}`)).json()) as object;
+      const headers = { 'content-type': type, 'x-twitter-webhooks-signature': Object.values(signed)[0] };
+      await expectRefusal(id, url, { method: 'POST', headers, body: token }, 'body_malformed');
+    }
+    const body = '{"data":{"event_type":"genuine"}}';
+    const signature = createHmac('sha256', 'consumer secret').update(body).digest('base64');
+    const headers = { 'content-type': 'application/json', 'x-twitter-webhooks-signature': `sha256=${signature}` };
+    expect((await fetch(url, { method: 'POST', headers, body })).status).to.equal(200);
+  });
+
   it('X: a webhook without a secret answers no token', async () => {
     const { id, url } = await create({ provider: 'x' });
     await expectRefusal(id, `${url}?crc_token=abc`, {}, 'secret_missing');

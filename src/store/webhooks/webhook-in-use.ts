@@ -3,6 +3,7 @@ import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
 import { presetOf } from '../../providers/catalog.ts';
+import { withoutTokens } from '../../providers/handshake-answer.ts';
 import { handshakeMethods } from '../../providers/handshakes.ts';
 import type { Method, Preset } from '../../providers/preset.ts';
 import { failed, type Verifier } from '../../providers/verification/verification.ts';
@@ -85,5 +86,5 @@ function verifierOf(webhook: Webhook, preset: Preset | undefined, secrets: reado
   // The catalog of another version had it.
   if (!verification)
     return () => failed('secret_unreadable', `this version of the service does not know the provider "${provider}"`);
-  return createVerifier(verification, secrets, settings);
+  return withoutTokens(preset, createVerifier(verification, secrets, settings));
 }
