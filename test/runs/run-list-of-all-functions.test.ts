@@ -127,6 +127,24 @@ describe('the list of all runs', () => {
   );
   const time = fc.oneof(fc.integer({ min: -60, max: 120 }), fc.integer({ min: 0, max: 5 * MINUTE_MS }));
 
+  it('has the number of ended runs of each minute, however many share a segment', async () => {
+    const index = new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS);
+    await fc.assert(
+      fc.asyncProperty(made, async (all) => {
+        const env = await make(all);
+        for (const ending of ['Completed', 'Failed', 'Cancelled'] as const) {
+          const starts = all
+            .filter(({ status }) => status === ending)
+            .map(({ queuedAt }) => queuedAt - (queuedAt % MINUTE_MS));
+          const minutes = [...new Set(starts)];
+          const counts = await index.countsIn(minutes.map((minute) => ({ keys, env, ending, minute })));
+          expect(counts).to.deep.equal(minutes.map((minute) => starts.filter((start) => start === minute).length));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   it('is sorted, in pages of any size, for any functions, status and time range', async () => {
     const limit = fc.integer({ min: 1, max: 40 });
     const some = fc.subarray(FUNCTIONS);

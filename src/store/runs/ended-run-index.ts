@@ -34,6 +34,12 @@ interface Query {
   limit: number;
 }
 
+/** Ended runs that were created in a minute of a partition. */
+export interface EndedMinute extends Pick<Query, 'keys' | 'env' | 'ending'> {
+  /** Its start, Unix milliseconds. */
+  minute: number;
+}
+
 interface Segment {
   /** Unix milliseconds. */
   from: number;
@@ -67,6 +73,25 @@ export class EndedRunIndex {
       return this.#newestIn({ keys, env, ending, timeRange: { ...timeRange, cursor }, limit: wanted });
     });
     return mergeNewest(lists, timeRange.cursor, limit);
+  }
+
+  /** How many runs that were created in a minute have ended so, for each of these. */
+  async countsIn(minutes: readonly EndedMinute[]): Promise<number[]> {
+    const counts = minutes.map(() => 0);
+    let wanted = minutes.map(({ minute, ...of }, at) => ({ ...of, from: minute, at }));
+    const size = this.#segmentSize ?? segmentSize(this.#keys);
+    for (const [kind, length] of SEGMENT_LENGTHS_MS.entries()) {
+      const commands = wanted.map((segment) => ['llen', this.#segmentKey(segment, segment.from, kind)]);
+      const lengths = await inPipelines<number>(this.#redis, commands);
+      for (const [i, { at }] of wanted.entries()) counts[at] = (counts[at] as number) + (lengths[i] as number);
+      const shorter = SEGMENT_LENGTHS_MS[kind + 1];
+      if (shorter === undefined) break;
+      const full = wanted.filter((_, i) => (lengths[i] as number) >= size);
+      wanted = full.flatMap((segment) => {
+        return Array.from({ length: length / shorter }, (_, n) => ({ ...segment, from: segment.from + n * shorter }));
+      });
+    }
+    return counts;
   }
 
   async #newestIn(query: Query): Promise<Position[]> {
@@ -143,7 +168,7 @@ export class EndedRunIndex {
     });
   }
 
-  #segmentKey({ keys, env, ending }: Query, from: number, kind: number): string {
+  #segmentKey({ keys, env, ending }: Pick<Query, 'keys' | 'env' | 'ending'>, from: number, kind: number): string {
     return keys.endedRuns(env, ending, `${SEGMENT_LENGTHS_MS[kind]}:${from}`);
   }
 }

@@ -1,106 +1,115 @@
 /** How much Redis has of an environment: estimates from a sample of its events, with a bounded number of commands. */
+import type { Ending } from '../../model/runs/run.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
 import { MINUTE_MS } from '../events/keys.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { EndedRunIndex } from '../runs/ended-run-index.ts';
+import { type SampledMinute, sampleMinutes } from './sampled-minutes.ts';
 
-/** Minutes and events to look at. */
+/** Minutes to look at. */
 const SAMPLES = 40;
 const RUN_SAMPLES = 20;
+/** Fields of a minute to look at: names of events, and the one of all. */
+const NAMES = 4;
 /** Fields of a hash to look at: more than a run has, apart from its steps. */
 const FIELD_SAMPLES = 50;
 const RUN_ID_LENGTH = 26;
 /** The entries of an event and of a run in indexes: a member of 26 characters in a sorted set, with its score. */
 const INDEX_BYTES = 110;
 
-/** All but the time are estimates. */
+const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const satisfies readonly Ending['status'][];
+
 export interface HotUse {
+  /** Exact while they are of few minutes; an estimate from samples of many. */
   events: number;
+  /** As `events`; the active ones are always counted. */
   runs: number;
-  /** undefined: Redis does not tell (MEMORY USAGE is forbidden). */
+  /** An estimate; undefined: Redis does not tell (MEMORY USAGE is forbidden). */
   bytes: number | undefined;
   /** Minute of the oldest event, Unix milliseconds; undefined: there is none. */
   oldestAt: number | undefined;
 }
 
-interface SampledMinute {
-  keys: PartitionKeyspace;
-  minute: number;
-  /** Minutes that this one stands for. */
+/** `weight`: events that this one stands for. */
+interface SampledEvent {
+  id: string;
   weight: number;
 }
 
 export class HotStorage {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
+  readonly #endedRuns: Pick<EndedRunIndex, 'countsIn'>;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: Redis, keys: Keyspace, endedRuns: Pick<EndedRunIndex, 'countsIn'>) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#endedRuns = endedRuns;
   }
 
   async of(env: string): Promise<HotUse> {
-    const minutes = await this.#minutes(env);
-    const counts = await this.#ask<string | null>(
-      minutes.map(({ keys, minute }) => ['hget', keys.eventsByMinute(env, minute), '']),
+    const indexes = this.#keys.all().map((keys) => ({ key: keys.eventMinutes(env), of: keys }));
+    const minutes = await sampleMinutes(this.#redis, indexes, SAMPLES);
+    const texts = await this.#ask<string | null>(
+      minutes.map(({ of: keys, minute }) => ['hget', keys.eventsByMinute(env, minute), '']),
     );
-    const events = minutes.reduce((sum, { weight }, i) => sum + weight * Number(counts[i] ?? 0), 0);
+    const counts = texts.map((text, i) => Number(text ?? 0) * (minutes[i]?.weight ?? 0));
+    const events = sum(counts);
     const oldestAt = minutes.reduce<number | undefined>(
       (least, { minute }) => Math.min(least ?? minute, minute),
       undefined,
     );
-    const ids = await this.#sampleEvents(env, minutes);
-    if (ids.length === 0) return { events: Math.round(events), runs: 0, bytes: events === 0 ? 0 : undefined, oldestAt };
-    const runIds = await this.#runsOf(env, ids);
-    const runs = events * (runIds.length / ids.length);
-    const [perEvent, perRun] = await Promise.all([
-      this.#bytesPerEvent(env, ids),
-      this.#bytesPerRun(env, runIds.slice(0, RUN_SAMPLES)),
-    ]);
-    const bytes = perEvent === undefined || perRun === undefined ? undefined : events * perEvent + runs * perRun;
-    return { events: Math.round(events), runs: Math.round(runs), bytes: bytes && Math.round(bytes), oldestAt };
+    const runs = await this.#countRuns(env);
+    const sampled = await this.#sampleEvents(env, minutes);
+    const [perEvent, perRun] = await Promise.all([this.#bytesPerEvent(env, sampled), this.#bytesPerRun(env, sampled)]);
+    const isTold = perEvent !== undefined && perRun !== undefined && (sampled.length > 0 || events === 0);
+    return {
+      events: Math.round(events),
+      runs: Math.round(runs),
+      bytes: isTold ? Math.round(events * perEvent + runs * perRun) : undefined,
+      oldestAt,
+    };
+  }
+
+  async #countRuns(env: string): Promise<number> {
+    const partitions = this.#keys.all();
+    const active = await this.#ask<number>(partitions.map((keys) => ['zcard', keys.activeRunsIn(env)]));
+    const indexes = partitions.flatMap((keys) => {
+      return ENDINGS.map((ending) => ({ key: keys.endedRunMinutes(env, ending), of: { keys, ending } }));
+    });
+    const minutes = await sampleMinutes(this.#redis, indexes, SAMPLES * ENDINGS.length);
+    const segments = minutes.map(({ of, minute }) => ({ ...of, env, minute }));
+    const ended = await this.#endedRuns.countsIn(segments);
+    return sum(active) + sum(ended.map((count, i) => count * (minutes[i]?.weight ?? 0)));
   }
 
   #ask<T>(commands: readonly Command[]): Promise<T[]> {
     return inPipelines<T>(this.#redis, commands);
   }
 
-  /** Evenly spread over those that have events, the oldest one among them. */
-  async #minutes(env: string): Promise<SampledMinute[]> {
-    const partitions = this.#keys.all();
-    const lengths = await this.#ask<number>(partitions.map((keys) => ['zcard', keys.eventMinutes(env)]));
-    const perPartition = Math.max(2, Math.floor(SAMPLES / partitions.length));
-    const wanted = partitions.flatMap((keys, i) => {
-      const length = lengths[i] as number;
-      const count = Math.min(length, perPartition);
-      return Array.from({ length: count }, (_, at) => {
-        return { keys, rank: Math.floor((at * length) / count), weight: length / count };
-      });
-    });
+  /** One of each of a few names of each minute. */
+  async #sampleEvents(env: string, minutes: readonly SampledMinute<PartitionKeyspace>[]): Promise<SampledEvent[]> {
     const found = await this.#ask<string[]>(
-      wanted.map(({ keys, rank }) => ['zrange', keys.eventMinutes(env), rank, rank]),
+      minutes.map(({ of: keys, minute }) => ['hrandfield', keys.eventsByMinute(env, minute), NAMES, 'WITHVALUES']),
     );
-    return wanted.flatMap(({ keys, weight }, i) => {
-      const [minute] = found[i] as string[];
-      return minute === undefined ? [] : [{ keys, minute: Number(minute), weight }];
-    });
-  }
-
-  /** One of each minute. */
-  async #sampleEvents(env: string, minutes: readonly SampledMinute[]): Promise<string[]> {
-    const names = await this.#ask<string[]>(
-      minutes.map(({ keys, minute }) => ['hrandfield', keys.eventsByMinute(env, minute), 2]),
-    );
-    const groups = minutes.flatMap(({ keys, minute }, i) => {
-      const name = names[i]?.find((one) => one !== '');
-      return name === undefined ? [] : [{ keys, minute, name }];
+    const groups = minutes.flatMap(({ of: keys, minute, weight }, i) => {
+      const flat = found[i] as string[];
+      const names = Array.from(
+        { length: flat.length / 2 },
+        (_, at) => [flat[2 * at] as string, flat[2 * at + 1]] as const,
+      );
+      // The field without a name has the count of all.
+      return names.flatMap(([name, count]) =>
+        name === '' ? [] : [{ keys, minute, name, weight: weight * Number(count) }],
+      );
     });
     const ids = await this.#ask<string[]>(
       groups.map(({ keys, minute, name }) => {
         return ['zrangebyscore', keys.eventIndex(env, name), minute, `(${minute + MINUTE_MS}`, 'LIMIT', 0, 1];
       }),
     );
-    return ids.flat();
+    return ids.flatMap((found, i) => found.map((id) => ({ id, weight: groups[i]?.weight ?? 0 })));
   }
 
   async #runsOf(env: string, eventIds: readonly string[]): Promise<string[]> {
@@ -110,18 +119,22 @@ export class HotStorage {
     return found.flatMap((text) => text?.match(new RegExp(`.{${RUN_ID_LENGTH}}`, 'g')) ?? []);
   }
 
-  async #bytesPerEvent(env: string, ids: readonly string[]): Promise<number | undefined> {
-    const buckets = ids.map((id) => bucketOf(this.#keys, env, id));
+  /** Mean of what an event takes: those of busy minutes count for more. */
+  async #bytesPerEvent(env: string, sampled: readonly SampledEvent[]): Promise<number | undefined> {
+    const buckets = sampled.map(({ id }) => bucketOf(this.#keys, env, id));
     const [lengths, sizes] = await Promise.all([
       this.#ask<number>(buckets.map((bucket) => ['hlen', bucket])),
       this.#sizes(buckets),
     ]);
     if (sizes === undefined) return undefined;
-    const each = sizes.map((size, i) => size / Math.max(1, lengths[i] as number));
-    return mean(each) + INDEX_BYTES;
+    const each = sizes.map((size, i) => (size / Math.max(1, lengths[i] as number)) * (sampled[i]?.weight ?? 0));
+    const weight = sum(sampled.map(({ weight }) => weight));
+    return weight === 0 ? 0 : sum(each) / weight + INDEX_BYTES;
   }
 
-  async #bytesPerRun(env: string, runIds: readonly string[]): Promise<number | undefined> {
+  async #bytesPerRun(env: string, sampled: readonly SampledEvent[]): Promise<number | undefined> {
+    const ids = sampled.map(({ id }) => id);
+    const runIds = (await this.#runsOf(env, ids)).slice(0, RUN_SAMPLES);
     if (runIds.length === 0) return 0;
     const sizes = await this.#sizes(
       runIds.flatMap((id) => {
@@ -136,7 +149,7 @@ export class HotStorage {
         ];
       }),
     );
-    return sizes && sizes.reduce((sum, size) => sum + size, 0) / runIds.length + INDEX_BYTES;
+    return sizes && sum(sizes) / runIds.length + INDEX_BYTES;
   }
 
   /** Redis extrapolates from so many fields, among which a run's output should be. One command each: in a pipeline of a cluster each key must be on the same node. */
@@ -151,6 +164,6 @@ export class HotStorage {
   }
 }
 
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

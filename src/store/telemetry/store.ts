@@ -1,5 +1,6 @@
 /** Telemetry: counts over time, the processes that are running, and live updates between them. */
 import type { Subscriber } from '../redis/pub-sub.ts';
+import { EndedRunIndex } from '../runs/ended-run-index.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ArchiveStatus } from './archive-status.ts';
 import { FunctionSeries } from './function-series.ts';
@@ -28,7 +29,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
-    hotStorage: new HotStorage(redis, keys),
+    hotStorage: new HotStorage(redis, keys, new EndedRunIndex(redis, keys)),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
   };
