@@ -275,7 +275,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     }),
     ...metricsRoutes({ metrics }),
     ...errorRoutes({ errorGroups: store.errorGroups, deploys: store.deploys, functionTables }),
-    ...functionMetricsRoutes({ functions, functionSeries: store.functionSeries, deploys: store.deploys }),
+    ...functionMetricsRoutes({ ...store, functions }),
     ...functionRoutes({
       keys: store.keys,
       runs,

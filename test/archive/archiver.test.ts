@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 /** Keys that an installation has anyway, or that expire soon. */
 const LASTING =
-  /^:(dedup|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|app-deploys|deploys|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|archive-status|webhook)/;
+  /^:(dedup|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|app-deploys|deploys|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|archive-status|webhook)/;
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 

@@ -1,10 +1,10 @@
 /** `/v1/functions/:id/metrics`: the runs and steps of a function over time. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { BUCKETS, quantile } from '../../model/capacity/histogram.ts';
+import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { Functions } from '../../store/apps/functions.ts';
-import { addTo, type Durations, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
+import { addTo, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
 import {
   FUNCTION_SERIES_KEPT_MS,
   type FunctionPoint,
@@ -12,6 +12,7 @@ import {
   type StepSeries,
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
+import type { RecentDurations } from '../../store/telemetry/recent-durations.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, route } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000;
 const durationSchema = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .meta({ description: 'Milliseconds, accurate to 10 %; null: nothing ended' });
+  .meta({ description: `Milliseconds: exact of fewer than ${EXACT_BELOW}, otherwise to 10 %; null: nothing ended` });
 
 const pointSchema = z.object({
   at: z.iso.datetime().meta({ description: 'Start of the time step' }),
@@ -64,10 +65,16 @@ export const functionMetricsSchema = z
 export interface FunctionMetricsRouteDeps {
   functions: Functions;
   functionSeries: FunctionSeries;
+  recentDurations: RecentDurations;
   deploys: Deploys;
 }
 
-export function functionMetricsRoutes({ functions, functionSeries, deploys }: FunctionMetricsRouteDeps): Route[] {
+export function functionMetricsRoutes({
+  functions,
+  functionSeries,
+  recentDurations,
+  deploys,
+}: FunctionMetricsRouteDeps): Route[] {
   return [
     route({
       method: 'get',
@@ -98,15 +105,23 @@ export function functionMetricsRoutes({ functions, functionSeries, deploys }: Fu
           functionSeries.steps(env, id, from, to, stepMs),
           deploys.list(env, fn.app),
         ]);
-        const presented = steps.map((one) => presentStep(one, one.name === step));
+        const [ofRuns = [], ...ofSteps] = await recentDurations.read(env, id, [
+          undefined,
+          ...steps.map(({ name }) => name),
+        ]);
+        const seriesMs = Math.max(stepMs, 300_000);
+        const presented = steps.map((one, i) => {
+          return presentStep(one, { recent: ofSteps[i] ?? [], stepMs: seriesMs }, one.name === step);
+        });
+        const measured = { recent: ofRuns, stepMs };
         return {
           data: {
             from: iso(from),
             to: iso(to),
             step_seconds: stepMs / 1_000,
-            points: points.map((point) => ({ at: iso(point.at), ...presentRuns([point]) })),
-            total: presentRuns(points),
-            series_seconds: Math.max(stepMs, 300_000) / 1_000,
+            points: points.map((point) => ({ at: iso(point.at), ...presentRuns([point], measured) })),
+            total: presentRuns(points, measured),
+            series_seconds: seriesMs / 1_000,
             steps: presented.sort((a, b) => +(a.name === null) - +(b.name === null) || b.count - a.count),
             deploys: all.filter(({ at }) => at >= from && at < to).map(presentDeploy),
           },
@@ -116,7 +131,7 @@ export function functionMetricsRoutes({ functions, functionSeries, deploys }: Fu
   ];
 }
 
-function presentRuns(points: readonly FunctionPoint[]) {
+function presentRuns(points: readonly FunctionPoint[], measured: Measured) {
   const sum = (of: keyof FunctionPoint['counts']) => points.reduce((all, { counts }) => all + counts[of], 0);
   return {
     started: sum('started'),
@@ -124,34 +139,41 @@ function presentRuns(points: readonly FunctionPoint[]) {
     failed: sum('failed'),
     cancelled: sum('cancelled'),
     attempts_failed: sum('attemptsFailed'),
-    duration_ms: percentiles(points),
+    duration_ms: durationsOf(points, measured),
   };
 }
 
-function presentStep({ name, points }: StepSeries, hasSeries: boolean) {
+function presentStep({ name, points }: StepSeries, measured: Measured, hasSeries: boolean) {
   return {
     name: name === OTHER_STEPS ? null : name,
-    ...presentCounts(points),
-    ...(hasSeries && { series: points.map((point) => ({ at: iso(point.at), ...presentCounts([point]) })) }),
+    ...presentCounts(points, measured),
+    ...(hasSeries && { series: points.map((point) => ({ at: iso(point.at), ...presentCounts([point], measured) })) }),
   };
 }
 
-function presentCounts(points: StepSeries['points']) {
+function presentCounts(points: StepSeries['points'], measured: Measured) {
   const count = points.reduce(
     (all, { durations }) => all + [...durations.values()].reduce((sum, one) => sum + one, 0),
     0,
   );
   const failed = points.reduce((all, point) => all + point.failed, 0);
-  return { count, failed, duration_ms: percentiles(points) };
+  return { count, failed, duration_ms: durationsOf(points, measured) };
 }
 
-function percentiles(points: readonly { durations: Durations }[]) {
+interface Measured {
+  recent: readonly RecentDuration[];
+  /** Length of a time step. */
+  stepMs: number;
+}
+
+function durationsOf(points: readonly { at: number; durations: Durations }[], { recent, stepMs }: Measured) {
   const all: Durations = new Map();
   for (const { durations } of points) for (const [bucket, count] of durations) addTo(all, bucket, count);
-  const counts = Array.from({ length: BUCKETS }, (_, bucket) => all.get(bucket) ?? 0);
-  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => quantile(counts, share));
-  if (p50 === undefined || p95 === undefined || p99 === undefined) return null;
-  return { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
+  const since = points[0]?.at ?? 0;
+  const found = percentiles(all, recent, since, (points.at(-1)?.at ?? 0) + stepMs);
+  if (!found) return null;
+  const [p50, p95, p99] = found.map(rounded);
+  return { p50, p95, p99 };
 }
 
 function rounded(ms: number): number {

@@ -1,6 +1,7 @@
 /** Counts and durations of functions and their steps between two writes to Redis, like those of environments (counter-buffer.ts): a few
  *  increments for each run and step that ends. */
 import { bucketOf } from '../../model/capacity/histogram.ts';
+import { type Durations, EXACT_BELOW } from '../../model/capacity/percentiles.ts';
 
 export const FUNCTION_COUNTERS = ['started', 'completed', 'failed', 'cancelled', 'attemptsFailed'] as const;
 export type FunctionCounter = (typeof FUNCTION_COUNTERS)[number];
@@ -13,19 +14,21 @@ const STEP_NAME_LENGTH_MAX = 100;
 /** All steps beyond the maximum. No step has this name: an app that sends it counts with them. */
 export const OTHER_STEPS = '';
 
-/** Durations: counts by bucket (model/capacity/histogram.ts). */
-export type Durations = Map<number, number>;
-
 export interface StepCounts {
   failed: number;
   durations: Durations;
 }
 
-export interface BufferedFunction {
+/** The last durations, in milliseconds, beside the counts of all. */
+export interface Recent {
+  recent: number[];
+}
+
+export interface BufferedFunction extends Recent {
   counts: FunctionCounts;
   durations: Durations;
   /** By name. */
-  steps: Map<string, StepCounts>;
+  steps: Map<string, StepCounts & Recent>;
 }
 
 export class FunctionBuffer {
@@ -45,7 +48,9 @@ export class FunctionBuffer {
   /** A run has ended.
    *  @param ms since its start */
   timeRun(env: string, functionId: string, ms: number): void {
-    addTo(this.#of(env, functionId).durations, bucketOf(ms), 1);
+    const counted = this.#of(env, functionId);
+    addTo(counted.durations, bucketOf(ms), 1);
+    keepRecent(counted, [ms]);
   }
 
   /** A step has ended, or an attempt of it has failed. */
@@ -53,18 +58,21 @@ export class FunctionBuffer {
     const step = stepOf(this.#of(env, functionId), name.slice(0, STEP_NAME_LENGTH_MAX).toWellFormed());
     if (failed) step.failed++;
     addTo(step.durations, bucketOf(ms), 1);
+    keepRecent(step, [ms]);
   }
 
   /** Adds all counts of another buffer. */
   add(other: FunctionBuffer): void {
-    for (const [env, id, { counts, durations, steps }] of other.entries()) {
+    for (const [env, id, { counts, durations, recent, steps }] of other.entries()) {
       const mine = this.#of(env, id);
       for (const counter of FUNCTION_COUNTERS) mine.counts[counter] += counts[counter];
       for (const [bucket, by] of durations) addTo(mine.durations, bucket, by);
+      keepRecent(mine, recent);
       for (const [name, step] of steps) {
         const own = stepOf(mine, name);
         own.failed += step.failed;
         for (const [bucket, by] of step.durations) addTo(own.durations, bucket, by);
+        keepRecent(own, step.recent);
       }
     }
   }
@@ -78,7 +86,7 @@ export class FunctionBuffer {
     this.#environments.set(env, functions);
     const there = functions.get(functionId);
     if (there) return there;
-    const counted = { counts: emptyFunctionCounts(), durations: new Map(), steps: new Map() };
+    const counted = { counts: emptyFunctionCounts(), durations: new Map(), recent: [], steps: new Map() };
     functions.set(functionId, counted);
     return counted;
   }
@@ -92,10 +100,15 @@ export function addTo(durations: Durations, bucket: number, by: number): void {
   durations.set(bucket, (durations.get(bucket) ?? 0) + by);
 }
 
+function keepRecent(counted: Recent, ms: readonly number[]): void {
+  counted.recent.push(...ms);
+  if (counted.recent.length >= EXACT_BELOW) counted.recent.splice(0, counted.recent.length - (EXACT_BELOW - 1));
+}
+
 /** An app may name each of its steps anew. */
-function stepOf({ steps }: BufferedFunction, name: string): StepCounts {
+function stepOf({ steps }: BufferedFunction, name: string): StepCounts & Recent {
   const key = steps.has(name) || steps.size < STEP_NAMES_MAX ? name : OTHER_STEPS;
-  const there = steps.get(key) ?? { failed: 0, durations: new Map() };
+  const there = steps.get(key) ?? { failed: 0, durations: new Map(), recent: [] };
   steps.set(key, there);
   return there;
 }

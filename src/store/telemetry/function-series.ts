@@ -2,13 +2,13 @@
  *
  *  A hash holds a block of time steps, few enough for Redis's compact encoding. Fields of runs are `<time step within the block><letter>`, for
  *  durations followed by the bucket; of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
+import type { Durations } from '../../model/capacity/percentiles.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import {
   addTo,
   type BufferedFunction,
-  type Durations,
   emptyFunctionCounts,
   FUNCTION_COUNTERS,
   type FunctionBuffer,
@@ -17,6 +17,7 @@ import {
   STEP_NAMES_MAX,
   type StepCounts,
 } from './function-buffer.ts';
+import type { RecentDurations } from './recent-durations.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -72,10 +73,12 @@ type Transaction = ReturnType<Redis['multi']>;
 export class FunctionSeries {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
+  readonly #recent: RecentDurations;
 
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace, recent: RecentDurations) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#recent = recent;
   }
 
   /** Adds the counts of the functions, several at a time, and removes those that are written from the buffer.
@@ -90,6 +93,7 @@ export class FunctionSeries {
       const steps = [...counted.steps.values()].map(
         (counts, s) => [numbers[i]?.[s] ?? STEP_NAMES_MAX, counts] as const,
       );
+      this.#recent.add(writing, { env, id, counted, nowMs });
       if (steps.length > 0) {
         for (const resolution of STEP_RESOLUTIONS) this.#addSteps(writing, env, id, steps, resolution, nowMs);
       }

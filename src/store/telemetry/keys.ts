@@ -10,6 +10,9 @@ export const telemetryKeys = (prefix: string) => ({
     `${prefix}:step-series:${env}:${stepMs}:${blockStart}:${functionId}`,
   stepNumbers: (env: string, dayStart: number, functionId: string) =>
     `${prefix}:step-numbers:${env}:${dayStart}:${functionId}`,
+  /** @param step digest of its name; empty: the runs */
+  recentDurations: (env: string, step: string, functionId: string) =>
+    `${prefix}:recent-durations:${env}:${step}:${functionId}`,
   processes: `${prefix}:processes`,
   liveWorkers: `${prefix}:live-workers`,
   archiveStatus: `${prefix}:archive-status`,
@@ -58,6 +61,15 @@ export const TELEMETRY_KEY_DECLARATIONS = {
     ttl: '9 days, renewed',
     size: '50 fields of up to 100 characters',
     description: 'Name of a step → its number on that day.',
+  },
+  recentDurations: {
+    pattern: 'recent-durations:<env>:<step>:<function>',
+    type: 'list',
+    owner: 'telemetry/recent-durations.ts',
+    ttl: '7 days, renewed',
+    size: '19 entries of 20 bytes, for each of 50 steps and for the runs',
+    description:
+      '`<time>:<duration>` (ms) of the last runs, or of the last times that a step ended; `<step>` is the digest of its name.',
   },
   processes: {
     pattern: 'processes',

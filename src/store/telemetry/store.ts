@@ -9,10 +9,12 @@ import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
 import { Processes } from './processes.ts';
+import { RecentDurations } from './recent-durations.ts';
 
 export interface TelemetryStore {
   metrics: Metrics;
   functionSeries: FunctionSeries;
+  recentDurations: RecentDurations;
   processes: Processes;
   liveWorkers: LiveWorkers;
   archiveStatus: ArchiveStatus;
@@ -23,9 +25,11 @@ export interface TelemetryStore {
 }
 
 export function createTelemetryStore({ redis, keys }: StoreContext): TelemetryStore {
+  const recentDurations = new RecentDurations(redis, keys);
   return {
     metrics: new Metrics(redis, keys),
-    functionSeries: new FunctionSeries(redis, keys),
+    functionSeries: new FunctionSeries(redis, keys, recentDurations),
+    recentDurations,
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
