@@ -73,6 +73,22 @@ describe('metrics of a function', () => {
     expect((await service.get('/v1/functions/m-steps/metrics?from=5&to=4')).status).to.equal(400);
   });
 
+  it('counts the attempts of a step that fails its run, and not the call that this step ends', async () => {
+    const error = { name: 'CardError', message: 'card refused' };
+    host.on('fails', ({ body }) => {
+      if (body.ctx.stack.current === 0) return { status: 206, body: [{ ...step('charge'), op: 'StepError', error }] };
+      return { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { ...error, name: 'StepError' } };
+    });
+    const spec = { id: 'fails', triggers: [{ event: 'm/fails' }], retries: 1 };
+    await host.register(service, [spec], { appName: 'm2' });
+    await send('m/fails');
+    // Two workers may have called it, each of which tells its counts by itself.
+    const isCounted = ({ total }: Data) => total.failed === 1 && total.attempts_failed >= 2;
+    const { total, steps } = await metricsOf('m2-fails', isCounted);
+    expect(total).to.deep.include({ started: 1, failed: 1, attempts_failed: 2 });
+    expect(steps[0]).to.deep.include({ name: 'charge', count: 2, failed: 2 });
+  });
+
   it('counts of two workers add up, also when one of them is stopped and another starts', async () => {
     await host.register(service, [{ id: 'many', triggers: [{ event: 'm/many' }] }], { appName: 'two' });
     await send('m/many', 40);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { failingStepOf } from '../../src/model/errors/failing-step.ts';
+import { failingStepOf, isStepError } from '../../src/model/errors/failing-step.ts';
 import { FINGERPRINT_PATTERN, fingerprintOf } from '../../src/model/errors/fingerprint.ts';
 import { normalizedMessage } from '../../src/model/errors/normalized-message.ts';
 import { ownFrameOf, parseStack } from '../../src/model/errors/stack.ts';
@@ -190,3 +190,20 @@ function linesOf(...texts: string[]): fc.Arbitrary<string> {
   const lines = texts.flatMap((text) => text.split('\n'));
   return fc.array(fc.constantFrom(...lines), { maxLength: 30 }).map((some) => some.join('\n'));
 }
+
+describe('The error of a call that a failed step ends', () => {
+  const memos = { a: { data: 1 }, b: { error: { name: 'CardError', message: 'card refused' } }, c: null };
+
+  it('is the error of a memo, or has it as a cause', () => {
+    expect(isStepError({ name: 'StepError', message: 'card refused' }, memos)).to.equal(true);
+    const cause = { name: 'CardError', message: 'card refused' };
+    expect(isStepError({ name: 'Error', message: 'order failed', cause }, memos)).to.equal(true);
+  });
+
+  it('is no error of the function itself, nor of an event that a wait got', () => {
+    expect(isStepError({ name: 'Error', message: 'order failed' }, memos)).to.equal(false);
+    expect(isStepError(undefined, memos)).to.equal(false);
+    const event = { name: 'card/refused', data: {}, error: { message: 'card refused' } };
+    expect(isStepError({ name: 'Error', message: 'card refused' }, { w: event })).to.equal(false);
+  });
+});

@@ -109,7 +109,7 @@ async function attempt(called: CallAttempt, deps: CallDeps): Promise<FailedAttem
     const addHistory = async () => {
       const entries = attemptHistory(early ?? outcome, one, problemOf);
       await deps.runs.appendHistory(job.env, job.runId, entries);
-      deps.telemetry.recordHistory(loaded.run, entries);
+      deps.telemetry.recordHistory(loaded.run, entries, loaded.memos);
     };
     if (!noHistory) await retryStoreWrites(addHistory);
     const reported = outcome.kind === 'steps' ? [] : (outcome.ops ?? []);

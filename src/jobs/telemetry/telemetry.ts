@@ -5,10 +5,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Logger } from '../../log.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
+import { isStepError } from '../../model/errors/failing-step.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { headOf } from '../../model/events/gist.ts';
 import { newId } from '../../model/ids.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
+import type { Memo } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
@@ -137,10 +139,15 @@ export class Telemetry {
     this.publishRun(run, status, error);
   }
 
-  /** What is new in the history of a run. */
-  recordHistory({ env, functionId }: Pick<Run, 'env' | 'functionId'>, entries: readonly HistoryEntry[]): void {
-    const failed = entries.some(({ kind, status, op }) =>
-      kind === 'attempt' ? status === 'Failed' : FAILED_STEPS.has(op),
+  /** What is new in the history of a run.
+   *  @param memos of the run before it: the call that a failed step ends is no attempt of its own */
+  recordHistory(
+    { env, functionId }: Pick<Run, 'env' | 'functionId'>,
+    entries: readonly HistoryEntry[],
+    memos: Readonly<Record<string, Memo>> = {},
+  ): void {
+    const failed = entries.some(({ kind, status, op, error }) =>
+      kind === 'attempt' ? status === 'Failed' && !isStepError(error, memos) : FAILED_STEPS.has(op),
     );
     if (failed) this.#functions.count(env, functionId, 'attemptsFailed');
     for (const { kind, op, name = '', startedAt, endedAt, status } of entries) {

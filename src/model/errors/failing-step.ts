@@ -1,4 +1,5 @@
 /** The step that failed a run: the last one that failed with the run's error, or with what caused it. */
+import type { Memo } from '../runs/memo.ts';
 import type { HistoryEntry } from '../runs/run.ts';
 import type { RunError } from '../runs/run-error.ts';
 
@@ -32,7 +33,19 @@ export function failingStepOf(
   return { id: failed.stepId, name };
 }
 
-/** Of the error and of its causes. */
+/** Whether a call failed only because a step had: then the step's attempts are all there were.
+ *  @param memos of the run before the call */
+export function isStepError(error: RunError | undefined, memos: Readonly<Record<string, Memo>>): boolean {
+  if (!error) return false;
+  const messages = messagesOf(error);
+  return Object.values(memos).some((memo) => {
+    // The memo of a wait is an event, which has a name.
+    if (memo === null || !('error' in memo) || 'name' in memo) return false;
+    return messagesOf(memo.error).some((one) => messages.includes(one));
+  });
+}
+
+/** Messages of the error and of its causes. */
 function messagesOf(error: unknown): string[] {
   const messages: string[] = [];
   for (let one = error; messages.length <= CAUSES_MAX; ) {

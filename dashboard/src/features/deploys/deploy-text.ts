@@ -10,16 +10,29 @@ export function deployText({ first, changes, functions, sdk, framework, deploy_i
   );
   const { added, removed, changed, omitted } = functions;
   const counts = [
-    [added.length, 'added'],
-    [removed.length, 'removed'],
-    [changed.length, 'changed'],
-    [omitted, 'more changed'],
+    [countText(added), 'added'],
+    [countText(removed), 'removed'],
+    [countText(changed.map(({ id }) => id)), 'changed'],
+    [omitted > 0 ? `${omitted} more` : undefined, 'changed'],
   ] as const;
-  const listed = counts.filter(([count]) => count > 0);
-  const texts = listed.map(
-    ([count, what], i) => `${count}${i === 0 ? (count === 1 ? ' function' : ' functions') : ''} ${what}`,
-  );
+  const listed = counts.filter(([count]) => count !== undefined);
+  // "2 functions added, 1 changed"
+  const texts = listed.map(([count = '', what], i) => `${i === 0 ? count : count.replace(/ functions?$/, '')} ${what}`);
   return [...(first ? ['first registration'] : []), ...facts, ...texts].join(', ');
+}
+
+/** SDKs register the failure handler of a function as a function of its own. */
+const HANDLER = '-failure';
+
+/** Functions as people write them: "5 functions and 1 failure handler"; undefined: none. */
+function countText(ids: readonly string[]): string | undefined {
+  const known = new Set(ids);
+  const handlers = ids.filter((id) => id.endsWith(HANDLER) && known.has(id.slice(0, -HANDLER.length))).length;
+  const functions = ids.length - handlers;
+  if (functions === 0) return undefined;
+  const text = functions === 1 ? '1 function' : `${functions} functions`;
+  if (handlers === 0) return text;
+  return `${text} and ${handlers === 1 ? '1 failure handler' : `${handlers} failure handlers`}`;
 }
 
 /** For the mark in a chart. */

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { RunWithHistory } from '../../api/types.ts';
 import { attemptOf } from '../../features/runs/attempts.ts';
+import { hasEnded } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
 import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import { Id } from '../../ui/code-block.tsx';
@@ -37,7 +38,8 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
             {eventName ?? <Id id={run.event_id} />}
           </Link>
         </DescriptionItem>
-        <DescriptionItem term="Attempt">{attemptOf(run, maxAttempts)}</DescriptionItem>
+        {/* Once the run has ended, the timeline tells the attempts of each step. */}
+        {!hasEnded(run) && <DescriptionItem term="Attempt">{attemptOf(run, maxAttempts)}</DescriptionItem>}
         <DescriptionItem term="Queued">
           <Time at={run.queued_at} />
         </DescriptionItem>

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { ListedRun } from '../../../api/types.ts';
 import { useFunctions } from '../../../features/functions/queries.ts';
 import { attemptOf } from '../../../features/runs/attempts.ts';
+import { hasEnded } from '../../../features/runs/run.ts';
 import { RunStateBadge } from '../../../features/runs/run-state-badge.tsx';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
@@ -33,7 +34,7 @@ const COLUMNS: Column<ListedRun>[] = [
     width: '5rem',
     align: 'right',
     hideOnMobile: true,
-    cell: (run) => <Attempt run={run} />,
+    cell: (run) => (hasEnded(run) ? <span className="text-muted">–</span> : <Attempt run={run} />),
   },
   {
     id: 'duration',
