@@ -74,6 +74,22 @@ describe('The gateway in production', () => {
     expect((await idleClosed).reason).to.equal('connect_worker_hello_timeout');
   });
 
+  it('lets an app in while somebody holds many WebSockets that do not authenticate', async () => {
+    const endpoint = `${service.url.replace('http', 'ws')}/v0/connect`;
+    const idle = await Promise.all(Array.from({ length: 120 }, () => ConnectedInstance.open(endpoint)));
+    await (await connect()).close();
+    const isOpen = ({ socket }: ConnectedInstance) => socket.readyState === socket.OPEN;
+    await until(() => idle.filter(isOpen).length <= 50, { describe: 'the oldest have given way' });
+    for (const { socket } of idle) socket.terminate();
+  });
+
+  it('cuts off a WebSocket that sends more than all functions of an app before it authenticates', async () => {
+    const flood = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
+    const closed = closing(flood.socket);
+    flood.socket.send(Buffer.alloc(3_000_000));
+    expect((await closed).code).to.equal(1_006);
+  });
+
   it('closes a connection that sends what is no message, or too much', async () => {
     const [garbage, large] = [await connect(), await connect()];
     const [garbageClosed, largeClosed] = [closing(garbage.socket), closing(large.socket)];

@@ -8,12 +8,14 @@ import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { RENEW_MS } from '../../store/connect/connections.ts';
+import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
 import { AUTHENTICATION_FAILED, closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
-import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKE_MS, HANDSHAKES_MAX } from './limits.ts';
+import { Handshakes } from './handshakes.ts';
+import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKES } from './limits.ts';
 
 export const GATEWAY_PATH = '/v0/connect';
 const HANDSHAKE_CHECK_MS = 100;
@@ -33,8 +35,7 @@ export interface GatewayDeps extends HandshakeDeps {
 export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #connections = new Map<string, GatewayConnection>();
-  /** WebSockets that have not authenticated yet, with what ends them. */
-  readonly #handshakes = new Map<WebSocket, { socket: Socket; until: number }>();
+  readonly #handshakes = new Handshakes<WebSocket>(HANDSHAKES);
   readonly #accept: AcceptWebSocket;
   #stops: (() => unknown)[] = [];
   #isDraining = false;
@@ -84,7 +85,7 @@ export class Gateway {
     await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
-    for (const socket of this.#handshakes.keys()) closeSoon(socket, GATEWAY_CLOSING);
+    for (const socket of this.#handshakes.all) closeSoon(socket, GATEWAY_CLOSING);
     while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
     for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
@@ -99,19 +100,17 @@ export class Gateway {
    *  @throws ServiceError connect_gateway_closing, overloaded, upgrade_required, input_invalid */
   async open(ctx: Context): Promise<void> {
     if (this.#isDraining) throw gatewayClosing();
-    if (this.#handshakes.size >= HANDSHAKES_MAX) {
-      throw new ServiceError('overloaded', { detail: 'too many apps are connecting', retryAfterSeconds: 1 });
-    }
     const { socket } = ctx.req;
-    void this.#open(await this.#accept(ctx), socket);
+    const webSocket = await this.#accept(ctx);
+    webSocket.once('close', () => this.#handshakes.end(webSocket));
+    this.#giveWay(this.#handshakes.begin(webSocket, clientAddress(ctx), Date.now()));
+    void this.#open(webSocket, socket);
   }
 
   async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
     const { log, leaseMs, calls, connections } = this.#deps;
-    webSocket.once('close', () => this.#handshakes.delete(webSocket));
-    this.#handshakes.set(webSocket, { socket, until: Date.now() + HANDSHAKE_MS });
-    const first = await greet(webSocket);
-    const record = await accept(webSocket, first, this.#deps);
+    const first = await this.#greet(webSocket, socket);
+    const record = await accept(webSocket, first, this.#deps, () => this.#handshakes.authenticate(webSocket));
     if (!record) {
       webSocket.resume();
       return;
@@ -124,7 +123,7 @@ export class Gateway {
       this.#connections.delete(record.id);
       connections.close(record).catch(() => undefined);
     });
-    this.#handshakes.delete(webSocket);
+    this.#handshakes.end(webSocket);
     if (!(await this.#store(record))) return connection.close(INTERNAL_ERROR);
     confirm(webSocket, leaseMs);
     webSocket.resume();
@@ -184,15 +183,27 @@ export class Gateway {
     for (const id of await this.#deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
   }
 
+  /** @returns the first message. Whoever sends too much before it is cut off at once */
+  async #greet(webSocket: WebSocket, socket: Socket): Promise<Buffer> {
+    let bytes = 0;
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > HANDSHAKE_MAX_BYTES) webSocket.terminate();
+      this.#giveWay(this.#handshakes.receive(webSocket, chunk.length));
+    };
+    socket.on('data', count);
+    const first = await greet(webSocket);
+    socket.off('data', count);
+    this.#handshakes.greeted(webSocket);
+    return first;
+  }
+
+  #giveWay(evicted: WebSocket | undefined): void {
+    if (evicted) closeSoon(evicted, HANDSHAKE_TIMEOUT);
+  }
+
   #endOverdueHandshakes(): void {
-    const now = Date.now();
-    for (const [webSocket, { socket, until }] of this.#handshakes) {
-      if (socket.bytesRead > HANDSHAKE_MAX_BYTES) webSocket.terminate();
-      else if (now > until) {
-        this.#handshakes.delete(webSocket);
-        closeSoon(webSocket, HANDSHAKE_TIMEOUT);
-      }
-    }
+    for (const webSocket of this.#handshakes.takeOverdue(Date.now())) closeSoon(webSocket, HANDSHAKE_TIMEOUT);
   }
 }
 

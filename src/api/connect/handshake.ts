@@ -45,10 +45,16 @@ export function greet(socket: WebSocket): Promise<Buffer> {
 }
 
 /** Authenticates the instance and registers its apps.
+ *  @param onAuthenticated is called between the two
  *  @returns undefined: the WebSocket has been closed, with the reason */
-export async function accept(socket: WebSocket, first: Buffer, deps: HandshakeDeps): Promise<Connection | undefined> {
+export async function accept(
+  socket: WebSocket,
+  first: Buffer,
+  deps: HandshakeDeps,
+  onAuthenticated: () => void,
+): Promise<Connection | undefined> {
   try {
-    return await connectionOf(first, deps);
+    return await connectionOf(first, deps, onAuthenticated);
   } catch (error) {
     refuse(socket, error as Error, deps.log);
     return undefined;
@@ -64,7 +70,7 @@ export function confirm(socket: WebSocket, leaseMs: number): void {
   socket.send(frame(KIND.gatewayConnectionReady, payload), () => undefined);
 }
 
-async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connection> {
+async function connectionOf(first: Buffer, deps: HandshakeDeps, onAuthenticated: () => void): Promise<Connection> {
   const request = requestOf(first);
   const session = await deps.sessions.redeem(request.authData?.sessionToken ?? '');
   if (!session || session.connectionId !== request.connectionId) {
@@ -75,6 +81,7 @@ async function connectionOf(first: Buffer, deps: HandshakeDeps): Promise<Connect
   if (!(await deps.connectionKeys.isValid(env, keyFingerprint))) {
     throw new ServiceError('credentials_invalid', { detail: 'the signing key was rotated; connect with the new one' });
   }
+  onAuthenticated();
   if ((await deps.connections.count(env, now)) >= deps.connectionsMax) {
     throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${deps.connectionsMax}` });
   }
