@@ -19,6 +19,7 @@ const LAYERS = [
   ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts', 'version.ts'],
   ['setting-display.ts'],
   ['settings.ts'],
+  ['origin-patterns.ts'],
 ];
 
 /** Packages that only the named rooms import. */

@@ -160,6 +160,8 @@ export interface Config {
   readonly branchShare: number;
   readonly quotas: Quotas;
   readonly functionLimits: FunctionLimits;
+  /** Where apps and endpoints of all environments may be (origin-patterns.ts). */
+  readonly appOrigins: readonly string[];
   /** Registrations with fields that the service does not act on. */
   readonly unsupported: Env['UNSUPPORTED'];
   /** An unused branch is archived after this time, and later deleted; undefined: never. */
@@ -382,6 +384,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
       batchSize: env.BATCH_SIZE_MAX,
       batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
+    appOrigins: env.APP_ORIGINS,
     unsupported: env.UNSUPPORTED,
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,

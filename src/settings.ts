@@ -1,6 +1,7 @@
 /** All settings: their types, defaults and meanings. `node scripts/docs.ts` writes docs/settings.md and
  *  .env.example from them. */
 import { z } from 'zod';
+import { originPatternsSchema } from './origin-patterns.ts';
 
 /** Values of these settings are never shown (setting-display.ts). */
 export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
@@ -407,6 +408,12 @@ const quotas = {
     .max(BATCH_TIMEOUT_HIGHEST_SECONDS)
     .default(60)
     .describe('Maximum `timeout` of `batchEvents` that a function may ask for. At most one day'),
+  APP_ORIGINS: list
+    .pipe(originPatternsSchema)
+    .default([])
+    .describe(
+      'Comma-separated origins where apps and endpoints of all environments may be, such as `https://shop.example.com`. `*` stands for a part of a label: `https://shop-*-acme.example.app`',
+    ),
   UNSUPPORTED: z
     .enum(['report', 'reject'])
     .default('report')

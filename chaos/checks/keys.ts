@@ -20,8 +20,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Users created them; they stay until deleted',
   },
   {
-    kind: '`apps:*`, `functions:*`, `functions-version:*`, `paused-functions:*`, `held-functions:*`',
-    pattern: /^(apps|functions|functions-version|paused-functions|held-functions|expression-[\w-]+):[\w-]+$/,
+    kind: '`apps:*`, `allowed-origins:*`, `functions:*`, `functions-version:*`, `paused-functions:*`, `held-functions:*`',
+    pattern:
+      /^(apps|allowed-origins|functions|functions-version|paused-functions|held-functions|expression-[\w-]+):[\w-]+$/,
     most: 20,
     why: 'Registrations of apps, one hash per environment',
   },

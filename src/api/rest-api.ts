@@ -43,6 +43,7 @@ import { Documentation } from './openapi/documentation.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import { type MountDeps, mount } from './rest/mount.ts';
 import type { Route } from './rest/route.ts';
+import { allowedOriginRoutes } from './routes/allowed-origins.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { appCheckRoutes } from './routes/app-check.ts';
 import { appConnectionRoutes } from './routes/app-connections.ts';
@@ -261,7 +262,17 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, savedViews: store.savedViews, environments, accounts, publicUrl }),
     ...savedViewRoutes({ savedViews: store.savedViews }),
-    ...appRoutes({ apps, functions, schedules, expressionProblems, processes, appSync, quotas }),
+    ...appRoutes({
+      apps,
+      allowedOrigins: store.allowedOrigins,
+      functions,
+      schedules,
+      expressionProblems,
+      processes,
+      appSync,
+      quotas,
+    }),
+    ...allowedOriginRoutes({ allowedOrigins: store.allowedOrigins, quotas }),
     ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({

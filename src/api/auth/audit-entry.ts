@@ -8,7 +8,7 @@ import { principalOf } from './principals.ts';
 /** Fields of a body that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
 /** Of replays: which events they run functions on again, or which requests. Of bulk actions: which runs they cancel or retry. Of events: which are sent
- *  again, assigned or discarded. */
+ *  again, assigned or discarded. Of apps: which origins are allowed. */
 const LOGGED_SELECTION = [
   'action',
   'all',
@@ -28,8 +28,11 @@ const LOGGED_SELECTION = [
   'webhook',
   'selection',
   'reason',
+  'origins',
+  'allow',
 ];
-const SELECTING = /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays)(?:\/|$)/;
+const SELECTING =
+  /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays|allowed-origins|held-registrations)(?:\/|$)/;
 /** Of a list; a longer one is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;

@@ -7,6 +7,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
+import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { App, Apps, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -86,6 +87,7 @@ const params = z.object({ name: z.string() });
 export interface AppRouteDeps {
   quotas: Config['quotas'];
   apps: Apps;
+  allowedOrigins: AllowedOrigins;
   functions: Functions;
   schedules: Pick<Schedules, 'follow'>;
   expressionProblems: ExpressionProblems;
@@ -94,7 +96,7 @@ export interface AppRouteDeps {
 }
 
 export function appRoutes(deps: AppRouteDeps): Route[] {
-  const { apps, functions, schedules, expressionProblems, appSync, processes, quotas } = deps;
+  const { apps, allowedOrigins, functions, schedules, expressionProblems, appSync, processes, quotas } = deps;
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
@@ -220,11 +222,13 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       params,
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
-        await existing(env, name);
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
+        // Endpoints of a host have no app of their own.
+        if (previous.every(({ archived }) => archived)) await existing(env, name);
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);
         await apps.remove(env, name);
+        await allowedOrigins.set(env, name, []);
         return {};
       },
     }),

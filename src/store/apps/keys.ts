@@ -3,6 +3,7 @@ import type { KeyDeclaration } from '../redis/key-declaration.ts';
 
 export const appKeys = (prefix: string) => ({
   apps: (env: string) => `${prefix}:apps:${env}`,
+  allowedOrigins: (env: string) => `${prefix}:allowed-origins:${env}`,
   functions: (env: string) => `${prefix}:functions:${env}`,
   pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
   functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
@@ -21,6 +22,14 @@ export const APP_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 field per app (quota)',
     description: 'App name → app, as JSON.',
+  },
+  allowedOrigins: {
+    pattern: 'allowed-origins:<env>',
+    type: 'hash',
+    owner: 'apps/allowed-origins.ts',
+    ttl: 'none',
+    size: '1 field per app with allowed origins (quota); 50 origins',
+    description: 'App name → origins that persons have allowed for it, as a JSON array.',
   },
   functions: {
     pattern: 'functions:<env>',

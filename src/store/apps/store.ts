@@ -1,5 +1,6 @@
 /** Apps: their registrations and functions, and the expressions of functions that could not be evaluated. */
 import type { StoreContext } from '../store-context.ts';
+import { AllowedOrigins } from './allowed-origins.ts';
 import { Apps } from './apps.ts';
 import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
@@ -8,6 +9,7 @@ import { TriggerHistory } from './trigger-history.ts';
 
 export interface AppStore {
   apps: Apps;
+  allowedOrigins: AllowedOrigins;
   functions: Functions;
   deploys: Deploys;
   expressionProblems: ExpressionProblems;
@@ -18,6 +20,7 @@ export function createAppStore({ redis, keys, config }: StoreContext): AppStore 
   const triggerHistory = new TriggerHistory(redis, keys, config.hotTtlMs);
   return {
     apps: new Apps(redis, keys),
+    allowedOrigins: new AllowedOrigins(redis, keys),
     functions: new Functions(redis, keys, triggerHistory),
     deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),

@@ -1,0 +1,74 @@
+/** `/v1/allowed-origins`: where apps and endpoints may be (docs/security.md#addresses-of-apps). */
+import { z } from 'zod';
+import type { Quotas } from '../../config.ts';
+import { quotaExceeded } from '../../model/apps/quotas.ts';
+import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
+import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
+import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+
+export const allowedOriginsSchema = z
+  .object({
+    app: z.string().meta({ description: 'Name of the app, which may not have registered yet' }),
+    origins: z.array(z.string()).meta({ examples: [['https://shop-*-acme.example.app']] }),
+  })
+  .meta({ id: 'AllowedOrigins' });
+
+export interface AllowedOriginRouteDeps {
+  allowedOrigins: AllowedOrigins;
+  quotas: Quotas;
+}
+
+export function allowedOriginRoutes({ allowedOrigins, quotas }: AllowedOriginRouteDeps): Route[] {
+  const tag = 'Apps';
+  return [
+    route({
+      method: 'get',
+      path: '/v1/allowed-origins',
+      tag,
+      access: 'read',
+      scope: 'environment',
+      operationId: 'listAllowedOrigins',
+      summary: 'List the allowed origins of apps',
+      description:
+        'By app. Apps without any are missing. The setting APP_ORIGINS adds others, for all apps and environments.',
+      query: z.object(longPageQuery(namePosition)),
+      data: z.array(allowedOriginsSchema),
+      errors: [],
+      async handle({ env, query }) {
+        const all = [...(await allowedOrigins.all(env))].map(([app, origins]) => ({ app, origins }));
+        const sorted = all.sort((a, b) => (a.app < b.app ? -1 : 1));
+        const { page, next } = pageOf(sorted, ({ app }) => app, query);
+        return listReply(page, { present: (one) => one, positionOf: ({ app }) => app, next });
+      },
+    }),
+    route({
+      method: 'put',
+      path: '/v1/allowed-origins/:app',
+      tag,
+      access: 'write',
+      scope: 'environment',
+      operationId: 'setAllowedOrigins',
+      summary: 'Set the allowed origins of an app',
+      description:
+        'Where the app may register by itself, and where the service calls endpoints. An origin is scheme, host and port; `*` stands for a part of a ' +
+        'label, as in `https://shop-*-acme.example.app`. An empty list removes them.',
+      params: z.object({ app: z.string().min(1).max(128) }),
+      body: z.object({
+        origins: originPatternsSchema.meta({ description: `At most ${ORIGINS_MAX}` }),
+      }),
+      data: allowedOriginsSchema,
+      errors: ['quota_exceeded'],
+      async handle({ env, params: { app }, body: { origins } }) {
+        const known = await allowedOrigins.all(env);
+        if (origins.length > 0 && !known.has(app) && known.size >= quotas.apps) {
+          const what = `The environment "${env}" has allowed origins of ${known.size} apps`;
+          throw quotaExceeded('apps', quotas.apps, known.size, what, 'Remove those of apps that are no longer used');
+        }
+        await allowedOrigins.set(env, app, origins);
+        return { data: { app, origins } };
+      },
+    }),
+  ];
+}

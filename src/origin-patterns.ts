@@ -1,0 +1,87 @@
+/** Origins of apps: scheme, host and port. An SDK may take its app's origin from the `Host` of an anonymous request, so a new one counts only where a
+ *  person has allowed it (docs/security.md#addresses-of-apps). */
+import { z } from 'zod';
+
+/** Patterns of one app, and of the setting APP_ORIGINS. */
+export const ORIGINS_MAX = 50;
+const LENGTH_MAX = 300;
+/** Labels at the end of a pattern's host that it spells out: a domain that somebody owns has at least these. */
+const LITERAL_LABELS = 2;
+const LABEL = /^(?!-)[a-z0-9_-]*\*?[a-z0-9_-]*(?<!-)$/;
+const PARTS = /^(https?):\/\/([^/:?#@[\]]+)(?::(\d{1,5}))?$/;
+const WILDCARD = /^[a-z0-9_-]*$/;
+
+const EXPECTED =
+  'an origin such as https://shop.example.com, or a pattern such as https://shop-*-acme.example.app: scheme, host and port without a path; ' +
+  `one "*" in a label, for a part of it, and none in the last ${LITERAL_LABELS} labels`;
+
+/** An origin such as `https://shop.example.com`, or a pattern such as `https://shop-*-acme.example.app`. */
+export const originPatternSchema = z.string().transform((text, context) => {
+  const pattern = text.length > LENGTH_MAX ? undefined : normalized(text.trim().toLowerCase().replace(/\/$/, ''));
+  if (pattern !== undefined) return pattern;
+  context.addIssue({ code: 'custom', message: EXPECTED, input: text });
+  return z.NEVER;
+});
+
+export const originPatternsSchema = z
+  .array(originPatternSchema)
+  .max(ORIGINS_MAX)
+  .transform((patterns) => [...new Set(patterns)]);
+
+/** @returns undefined: it is no origin, and no pattern of one */
+function normalized(text: string): string | undefined {
+  if (text.includes('*')) return normalizedPattern(text);
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : undefined;
+}
+
+function normalizedPattern(text: string): string | undefined {
+  const [, scheme, host = '', port = ''] = PARTS.exec(text) ?? [];
+  const labels = host.split('.');
+  const isHost = labels.every((label) => label !== '' && label.length < 64 && LABEL.test(label));
+  if (scheme === undefined || !isHost || labels.length <= LITERAL_LABELS) return undefined;
+  if (labels.slice(-LITERAL_LABELS).join().includes('*')) return undefined;
+  // URL drops the scheme's own port, and refuses what is no port or no host.
+  const literal = URL.parse(`${scheme}://${host.replaceAll('*', 'x')}${port && `:${port}`}`);
+  return literal ? `${scheme}://${host}${literal.port && `:${literal.port}`}` : undefined;
+}
+
+/** @param origin as `URL` has it */
+export function isAllowedOrigin(origin: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => pattern === origin || (pattern.includes('*') && matches(origin, pattern)));
+}
+
+/** Label by label, so a `*` never reaches into another domain. */
+function matches(origin: string, pattern: string): boolean {
+  const [given, wanted] = [origin.split('.'), pattern.split('.')];
+  return given.length === wanted.length && wanted.every((label, at) => matchesLabel(given[at] ?? '', label));
+}
+
+/** The first label has the scheme, and the last one the port. */
+function matchesLabel(given: string, wanted: string): boolean {
+  const [start = '', end] = wanted.split('*');
+  if (end === undefined) return given === wanted;
+  if (given.length < start.length + end.length || !given.startsWith(start) || !given.endsWith(end)) return false;
+  return WILDCARD.test(given.slice(start.length, given.length - end.length));
+}
+
+/** A pattern that has both, where each deployment seems to have a host of its own: one label differs, in a part that literal text follows, as in
+ *  `https://shop-1a2b-acme.example.app`. Hosts that only begin alike may be anybody's on a shared domain, so they get no proposal.
+ *  @returns undefined: there is none */
+export function proposedPattern(known: string, origin: string): string | undefined {
+  const [before, after] = [known.split('.'), origin.split('.')];
+  const differing = before.flatMap((label, at) => (label === after[at] ? [] : [at]));
+  const [at] = differing;
+  if (before.length !== after.length || at === undefined || differing.length > 1) return undefined;
+  const label = commonLabel((before[at] ?? '').split('-'), (after[at] ?? '').split('-'));
+  return label === undefined ? undefined : normalized(after.with(at, label).join('.'));
+}
+
+function commonLabel(a: readonly string[], b: readonly string[]): string | undefined {
+  const least = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < least - 1 && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < least - start - 1 && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return start === 0 || end === 0 ? undefined : [...b.slice(0, start), '*', ...b.slice(-end)].join('-');
+}
