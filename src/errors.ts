@@ -14,6 +14,7 @@ export const CATALOGUE = {
   content_type_unsupported: [415, 'The content type is not supported'],
   content_encoding_unsupported: [415, 'The content encoding is not supported'],
   credentials_invalid: [401, 'The credentials are missing or wrong'],
+  endpoint_origin_unknown: [403, 'The endpoint is at an unknown origin'],
   email_taken: [409, 'A user with this email address already exists'],
   environment_archived: [403, 'The environment is archived'],
   environment_changed: [409, 'The environment is no longer the one that the request was for'],

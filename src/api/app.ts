@@ -1,5 +1,6 @@
 /** The Koa application: the middleware that every request passes, in order, and then the routes. */
 import Koa from 'koa';
+import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -160,7 +161,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     endpoints: deps.endpoints,
     functionTables: deps.functionTables,
     functions: store.functions,
-    apps: store.apps,
+    endpointOrigins: new EndpointOrigins({ ...config, allowedOrigins: store.allowedOrigins }),
     acceptor,
     backpressure,
     quotas: config.quotas,

@@ -22,6 +22,7 @@ import type { ReplayDeps } from '../jobs/replays/replay-rounds.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
@@ -108,6 +109,7 @@ export async function createWorker(
     onConnection: ({ env, app, concurrency }) => callLimiter.unblock(env, app, concurrency, Date.now()),
     log,
   });
+  const endpointOrigins = new EndpointOrigins({ ...config, allowedOrigins: store.allowedOrigins });
   const functionClient = new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     responseMaxBytes: config.callResponseMaxBytes,
@@ -116,6 +118,7 @@ export async function createWorker(
     kindOf: (env) => environmentKinds.of(env),
     takesLogs: config.runLogs,
     dev: config.dev,
+    allowsEndpoint: (env, url) => endpointOrigins.allows(env, url),
     connect: connectCaller,
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,

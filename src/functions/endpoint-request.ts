@@ -2,7 +2,7 @@
  *  finished steps itself (docs/protocol.md#endpoints). */
 import type { Dispatcher } from 'undici';
 import type { AppFunction, EndpointProtocol } from '../model/apps/app.ts';
-import { endpointRequestOf } from '../model/runs/endpoint.ts';
+import { endpointRequestOf, isServiceMessage } from '../model/runs/endpoint.ts';
 import type { CallContext } from './call-request.ts';
 import { canonical } from './canonical-json.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
@@ -15,15 +15,24 @@ export interface EndpointRequest {
   body: string | null;
 }
 
-/** @throws ServiceError input_invalid when the event is not of a request */
+/** The service does not make the request; a retry would not help. */
+export class EndpointRefused extends Error {
+  override name = 'EndpointRefused';
+}
+
+/** @throws ServiceError input_invalid when the event is not of a request; EndpointRefused */
 export function endpointRequest(
-  { dialect, endpoint }: Pick<AppFunction, 'dialect'> & { endpoint: EndpointProtocol },
+  { dialect, endpoint, url }: Pick<AppFunction, 'dialect' | 'url'> & { endpoint: EndpointProtocol },
   { run, event, stepId, planOnly }: CallContext,
   signingKey: string | undefined,
 ): EndpointRequest {
   const request = endpointRequestOf(event.data);
+  // An invocation brings data of its own.
+  if (new URL(request.url).host !== new URL(url).host) {
+    throw new EndpointRefused(`the request is for ${new URL(request.url).host}, and the endpoint is at ${url}`);
+  }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && request.body !== '';
-  const signed = endpoint === 'signed-run-id' ? run.id : signedBody(request.method, request.body);
+  const signature = () => sign(signedPart(endpoint, run.id, request), signingKey as string, Date.now());
   return {
     url: request.url,
     method: request.method as Dispatcher.HttpMethod,
@@ -32,7 +41,7 @@ export function endpointRequest(
       [headerName(dialect, 'sdk')]: SERVER_SDK,
       [headerName(dialect, 'req-version')]: '-1',
       // Without a key too: an SDK tells calls of the service by this header.
-      [headerName(dialect, 'signature')]: signingKey === undefined ? '' : sign(signed, signingKey, Date.now()),
+      [headerName(dialect, 'signature')]: signingKey === undefined ? '' : signature(),
       [headerName(dialect, 'step-id')]: stepId ?? 'step',
       [headerName(dialect, 'force-step-plan')]: String(planOnly),
       'x-run-id': run.id,
@@ -41,12 +50,34 @@ export function endpointRequest(
   };
 }
 
-/** The official SDK reads the bodies of these methods as JSON, and verifies them in canonical form. */
-function signedBody(method: string, body: string): string {
-  if (method !== 'POST' && method !== 'PUT') return '';
+/** What an SDK verifies. The official TypeScript SDK reads the bodies of these methods as JSON, and verifies them in canonical form. It verifies calls of
+ *  functions in the same way, and the client has written the body: one that an SDK could take for a call is never signed.
+ *  @throws EndpointRefused */
+function signedPart(
+  endpoint: EndpointProtocol,
+  runId: string,
+  { method, body }: Record<'method' | 'body', string>,
+): string {
+  if (endpoint === 'signed-run-id') return runId;
+  if ((method !== 'POST' && method !== 'PUT') || body === '') return '';
+  const value = parse(body);
+  if (value === undefined || typeof value === 'string') {
+    throw new EndpointRefused(
+      `the body of the ${method} request is not a JSON object, array or number: the SDK takes no other`,
+    );
+  }
+  if (isServiceMessage(value)) {
+    throw new EndpointRefused(
+      'the body of the request could be taken for a call of a function, because it has "event" or "events"; it is not signed. Give these fields other names',
+    );
+  }
+  return canonical(value);
+}
+
+function parse(text: string): unknown {
   try {
-    return canonical(JSON.parse(body));
+    return JSON.parse(text);
   } catch {
-    return body;
+    return undefined;
   }
 }

@@ -8,11 +8,17 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/transport.ts';
-import { endpointRequest } from './endpoint-request.ts';
+import { EndpointRefused, endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
 import { httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
-import { type CallResponse, interpretResponse, type Outcome, retriableFailure } from './interpret-response.ts';
+import {
+  type CallResponse,
+  interpretResponse,
+  type Outcome,
+  permanentFailure,
+  retriableFailure,
+} from './interpret-response.ts';
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
@@ -30,6 +36,8 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   takesLogs: boolean;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
+  /** Whether the service calls endpoints at the URL. */
+  allowsEndpoint: (env: string, url: string) => Promise<boolean>;
   /** For apps that connect. */
   connect: ConnectTransport;
   /** Largest body of a response. */
@@ -83,6 +91,7 @@ export class FunctionClient {
         return retriableFailure('HeadersTooLarge', `the response headers are larger than ${MAX_HEADER_BYTES} bytes`);
       }
       if (error instanceof ConnectionLost) return { ...retriableFailure(error.name, error.message), noResponse: true };
+      if (error instanceof EndpointRefused) return permanentFailure(error.name, error.message);
       if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
@@ -105,6 +114,9 @@ export class FunctionClient {
     const memory = this.#memory;
     if (endpoint) {
       const request = endpointRequest({ ...fn, endpoint }, context, signingKey);
+      if (!(await this.#options.allowsEndpoint(context.run.env, request.url))) {
+        throw new EndpointRefused(`nobody has allowed endpoints at ${new URL(request.url).origin}`);
+      }
       const common = {
         [headerName(dialect, 'server-kind')]: dev ? 'dev' : 'cloud',
         'x-request-id': context.run.requestId,

@@ -1,14 +1,28 @@
 /** Durable endpoints of the official TypeScript SDK: HTTP handlers with steps. */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { Inngest, NonRetriableError, step } from 'inngest';
 import { stream } from 'inngest/experimental/durable-endpoints';
 import { fetchWithStream } from 'inngest/experimental/durable-endpoints/client';
-import { createEndpointServer, endpointAdapter } from 'inngest/node';
+import { createEndpointServer, endpointAdapter, serve as serveFunctions } from 'inngest/node';
+import { sign } from '../../src/functions/signing.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { Loose } from './outside.ts';
+
+/** fetch writes the Host header itself. */
+async function forge(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ status: number | undefined }> {
+  const forged = request(url, { method: 'POST', headers });
+  forged.end(body);
+  const [response] = await once(forged, 'response');
+  response.resume();
+  return { status: response.statusCode };
+}
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
@@ -33,9 +47,9 @@ for (const mode of ['dev mode', 'production'] as const) {
     });
     after(() => service?.stop());
 
-    async function serve(handler: (request: Request) => Promise<Loose>, options: Loose = {}): Promise<string> {
+    function clientOf(options: Loose): Inngest {
       const { EVENT_KEYS: eventKey = '', SIGNING_KEY: signingKey = '' } = service.env;
-      const client = new Inngest({
+      return new Inngest({
         id: 'endpoints',
         baseUrl: service.url,
         isDev: service.dev,
@@ -45,15 +59,22 @@ for (const mode of ['dev mode', 'production'] as const) {
         endpointAdapter: endpointAdapter.withOptions({ asyncResponse: 'redirect', ...options }) as Loose,
         ...(!service.dev && { eventKey, signingKey }),
       });
+    }
+
+    async function serve(handler: (request: Request) => Promise<Loose>, options: Loose = {}): Promise<string> {
+      const client = clientOf(options);
       const server = createEndpointServer((client.endpoint as Loose)(handler));
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       servers.push(server);
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/demo`;
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      if (!service.dev)
+        await service.request('PUT', '/v1/allowed-origins/endpoints', { origins: [origin] }, service.apiHeaders);
+      return `${origin}/api/demo`;
     }
 
-    async function runOf(url: string): Promise<Loose> {
-      const functionId = encodeURIComponent(`${new URL(url).host}-GET /api/demo`);
+    async function runOf(url: string, method = 'GET'): Promise<Loose> {
+      const functionId = encodeURIComponent(`${new URL(url).host}-${method} /api/demo`);
       const path = `/v1/runs?function_id=${functionId}`;
       const { body } = await service.waitFor(path, ({ body }) => body.data?.[0]?.ended_at);
       return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
@@ -149,6 +170,62 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect([response.status, await response.json()]).to.deep.equal([202, 'done']);
       expect(chunks).to.deep.equal(['from a', 'from b']);
     });
+
+    if (mode === 'production') {
+      it('is not continued where its client wrote another Host, nor with a body that a function would take', async () => {
+        const url = await serve(async (request) => {
+          await step.run('read', () => request.json());
+          await step.sleep('nap', '1s');
+          return 'done';
+        });
+        const answer = await forge(url, { host: 'attacker.example' }, '{"total":1}');
+        expect(answer.status).to.equal(500);
+        const id = encodeURIComponent('attacker.example-POST /api/demo');
+        expect((await service.get(`/v1/functions/${id}`)).status).to.equal(404);
+
+        const call = { event: { name: 'pay', data: { amount: 1 } }, events: [], steps: {}, ctx: { run_id: 'x' } };
+        await fetch(url, { method: 'POST', body: JSON.stringify(call), redirect: 'manual' });
+        const { status, error } = await runOf(url, 'POST');
+        expect([status, error.name]).to.deep.equal(['Failed', 'EndpointRefused']);
+        expect(error.message).to.include('"event"');
+      });
+
+      it('gets requests whose signatures run no function of the app', async () => {
+        const url = await serve(async () => {
+          await step.sleep('nap', '1s');
+          return 'done';
+        });
+        const signatures: string[] = [];
+        servers.at(-1)?.on('request', ({ headers }) => {
+          if (headers['x-inngest-signature']) signatures.push(String(headers['x-inngest-signature']));
+        });
+        let paid = 0;
+        const client = clientOf({});
+        const pay = client.createFunction({ id: 'pay', triggers: [{ event: 'pay' }] } as Loose, () => ++paid);
+        const app = createServer(serveFunctions({ client, functions: [pay] }) as Loose).listen(0, '127.0.0.1');
+        servers.push(app);
+        await once(app, 'listening');
+        const target = `http://127.0.0.1:${(app.address() as AddressInfo).port}/api/inngest?fnId=endpoints-pay&stepId=step`;
+        const replay = (body: string, signature: string) =>
+          fetch(target, { method: 'POST', body, headers: { 'x-inngest-signature': signature } });
+        for (const [method, body = ''] of [
+          ['POST', '{"total":1,"ctx":{"run_id":"x"}}'],
+          ['PUT', '[{"event":{"name":"pay"}}]'],
+          ['GET'],
+        ] as const) {
+          await fetch(url, { method, ...(body && { body }), redirect: 'manual' });
+          expect((await runOf(url, method)).status).to.equal('Completed');
+          expect(signatures).to.have.lengthOf.at.least(1);
+          for (const signature of signatures.splice(0)) {
+            expect((await replay(body, signature)).status).to.be.oneOf([401, 500]);
+            expect((await replay('{"event":{"name":"pay","data":{}}}', signature)).status).to.equal(401);
+          }
+        }
+        const call = '{"event":{"data":{},"name":"pay"},"events":[],"steps":{}}';
+        expect((await replay(call, sign(call, service.env.SIGNING_KEY ?? '', Date.now()))).status).to.equal(200);
+        expect(paid).to.equal(1);
+      });
+    }
 
     it('gives a token instead of a redirect', async () => {
       const url = await serve(

@@ -27,7 +27,7 @@ describe('runs of endpoints', () => {
     response.end(JSON.stringify(complete('from the call')));
   });
   before(async () => {
-    service = await startService({ env: { RETRY_SCALE: '0.0005' } });
+    service = await startService({ env: { RETRY_SCALE: '0.0005', APPS_MAX: '1' } });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     domain = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -117,6 +117,48 @@ describe('runs of endpoints', () => {
     } finally {
       await own.stop();
     }
+  });
+
+  it('are refused where nobody has allowed an origin, and nothing is called there; then they are not', async () => {
+    const elsewhere = { domain: 'http://endpoints.example' };
+    const { status, body } = await create(ulid(), [ran('a')], elsewhere);
+    expect([status, body.code]).to.deep.equal([403, 'endpoint_origin_unknown']);
+    expect(body.error).to.include('tidegate apps allow <app> http://endpoints.example').and.include('APP_ORIGINS');
+    const allow = (origins: string[]) => service.request('PUT', '/v1/allowed-origins/shop', { origins });
+    expect((await allow(['http://endpoints.example/api'])).body.code).to.equal('input_invalid');
+    expect((await allow(['HTTP://endpoints.example/'])).body.data.origins).to.deep.equal(['http://endpoints.example']);
+    const runId = ulid();
+    expect((await create(runId, [ran('a')], elsewhere)).status).to.equal(201);
+    await allow([]);
+    expect((await service.get('/v1/allowed-origins')).body.data).to.deep.equal([]);
+    // The origin is no longer allowed when the service takes the run over.
+    await store(runId, [op('Sleep', 'nap', { opts: { duration: '1ms' } })]);
+    const { status: ending, error } = await ended(runId);
+    expect([ending, error.name]).to.deep.equal(['Failed', 'EndpointRefused']);
+  });
+
+  it('make no apps of the hosts that clients write, so that these keep no app out', async () => {
+    const { port } = new URL(domain);
+    for (const host of ['a.localhost', 'b.localhost', '127.0.0.9']) {
+      expect((await create(ulid(), [complete(host)], { domain: `http://${host}:${port}` })).status).to.equal(201);
+    }
+    expect((await service.get('/v1/apps')).body.data).to.deep.equal([]);
+    const app = { url: `${domain}/api`, appName: 'shop', functions: [] };
+    expect((await service.post('/fn/register', app)).status).to.equal(200);
+    expect((await service.request('DELETE', `/v1/apps/${encodeURIComponent(`b.localhost:${port}`)}`)).status).to.equal(
+      204,
+    );
+    const { body } = await service.get('/v1/functions?archived=true');
+    expect(body.data.map(({ id }: Loose) => id)).to.deep.equal([`b.localhost:${port}-POST /pay`]);
+  });
+
+  it('are called where they are, also for an invocation that brings the request of another host', async () => {
+    await create(ulid(), [complete('first')]);
+    const id = encodeURIComponent(`${new URL(domain).host}-POST /pay`);
+    const data = requestOf({ domain: domain.replace('127.0.0.1', 'other.localhost') });
+    const { body } = await service.post(`/v1/functions/${id}/invoke`, { data });
+    const { status, error } = await ended(body.data.run_id);
+    expect([status, error.name, calls.length]).to.deep.equal(['Failed', 'EndpointRefused', 0]);
   });
 
   it('are refused with a hostile request', async () => {

@@ -64,7 +64,7 @@ export async function createPauseBed() {
     /** @param config as the function is registered */
     async register(id: string, config: object = {}): Promise<void> {
       const fn = { id, app: id, name: id, url: 'http://localhost', triggers: [], cancel: [], config, retries: 3 };
-      await store.functions.put(ENV, { ...fn, archived: false } as unknown as AppFunction, 1_000);
+      await store.functions.replaceForApp(ENV, id, [{ ...fn, archived: false } as unknown as AppFunction], 1_000);
     },
 
     /** As the route does. */

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { appUuid, functionUuid } from '../../functions/call-ids.ts';
-import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import { dialectOf, headerName, SERVER_SDK } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { type EndpointOrigins, endpointRemedy } from '../../jobs/runs/endpoint-origins.ts';
 import type { Endpoints } from '../../jobs/runs/endpoints.ts';
 import type { AppFunction, EndpointProtocol } from '../../model/apps/app.ts';
 import { ID_PATTERN, timeOf } from '../../model/ids.ts';
@@ -19,7 +20,6 @@ import {
   requestSchema,
 } from '../../model/runs/endpoint.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import type { Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -32,7 +32,7 @@ export interface EndpointRouteDeps extends AppGuardDeps {
   endpoints: Endpoints;
   functionTables: FunctionTables;
   functions: Functions;
-  apps: Apps;
+  endpointOrigins: EndpointOrigins;
   acceptor: Acceptor;
   backpressure: Backpressure;
   quotas: Quotas;
@@ -69,12 +69,13 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
     const data = kind === 'signed-run-id' ? withTextBody(event.data) : event.data;
     endpointRequestOf(data);
     const env = await envOf(ctx);
+    await rejectUnknownOrigin(env, data);
     rejectLarge(data, deps.eventLimits.of(env).bytes);
     const fn = functionOf(data, ctx, {
       kind,
       retries: retries ?? (kind === 'signed-run-id' ? 0 : DEFAULT_RETRIES),
     });
-    await register(env, fn, ctx, data.domain, nowMs);
+    await register(env, fn, ctx);
     const { requestId } = ctx.state;
     await acceptor.writeDurably(() =>
       endpoints.start({ env, runId, fn, event: { name: HTTP_REQUEST, data }, requestId }, nowMs),
@@ -112,8 +113,14 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
     router.post(`${prefix}/:run_id/response`, guard, respond);
   }
 
-  /** An endpoint registers with its first request. */
-  async function register(env: string, fn: AppFunction, ctx: Context, url: string, nowMs: number): Promise<void> {
+  /** @throws ServiceError endpoint_origin_unknown */
+  async function rejectUnknownOrigin(env: string, data: z.infer<typeof requestSchema>): Promise<void> {
+    if (await deps.endpointOrigins.allows(env, data.domain)) return;
+    throw new ServiceError('endpoint_origin_unknown', { detail: endpointRemedy(data.domain) });
+  }
+
+  /** An endpoint registers with its first request. It is a function without an app of its own: its host is whatever its client wrote. */
+  async function register(env: string, fn: AppFunction, ctx: Context): Promise<void> {
     ctx.set(headerName(fn.dialect, 'sdk'), SERVER_SDK);
     const known = (await deps.functionTables.of(env)).find(fn.id);
     if (
@@ -124,11 +131,7 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
       known.app === fn.app
     )
       return;
-    await deps.apps.checkQuota(env, fn.app, quotas.apps);
-    await deps.functions.put(env, fn, quotas.functions);
-    const sdk = readHeader(ctx.req.headers, 'sdk')?.slice(0, 256);
-    const app = { name: fn.app, url, sdk, framework: undefined, dialect: fn.dialect };
-    await deps.apps.save(env, { ...app, registeredAt: nowMs, lastSync: { at: nowMs } });
+    await deps.functions.putEndpoint(env, fn, quotas.functions);
   }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { isJsonObject } from '../values/json.ts';
 
 /** Name of the event that stands for the request. */
 export const HTTP_REQUEST = 'http/run.started';
@@ -41,6 +42,18 @@ export function endpointRequestOf(data: unknown) {
   url.search = request.query_params ?? '';
   const { method, body, content_type } = request;
   return { url: url.href, method, body: body ?? '', contentType: content_type ?? '' };
+}
+
+/** Members of a call. One that holds no event makes no SDK run a function. */
+const EVENT_MEMBERS: ReadonlySet<string> = new Set(['event', 'events']);
+
+/** Whether an SDK could take the JSON for a call of a function. They differ in what they require beside the event, and some ignore the case of names. */
+export function isServiceMessage(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([name, member]) => {
+    // U+017F is an s without case.
+    return typeof member === 'object' && EVENT_MEMBERS.has(name.toUpperCase().toLowerCase());
+  });
 }
 
 /** The app and the function of an endpoint: its host, and the ID that it gives or its method and path. */

@@ -98,16 +98,19 @@ export class Functions {
     return replaced;
   }
 
-  /** Adds or replaces one function of an app; the app's others stay as they are.
-   *  @param most maximum number of live functions of the environment
+  /** Adds or replaces an endpoint. Requests name endpoints, so these have a quota of their own: they never keep an app out.
+   *  @param most maximum number of endpoints of the environment
    *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
-  async put(env: string, fn: AppFunction, most: number): Promise<void> {
+  async putEndpoint(env: string, fn: AppFunction, most: number): Promise<void> {
     const { functions: known } = await this.all(env);
     const before = known.find(({ id }) => id === fn.id);
-    const refused = ownerProblem(before, fn.app);
+    const refused = ownerProblem(before, before?.endpoint ? fn.app : undefined);
     if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
-    const others = known.filter(({ id, app, archived }) => app === fn.app && !archived && id !== fn.id);
-    checkQuota(env, fn.app, [...others, fn], known, most);
+    const endpoints = known.filter(({ id, endpoint, archived }) => endpoint && !archived && id !== fn.id).length;
+    if (endpoints >= most) {
+      const what = `The environment "${env}" has ${endpoints} endpoints`;
+      throw quotaExceeded('functions', most, endpoints, what, 'Give endpoints with many paths one ID');
+    }
     const addHistory = await this.#history.changes(env, [{ known: before, given: fn }], Date.now());
     const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
     replies(await this.#withNewVersion(addHistory(writing), env).exec());
@@ -179,7 +182,7 @@ function checkQuota(
   known: readonly AppFunction[],
   most: number,
 ): void {
-  const live = known.filter((fn) => !fn.archived);
+  const live = known.filter((fn) => !fn.archived && !fn.endpoint);
   const others = live.filter((fn) => fn.app !== app).length;
   const there = others + functions.length;
   if (there <= most || there <= live.length) return;
@@ -187,7 +190,8 @@ function checkQuota(
   throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
 }
 
-function ownerProblem(holder: AppFunction | undefined, app: string): RefusedFunction | undefined {
+/** @param app undefined: an endpoint, which no app may have registered as a function */
+function ownerProblem(holder: AppFunction | undefined, app: string | undefined): RefusedFunction | undefined {
   if (!holder || holder.archived || holder.app === app) return undefined;
   const problem = `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`;
   return { id: holder.id, problem };
