@@ -77,6 +77,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     dev: config.dev,
     publicUrl: config.publicUrl,
     fetchDocument: deps.fetchDocument,
+    transmissions: store.transmissions,
     eventMaxFutureMs: config.eventMaxFutureMs,
     credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
     environments,

@@ -159,6 +159,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,
+    transmissions: store.transmissions,
     webhooks,
     webhookLog,
     webhookReplays: store.webhookReplays,
@@ -242,6 +243,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookLogRoutes({
       publicUrl,
       fetchDocument: deps.fetchDocument,
+      transmissions: store.transmissions,
       webhooks,
       webhookLog,
       requestLogWriter,

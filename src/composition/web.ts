@@ -159,6 +159,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   const webhookReplayer = new WebhookReplayer({
     publicUrl: config.publicUrl,
     fetchDocument: documentFetcher.fetch,
+    transmissions: store.transmissions,
     eventMaxFutureMs: config.eventMaxFutureMs,
     environments: store.environments,
     transforms,

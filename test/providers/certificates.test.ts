@@ -19,6 +19,27 @@ const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:orders';
 
 type Message = Record<string, string>;
 
+/** JSON that begins with a text and has the checksum, as an attacker makes it: 32 bits of text are chosen by linear algebra, since a CRC is linear. */
+function withCrc32(beginning: string, wanted: number): string {
+  const bits = Array.from({ length: 40 }, (_, i) => i);
+  const bodyOf = (set: ReadonlySet<number>) => `${beginning}${bits.map((i) => (set.has(i) ? 'A' : '@')).join('')}"}`;
+  const base = crc32(bodyOf(new Set()));
+  let rows = bits.map((i) => ({ sum: (crc32(bodyOf(new Set([i]))) ^ base) >>> 0, set: new Set([i]) }));
+  let rest = { sum: (wanted ^ base) >>> 0, set: new Set<number>() };
+  const plus = (a: typeof rest, b: typeof rest) => ({
+    sum: (a.sum ^ b.sum) >>> 0,
+    set: new Set(bits.filter((i) => a.set.has(i) !== b.set.has(i))),
+  });
+  for (let bit = 2 ** 31; bit >= 1; bit /= 2) {
+    const has = ({ sum }: typeof rest) => Math.floor(sum / bit) % 2 === 1;
+    const pivot = rows.find(has);
+    if (!pivot) continue;
+    rows = rows.filter((row) => row !== pivot).map((row) => (has(row) ? plus(row, pivot) : row));
+    if (has(rest)) rest = plus(rest, pivot);
+  }
+  return bodyOf(rest.set);
+}
+
 describe('webhooks that are verified by certificates and key sets', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidegate-internet-'));
   const publish = (url: string, text: string) => writeFileSync(join(directory, encodeURIComponent(url)), text);
@@ -105,6 +126,15 @@ describe('webhooks that are verified by certificates and key sets', () => {
         '401 certificate_untrusted',
         '503 certificate_unavailable',
       ]);
+    });
+
+    it('paypal: another body of the same CRC-32 does not pass under a transmission that came before', async () => {
+      const { url } = await create({ provider: 'paypal', settings });
+      const genuine = signed(settings.webhook_id, Date.now());
+      const forged = withCrc32('{"id":"WH-forged","event_type":"PAYMENT.CAPTURE.COMPLETED","x":"', crc32(genuine.body));
+      expect(crc32(forged)).to.equal(crc32(genuine.body));
+      const answers = await results(url, genuine, { ...genuine, body: forged }, genuine);
+      expect(answers).to.deep.equal([200, '401 transmission_repeated', 200]);
     });
 
     it('paypal: a webhook without its ID is refused', async () => {

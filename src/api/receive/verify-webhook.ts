@@ -8,6 +8,7 @@ import {
   failed,
   type VerificationResult,
 } from '../../providers/verification/verification.ts';
+import type { Transmissions } from '../../store/webhooks/transmissions.ts';
 import { keysOf, type StoredSecret } from '../../store/webhooks/webhook.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
@@ -22,6 +23,7 @@ export interface VerifyWebhookDeps {
   /** Scheme and host under which providers reach the service; undefined: the host of each request. */
   publicUrl: string | undefined;
   fetchDocument: FetchDocument;
+  transmissions: Pick<Transmissions, 'claim'>;
 }
 
 export function providerRequestOf(
@@ -48,7 +50,7 @@ export async function verifyWebhook(
   webhook: WebhookInUse,
   request: ProviderRequest,
   logged: LoggedReceipt | undefined,
-  { fetchDocument }: VerifyWebhookDeps,
+  { fetchDocument, transmissions }: VerifyWebhookDeps,
 ): Promise<LoggedVerification | undefined> {
   const { verifier, provider, liveSecrets } = webhook;
   if (provider === undefined) return undefined;
@@ -57,8 +59,17 @@ export async function verifyWebhook(
   const nowMs = Date.now();
   const made = verifier(request, { nowMs, receivedAtMs: logged?.receivedAt, fetchDocument });
   const checked = stillValid(made instanceof Promise ? await made : made, liveSecrets, nowMs);
-  if (checked.result === 'verified') return { result: 'verified', secretId: liveSecrets[checked.secretIndex]?.id };
-  throw errorOf(checked);
+  if (checked.result === 'failed') throw errorOf(checked);
+  const { secretIndex, transmission } = checked;
+  if (transmission) {
+    // What was refused stays so when it is re-run after the claim has ended.
+    const wasRepeated = logged?.verification?.reason === 'transmission_repeated';
+    const { id, forMs } = transmission;
+    if (wasRepeated || !(await transmissions.claim(webhook.id, id, request.body, forMs))) {
+      throw errorOf(failed('transmission_repeated', 'another body came with this transmission ID before'));
+    }
+  }
+  return { result: 'verified', secretId: liveSecrets[secretIndex]?.id };
 }
 
 /** The provider retries what fails for a reason outside the request. */

@@ -12,6 +12,7 @@ export const FAILURES = [
   'timestamp_malformed',
   'timestamp_too_old',
   'timestamp_in_future',
+  'transmission_repeated',
   'body_malformed',
   'certificate_untrusted',
   'certificate_unavailable',
@@ -27,8 +28,14 @@ export interface Failure {
   message: string;
 }
 
-/** `secretIndex` is the secret that matched. */
-export type VerificationResult = { result: 'verified'; secretIndex: number } | Failure;
+/** An ID that may come with one body only, for as long as its signature counts. */
+export interface Transmission {
+  id: string;
+  forMs: number;
+}
+
+/** `secretIndex` is the secret that matched. `transmission` is there where the signature does not tie the ID to the body well. */
+export type VerificationResult = { result: 'verified'; secretIndex: number; transmission?: Transmission } | Failure;
 
 /** Fetches a document of the provider's, such as a certificate or a key set: bounded in size and time, `https:` only, public addresses only.
  *  @throws Error */

@@ -8,6 +8,7 @@ export const webhookKeys = (prefix: string) => ({
   heldEvents: `${prefix}:held-events`,
   heldEvent: (id: string) => `${prefix}:held-event:${id}`,
   heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
+  webhookTransmission: (webhookId: string, hash: string) => `${prefix}:webhook-transmission:${webhookId}:${hash}`,
   removedWebhooks: `${prefix}:removed-webhooks`,
   webhookWatch: `${prefix}:webhook-watch`,
   webhookReplays: `${prefix}:webhook-replays`,
@@ -130,6 +131,14 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     ttl: 'retention',
     size: 'a name',
     description: 'The environment that the held event is assigned to; the first assignment wins.',
+  },
+  webhookTransmission: {
+    pattern: 'webhook-transmission:<webhook ID>:<SHA-256>',
+    type: 'string',
+    owner: 'webhooks/transmissions.ts',
+    ttl: '2 days',
+    size: '64 bytes',
+    description: 'SHA-256 of the body that came first with a transmission ID of PayPal, which is hashed in the key.',
   },
   removedWebhooks: {
     pattern: 'removed-webhooks',

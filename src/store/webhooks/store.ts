@@ -2,6 +2,7 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';
+import { Transmissions } from './transmissions.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookIssues } from './webhook-issues.ts';
 import { WebhookLog } from './webhook-log.ts';
@@ -21,6 +22,7 @@ export interface WebhookStore {
   webhookIssues: WebhookIssues;
   webhookTraffic: WebhookTraffic;
   webhookWatch: WebhookWatch;
+  transmissions: Transmissions;
 }
 
 export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
@@ -33,6 +35,7 @@ export function createWebhookStore({ redis, keys, config, cacheInvalidation }: S
     webhookReplays: new WebhookReplays(redis, keys),
     webhookIssues: new WebhookIssues(redis, keys),
     webhookTraffic: new WebhookTraffic(redis, keys),
+    transmissions: new Transmissions(redis, keys),
     webhookWatch: new WebhookWatch(redis, keys),
     heldEvents: new HeldEvents(redis, keys, config.retentionMs),
   };

@@ -46,6 +46,11 @@ const EXPLANATIONS: Record<FailureReason, Explanation> = {
     label: 'the request is from the future',
     remedy: 'Correct the clock of the service.',
   },
+  transmission_repeated: {
+    label: 'another body came with the same transmission ID before',
+    remedy:
+      'PayPal sends one body with an ID: somebody may repeat a request with changes. Resend the event at PayPal if you miss it.',
+  },
   body_malformed: {
     label: 'a part that is signed is missing',
     remedy: 'Check that it is the provider of this webhook, and that it sends the body in the format that it signs.',

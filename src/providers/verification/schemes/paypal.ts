@@ -1,5 +1,6 @@
 /** PayPal signs the ID and the time of a transmission, the ID of the webhook and the CRC-32 of the body, with a certificate that it names
- *  (https://developer.paypal.com/api/rest/webhooks/rest/). */
+ *  (https://developer.paypal.com/api/rest/webhooks/rest/). Whoever has one genuine request can make other bodies with the same CRC-32: a transmission
+ *  counts with the body that came first only. */
 import { verify } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ProviderRequest } from '../../provider-request.ts';
@@ -13,12 +14,16 @@ import { type Failure, failed, type VerificationResult, type Verifier, type Veri
 const HOST = /^([a-z0-9-]{1,40}\.){1,3}paypal\.com$/;
 const CERTIFICATE_URL = /^https:\/\/([a-z0-9-]{1,40}\.){1,3}paypal\.com\/v1\/notifications\/certs\/[\w-]{1,100}$/;
 const CERTIFICATE_MAX_AGE_MS = 24 * 3_600_000;
-/** PayPal sends again for three days. */
-const TIMESTAMP = { at: 'header:paypal-transmission-time', unit: 'iso', tolerance: 4 * 86_400 } as const;
+/** As long as an event ID counts once (docs/events.md#deduplication). */
+const TOLERANCE_SECONDS = 86_400;
+const TIMESTAMP = { at: 'header:paypal-transmission-time', unit: 'iso', tolerance: TOLERANCE_SECONDS } as const;
+/** A time may be ahead by the tolerance, too. */
+const TRANSMISSION_MS = 2 * TOLERANCE_SECONDS * 1_000;
 const ALGORITHM = 'SHA256withRSA';
 const RSA_BYTES = { min: 256, max: 1_024 };
 
-interface Transmission {
+interface SignedTransmission {
+  id: string;
   content: string;
   signature: Buffer;
   certificateUrl: string;
@@ -48,7 +53,7 @@ export function paypalVerifier(
 }
 
 async function verified(
-  { content, signature, certificateUrl }: Transmission,
+  { id, content, signature, certificateUrl }: SignedTransmission,
   { nowMs, receivedAtMs = nowMs }: VerifyOptions,
   certificateOf: () => ReturnType<ReturnType<typeof publicCertificates>['get']>,
 ): Promise<VerificationResult> {
@@ -57,7 +62,9 @@ async function verified(
   if (receivedAtMs < certificate.from || receivedAtMs > certificate.until) {
     return failed('certificate_untrusted', `the certificate ${certificateUrl} is not valid at this time`);
   }
-  if (verify('sha256', Buffer.from(content), certificate.key, signature)) return { result: 'verified', secretIndex: 0 };
+  if (verify('sha256', Buffer.from(content), certificate.key, signature)) {
+    return { result: 'verified', secretIndex: 0, transmission: { id, forMs: TRANSMISSION_MS } };
+  }
   return failed(
     'signature_mismatch',
     'the signature in the header paypal-transmission-sig does not fit the body and the webhook ID. Compare the setting webhook_id with that of the Developer Dashboard',
@@ -65,7 +72,7 @@ async function verified(
 }
 
 /** All that costs nothing is checked before anything is fetched. */
-function transmissionOf(request: ProviderRequest, webhookId: string): Transmission | Failure {
+function transmissionOf(request: ProviderRequest, webhookId: string): SignedTransmission | Failure {
   const header = (name: string) => request.valueAt(`header:paypal-${name}`);
   const text = header('transmission-sig');
   if (!text) return failed('signature_missing', 'the header paypal-transmission-sig has no signature');
@@ -91,5 +98,5 @@ function transmissionOf(request: ProviderRequest, webhookId: string): Transmissi
     return failed('certificate_untrusted', 'the header paypal-cert-url is not the URL of a certificate of PayPal');
   }
   const content = `${id}|${time}|${webhookId}|${crc32(request.body)}`;
-  return { content, signature, certificateUrl };
+  return { id, content, signature, certificateUrl };
 }

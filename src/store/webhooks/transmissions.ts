@@ -1,0 +1,23 @@
+/** Which body came first under an ID that the provider's signature covers better than the body. */
+import { hash } from 'node:crypto';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+export class Transmissions {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** @param forMs how long the provider's signature counts
+   *  @returns whether the ID is new, or came with the same body */
+  async claim(webhookId: string, id: string, body: Buffer, forMs: number): Promise<boolean> {
+    const key = this.#keys.webhookTransmission(webhookId, hash('sha256', id));
+    const digest = hash('sha256', body);
+    const former = await this.#redis.set(key, digest, 'PX', forMs, 'NX', 'GET');
+    return former === null || former === digest;
+  }
+}
