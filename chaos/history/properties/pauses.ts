@@ -1,0 +1,26 @@
+/** Pauses that hold queued runs: after one is answered, no run of the function starts until it is resumed. */
+import type { Control } from '../entry.ts';
+import type { History } from '../history.ts';
+import { seconds, type Violation } from '../violation.ts';
+
+/** A call that was admitted before the answer reaches the app within this time. */
+const REACHES_APP_WITHIN_MS = 250;
+
+export function checkPauses(history: History, functionId: string): Violation[] {
+  const controls = history.controls.filter((control) => control.functionId === functionId && control.what !== 'replay');
+  const starts = history.firstStarts(functionId);
+  return controls.flatMap((pause, index) => {
+    if (pause.what !== 'pause' || pause.result !== 'ok') return [];
+    const resume: Control | undefined = controls.slice(index + 1).find(({ what }) => what === 'resume');
+    const untilMs = resume?.invokedMs ?? Number.POSITIVE_INFINITY;
+    const early = starts.filter(({ atMs }) => atMs > pause.completedMs + REACHES_APP_WITHIN_MS && atMs < untilMs);
+    if (early.length === 0) return [];
+    const last = (early.at(-1)?.atMs ?? 0) - pause.completedMs;
+    return [
+      {
+        what: `${functionId}: ${early.length} runs started while it was paused, the last one ${seconds(last)} after the answer`,
+        proof: [pause, ...early, ...(resume ? [resume] : [])],
+      },
+    ];
+  });
+}
