@@ -20,6 +20,8 @@ export const HELP = `scripts/chaos [options]
   --out <file>        write the results to this file as JSON
   --record            write chaos/results/<date>.json, or <date>-cluster.json, and the results in docs/reliability.md
   --logs <folder>     keep the logs of the processes
+  --history <file>    keep what was sent, acknowledged, run and found at the end, as JSON lines
+  --check <file>      check such a file again, and run nothing
   --quiet             print only the table
   --help              show this help`;
 
@@ -37,6 +39,8 @@ export interface Options {
   out: string | undefined;
   record: boolean;
   logs: string | undefined;
+  history: string | undefined;
+  check: string | undefined;
   quiet: boolean;
   help: boolean;
 }
@@ -51,7 +55,7 @@ export function readOptions(args: string[]): Options {
     if (!(value >= 0)) throw new Problem(`--${name}: got "${given[name]}"; expected a number`);
     return value;
   };
-  const { cluster, short, only, languages, out, record, logs, quiet, help } = given;
+  const { cluster, short, only, languages, out, record, logs, history, check, quiet, help } = given;
   const minutes = number('minutes', short ? SHORT_MINUTES : 5);
   return {
     cluster,
@@ -67,6 +71,8 @@ export function readOptions(args: string[]): Options {
     out,
     record,
     logs,
+    history,
+    check,
     quiet,
     help,
   };
@@ -90,6 +96,8 @@ function parse(args: string[]) {
         out: { type: 'string' },
         record: { type: 'boolean', default: false },
         logs: { type: 'string' },
+        history: { type: 'string' },
+        check: { type: 'string' },
         quiet: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },

@@ -26,7 +26,7 @@ export interface Results {
   counts: Count[];
 }
 
-export function exceededLimits({ counts }: Results): Count[] {
+export function exceededLimits({ counts }: Pick<Results, 'counts'>): Count[] {
   return counts.filter(({ figure, most }) => !(figure <= most));
 }
 

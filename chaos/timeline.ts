@@ -1,4 +1,5 @@
-/** The timeline of faults: printed with the findings of a run, and consulted to excuse repeated calls. */
+/** The timeline of faults, and the clock of the history. */
+import type { FaultEntry } from './history/entry.ts';
 
 export interface Entry {
   /** Milliseconds since the run began. */
@@ -15,6 +16,7 @@ const STARVED = 'the machine gives the service too little CPU time';
 export class Timeline {
   readonly entries: Entry[] = [];
   readonly #startedAt = performance.now();
+  readonly #startedUnixMs = performance.timeOrigin + this.#startedAt;
   readonly #print: (line: string) => void;
 
   constructor(print: (line: string) => void) {
@@ -23,6 +25,11 @@ export class Timeline {
 
   get nowMs(): number {
     return performance.now() - this.#startedAt;
+  }
+
+  /** A time of another process of this machine, or of the service, as milliseconds since the run began. */
+  sinceStart(unixMs: number): number {
+    return unixMs - this.#startedUnixMs;
   }
 
   note(what: string): void {
@@ -47,11 +54,8 @@ export class Timeline {
     }
   }
 
-  /** Whether a fault that excuses repeated calls was active in the interval. */
-  excuses(fromMs: number, untilMs: number): boolean {
-    return this.entries.some(
-      (entry) => entry.excuses && entry.fromMs <= untilMs && (entry.untilMs ?? Number.POSITIVE_INFINITY) >= fromMs,
-    );
+  faults(): FaultEntry[] {
+    return this.entries.map((entry) => ({ kind: 'fault', ...entry, untilMs: entry.untilMs ?? this.nowMs }));
   }
 
   text(): string {

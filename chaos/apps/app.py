@@ -6,7 +6,9 @@ import json
 import os
 import socket
 import sys
+import time
 import urllib.request
+import uuid
 from typing import Any
 
 import uvicorn
@@ -19,30 +21,41 @@ PATH = "/api/service"
 client = Tidegate(app_id="chaos-python")
 
 
-def report(run_id: str, step: str, finished: list[str]) -> None:
-    body = json.dumps({"app": "python", "runId": run_id, "step": step, "finished": finished}).encode()
+def report(ctx: Context, function: str, step: str, finished: list[str]) -> None:
+    execution = {
+        "phase": "start",
+        "id": str(uuid.uuid4()),
+        "app": "python",
+        "functionId": f"{client.app_id}-{function}",
+        "runId": ctx.run_id,
+        "step": step,
+        "finished": finished,
+        "atMs": time.time() * 1000,
+        "sentIds": [event.data["id"] for event in ctx.events],
+    }
+    body = json.dumps(execution).encode()
     request = urllib.request.Request(os.environ["EXECUTIONS_URL"], data=body, method="POST")
     with urllib.request.urlopen(request) as answer:
         answer.read()
 
 
-async def report_async(run_id: str, step: str, finished: list[str]) -> None:
-    await asyncio.to_thread(report, run_id, step, finished)
+async def report_async(ctx: Context, function: str, step: str, finished: list[str]) -> None:
+    await asyncio.to_thread(report, ctx, function, step, finished)
 
 
 @client.create_function(id="steps", trigger="chaos/steps")
 async def steps(ctx: Context) -> None:
-    await ctx.step.run("a", report_async, ctx.run_id, "a", [])
+    await ctx.step.run("a", report_async, ctx, "steps", "a", [])
     await ctx.step.sleep("nap", datetime.timedelta(milliseconds=300))
-    await ctx.step.run("b", report_async, ctx.run_id, "b", ["a"])
+    await ctx.step.run("b", report_async, ctx, "steps", "b", ["a"])
 
 
 @client.create_function(id="flaky", trigger="chaos/flaky")
 async def flaky(ctx: Context) -> None:
-    await ctx.step.run("a", report_async, ctx.run_id, "a", [])
+    await ctx.step.run("a", report_async, ctx, "flaky", "a", [])
     if ctx.attempt == 0:
         raise ValueError("the first attempt fails")
-    await ctx.step.run("b", report_async, ctx.run_id, "b", ["a"])
+    await ctx.step.run("b", report_async, ctx, "flaky", "b", ["a"])
 
 
 async def main() -> None:

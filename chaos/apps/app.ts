@@ -2,103 +2,89 @@
  *  exits when its stdin closes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
-import { LONG_WAIT } from './long-wait.ts';
-import { OVER_LIMIT } from './over-limit.ts';
+import { flowControlFunctions } from './flow-control.ts';
+import { APP_ID, LONG_WAIT, WAITING } from './limits.ts';
+import { report } from './report.ts';
 
 const PATH = '/api/service';
-const CONCURRENCY = 2;
-/** Of a call with a limit. */
-const HELD_MS = 20;
-const client = new Tidegate({ id: 'chaos-typescript' });
+const client = new Tidegate({ id: APP_ID });
 
-/** @param finished steps whose results the service sent with this call */
-async function report(runId: string, step: string, finished: string[] = []): Promise<void> {
-  const body = JSON.stringify({ app: 'typescript', runId, step, finished });
-  await fetch(process.env.EXECUTIONS_URL as string, { method: 'POST', body });
-}
-
-const plain = client.createFunction({ id: 'plain', triggers: { event: 'chaos/plain' } }, async ({ runId }) => {
-  await report(runId, '(call)');
+const plain = client.createFunction({ id: 'plain', triggers: { event: 'chaos/plain' } }, async (context) => {
+  await report('plain', context);
   return 'done';
 });
 
-let limitedCalls = 0;
-const limited = client.createFunction(
-  { id: 'limited', triggers: { event: 'chaos/limited' }, concurrency: CONCURRENCY },
-  async ({ runId }) => {
-    limitedCalls++;
-    try {
-      await report(runId, limitedCalls > CONCURRENCY ? OVER_LIMIT : '(call)');
-      await setTimeout(HELD_MS);
-    } finally {
-      limitedCalls--;
-    }
-  },
-);
-
-const hook = client.createFunction({ id: 'hook', triggers: { event: 'chaos/hook' } }, async ({ runId, step }) => {
-  await step.run('a', () => report(runId, 'a'));
+const hook = client.createFunction({ id: 'hook', triggers: { event: 'chaos/hook' } }, async (context) => {
+  await context.step.run('a', () => report('hook', context, 'a'));
 });
 
-const steps = client.createFunction({ id: 'steps', triggers: { event: 'chaos/steps' } }, async ({ runId, step }) => {
-  await step.run('a', () => report(runId, 'a'));
-  await step.sleep('nap', '300ms');
-  await step.run('b', () => report(runId, 'b', ['a']));
+const steps = client.createFunction({ id: 'steps', triggers: { event: 'chaos/steps' } }, async (context) => {
+  await context.step.run('a', () => report('steps', context, 'a'));
+  await context.step.sleep('nap', '300ms');
+  await context.step.run('b', () => report('steps', context, 'b', ['a']));
   await Promise.all([
-    step.run('c1', () => report(runId, 'c1', ['a', 'b'])),
-    step.run('c2', () => report(runId, 'c2', ['a', 'b'])),
+    context.step.run('c1', () => report('steps', context, 'c1', ['a', 'b'])),
+    context.step.run('c2', () => report('steps', context, 'c2', ['a', 'b'])),
   ]);
-  await step.run('d', () => report(runId, 'd', ['a', 'b', 'c1', 'c2']));
+  await context.step.run('d', () => report('steps', context, 'd', ['a', 'b', 'c1', 'c2']));
 });
 
-const flaky = client.createFunction(
-  { id: 'flaky', triggers: { event: 'chaos/flaky' } },
-  async ({ runId, step, attempt }) => {
-    await step.run('a', () => report(runId, 'a'));
-    if (attempt === 0) throw new Error('the first attempt fails');
-    await step.run('b', () => report(runId, 'b', ['a']));
-  },
-);
+const flaky = client.createFunction({ id: 'flaky', triggers: { event: 'chaos/flaky' } }, async (context) => {
+  await context.step.run('a', () => report('flaky', context, 'a'));
+  if (context.attempt === 0) throw new Error('the first attempt fails');
+  await context.step.run('b', () => report('flaky', context, 'b', ['a']));
+});
 
-const wait = client.createFunction({ id: 'wait', triggers: { event: 'chaos/wait' } }, async ({ runId, step }) => {
-  await step.run('a', () => report(runId, 'a'));
-  const go = await step.waitForEvent('go', {
-    event: 'chaos/go',
-    timeout: '6s',
+const wait = client.createFunction({ id: 'wait', triggers: { event: WAITING.startedBy } }, async (context) => {
+  await context.step.run('a', () => report('wait', context, 'a'));
+  const go = await context.step.waitForEvent('go', {
+    event: WAITING.awaited,
+    timeout: WAITING.timeoutMs,
     if: 'event.data.key == async.data.key',
   });
-  await step.run('b', () => report(runId, 'b', ['a']));
+  await context.step.run('b', () => report('wait', context, 'b', ['a']));
   return { went: go !== null };
 });
 
 const longWait = client.createFunction({ id: 'long-wait', triggers: { event: LONG_WAIT } }, async ({ step }) => {
-  await step.waitForEvent('go', { event: 'chaos/go', timeout: '1h', if: 'event.data.key == async.data.key' });
+  await step.waitForEvent('go', { event: WAITING.awaited, timeout: '1h', if: 'event.data.key == async.data.key' });
 });
 
-const child = client.createFunction({ id: 'child', triggers: { event: 'chaos/child' } }, async ({ runId, step }) => {
-  await step.run('a', () => report(runId, 'a'));
+const child = client.createFunction({ id: 'child', triggers: { event: 'chaos/child' } }, async (context) => {
+  await context.step.run('a', () => report('child', context, 'a'));
   return 'of the child';
 });
 
-const parent = client.createFunction({ id: 'parent', triggers: { event: 'chaos/parent' } }, async ({ runId, step }) => {
-  await step.run('a', () => report(runId, 'a'));
-  const returned = await step.invoke('child', { function: child, data: {} });
-  await step.run('b', () => report(runId, 'b', ['a']));
+const parent = client.createFunction({ id: 'parent', triggers: { event: 'chaos/parent' } }, async (context) => {
+  await context.step.run('a', () => report('parent', context, 'a'));
+  const returned = await context.step.invoke('child', { function: child, data: {} });
+  await context.step.run('b', () => report('parent', context, 'b', ['a']));
   return returned;
 });
 
-const bulk = client.createFunction({ id: 'bulk', triggers: { event: 'chaos/bulk' } }, async ({ runId }) => {
-  await report(runId, '(call)');
+const bulk = client.createFunction({ id: 'bulk', triggers: { event: 'chaos/bulk' } }, async (context) => {
+  await report('bulk', context);
 });
 
 const sleeper = client.createFunction({ id: 'sleeper', triggers: { event: 'chaos/sleeper' } }, async ({ step }) => {
   await step.sleep('until it is cancelled', '1h');
 });
 
-const functions = [plain, limited, hook, steps, flaky, wait, longWait, child, parent, bulk, sleeper];
+const functions = [
+  plain,
+  hook,
+  steps,
+  flaky,
+  wait,
+  longWait,
+  child,
+  parent,
+  bulk,
+  sleeper,
+  ...flowControlFunctions(client),
+];
 const server = createServer(serve({ client, functions, path: PATH }));
 server.listen(Number(process.env.PORT), '127.0.0.1', () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}` }));

@@ -5,8 +5,10 @@ import { freePort } from '../../scripts/lib/ports.ts';
 import { buildGo } from '../../test/support/go.ts';
 import { type HostProgram, startHost } from '../../test/support/program.ts';
 import { installPython } from '../../test/support/python.ts';
+import type { Expectations } from '../history/properties/completion.ts';
 import { SECRETS, type ServiceMode } from '../service.ts';
-import { LONG_WAIT } from './long-wait.ts';
+import { HOSTILE_FUNCTION } from './hostile.ts';
+import { BATCHED, DEBOUNCED, HELD, LONG_WAIT, RATE_LIMITED, SINGLETON, SLEEPER_FUNCTION } from './limits.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HERE = import.meta.dirname;
@@ -14,10 +16,9 @@ const REGISTER_AGAIN_MS = 200;
 const REGISTERED_WITHIN_MS = 20_000;
 
 /** The functions of each app by event name. */
-export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
+const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   typescript: {
     'chaos/plain': ['plain'],
-    'chaos/limited': ['limited'],
     'chaos/hook': ['hook'],
     'chaos/steps': ['steps'],
     'chaos/flaky': ['flaky'],
@@ -26,10 +27,46 @@ export const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/parent': ['parent'],
     'chaos/bulk': ['bulk'],
     'chaos/sleeper': ['sleeper'],
+    'chaos/limited': ['limited'],
+    'chaos/keyed': ['keyed'],
+    'chaos/held': ['held'],
+    'chaos/throttled': ['throttled'],
+    'chaos/rate-limited': ['rate-limited'],
+    'chaos/singleton': ['singleton'],
+    'chaos/debounced': ['debounced'],
+    'chaos/batched': ['batched'],
+    'chaos/replayed': ['replayed'],
   },
   python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
   go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
 };
+
+/** Why flow control may start no run of its own for an event. */
+const SKIPS: Record<string, readonly string[]> = {
+  [HELD.id]: ['paused'],
+  [RATE_LIMITED.id]: ['rate_limited'],
+  [SINGLETON.id]: ['singleton'],
+  [DEBOUNCED.id]: ['debounced'],
+  [BATCHED.id]: ['batched'],
+};
+
+/** What events and runs must lead to.
+ *  @param languages the apps that run */
+export function expectationsOf(languages: readonly string[]): Expectations {
+  return {
+    functionsOf(name) {
+      if (name === 'chaos/hostile') return [{ functionId: HOSTILE_FUNCTION, skips: [] }];
+      return languages.flatMap((language) =>
+        (FUNCTIONS[language]?.[name] ?? []).map((id) => ({
+          ...{ functionId: `chaos-${language}-${id}`, skips: language === 'typescript' ? (SKIPS[id] ?? []) : [] },
+        })),
+      );
+    },
+    // Some responses of the hostile app fail a run permanently, and runs that sleep are cancelled, as intended.
+    mayEnd: (functionId, status) =>
+      functionId === HOSTILE_FUNCTION || (functionId === SLEEPER_FUNCTION && status === 'Cancelled'),
+  };
+}
 
 /** @throws Error for an unknown language, or one that is not installed */
 export async function startApp(

@@ -1,39 +1,45 @@
-/** Collects executions: each app reports a step, or a call without steps, when it starts to execute it. */
+/** Collects executions: each app reports a step, or a call without steps, when it starts to execute it; some also when it ends. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { Execution } from '../history/entry.ts';
+import type { Recorder } from '../history/recorder.ts';
 import type { Timeline } from '../timeline.ts';
 
-export interface Execution {
-  app: string;
-  runId: string;
-  /** `(call)` for a function without steps. */
-  step: string;
-  /** Steps of the run whose results the service sent to the app. */
-  finished: string[];
-  atMs: number;
-}
+/** Times are Unix milliseconds. */
+type Report = Omit<Execution, 'kind' | 'tickMs'> & {
+  /** Of the event: for the run of a schedule, the time of its tick. */
+  ts?: number;
+};
 
-export interface Executions {
+export interface ExecutionsListener {
   url: string;
-  all: readonly Execution[];
   close(): Promise<void>;
 }
 
-export async function listenForExecutions(timeline: Timeline): Promise<Executions> {
-  const all: Execution[] = [];
+/** @param isScheduled functions that ticks start */
+export async function listenForExecutions(
+  timeline: Timeline,
+  recorder: Recorder,
+  isScheduled: (functionId: string) => boolean,
+): Promise<ExecutionsListener> {
   const server = createServer(async (request, response) => {
-    const { app, runId, step, finished } = (await json(request)) as Omit<Execution, 'atMs'>;
-    // Go sends null for an empty list.
-    all.push({ app, runId, step, finished: finished ?? [], atMs: timeline.nowMs });
+    const { ts, atMs, finished, ...execution } = (await json(request)) as Report;
+    recorder.add({
+      kind: 'execution',
+      ...execution,
+      // Go sends null for an empty list.
+      finished: finished ?? [],
+      ...(ts !== undefined && isScheduled(execution.functionId) && { tickMs: timeline.sinceStart(ts) }),
+      atMs: timeline.sinceStart(atMs),
+    });
     response.end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    all,
     async close() {
       server.close();
       server.closeAllConnections();

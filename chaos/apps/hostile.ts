@@ -7,6 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { SECRETS } from '../service.ts';
 
+export const HOSTILE_FUNCTION = 'hostile-hostile';
+
 const SDK = { 'x-service-sdk': 'chaos:v1.0.0' };
 const CHUNK = Buffer.alloc(1_048_576, 'x');
 const MANY = 100;
@@ -52,9 +54,9 @@ export async function startHostileApp(): Promise<HostileApp> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return {
     async register(serviceUrl) {
-      const runtime = { type: 'http', url: `${url}?fnId=hostile-hostile&stepId=step` };
+      const runtime = { type: 'http', url: `${url}?fnId=${HOSTILE_FUNCTION}&stepId=step` };
       const steps = { step: { id: 'step', name: 'step', runtime } };
-      const functions = [{ id: 'hostile-hostile', name: 'hostile', triggers: [{ event: 'chaos/hostile' }], steps }];
+      const functions = [{ id: HOSTILE_FUNCTION, name: 'hostile', triggers: [{ event: 'chaos/hostile' }], steps }];
       const response = await fetch(`${serviceUrl}/fn/register`, {
         method: 'POST',
         headers: { ...SDK, authorization: `Bearer ${hashedKey(SECRETS.SIGNING_KEY)}` },

@@ -41,7 +41,6 @@ export async function checkArchive({
     none('events not exactly once in the list', all('events')),
     none('runs not exactly once in the list', all('runs')),
     none('counts other than those of the list', all('counts')),
-    none('IDs that are stored twice', all('ids')),
     ...archived,
   ];
 }

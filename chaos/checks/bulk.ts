@@ -1,13 +1,7 @@
 /** Compares what bulk actions say that they did with the runs: each is re-run, or cancelled, and counted once. */
 import { setTimeout } from 'node:timers/promises';
-import {
-  BULK_PATH,
-  type BulkActionView,
-  type BulkRun,
-  type BulkWork,
-  RERUN_FUNCTION,
-  SLEEPER_FUNCTION,
-} from '../load/bulk-work.ts';
+import { RERUN_FUNCTION, SLEEPER_FUNCTION } from '../apps/limits.ts';
+import { BULK_PATH, type BulkActionView, type BulkRun, type BulkWork } from '../load/bulk-work.ts';
 import type { Service } from '../service.ts';
 
 const POLL_MS = 250;

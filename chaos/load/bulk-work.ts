@@ -1,16 +1,14 @@
 /** Bulk actions while faults are injected: finished runs are re-run, and runs that sleep are cancelled. */
-import { setTimeout } from 'node:timers/promises';
+import { RERUN_FUNCTION, SLEEPER_FUNCTION } from '../apps/limits.ts';
 import type { Service } from '../service.ts';
+import { everyMs } from './periodic.ts';
 
 export const RERUN = 'chaos/bulk';
 /** Its runs sleep until they are cancelled. */
 export const SLEEPER = 'chaos/sleeper';
-export const RERUN_FUNCTION = 'chaos-typescript-bulk';
-export const SLEEPER_FUNCTION = 'chaos-typescript-sleeper';
 export const BULK_PATH = '/v1/runs/bulk';
 
 const EVERY_MS = 5_000;
-const TICK_MS = 200;
 const RUNS_AT_ONCE = 100;
 /** Re-runs per second: an action takes some seconds, so that faults hit it. */
 const RATE = 8;
@@ -41,13 +39,11 @@ export class BulkWork {
 
   /** @param isSending while false, nothing is re-run any more */
   async keepWorking(isSending: () => boolean, isOver: () => boolean): Promise<void> {
-    for (let lastMs = performance.now(); !isOver(); await setTimeout(TICK_MS)) {
-      if (performance.now() - lastMs < EVERY_MS) continue;
+    await everyMs(EVERY_MS, isOver, async () => {
       if (isSending()) await this.#rerunFinished();
       await this.#begin({ action: 'cancel', filter: { function_id: SLEEPER_FUNCTION } });
       await this.look();
-      lastMs = performance.now();
-    }
+    });
   }
 
   /** @returns whether all actions are over */

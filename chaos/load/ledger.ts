@@ -1,10 +1,8 @@
-/** Records what the service acknowledged. */
+/** Counts what the service answered, and has the events that it acknowledged. */
 
 export interface Acknowledged {
   internalId: string;
   name: string;
-  /** The first acknowledgement. */
-  atMs: number;
 }
 
 export class Ledger {
@@ -22,16 +20,13 @@ export class Ledger {
   unanswered = 0;
   /** Responses other than 200, 429 and 503. */
   readonly unexpected: string[] = [];
-  /** Repeated requests that got other event IDs. */
-  readonly duplicated: string[] = [];
 
-  /** @param before the event IDs from an earlier acknowledgement of the request */
-  acknowledge(ids: string[], name: string, atMs: number, before: string[] | undefined): void {
+  /** @param isRepeated the request was acknowledged before */
+  acknowledge(ids: string[], name: string, isRepeated: boolean): void {
     this.acknowledgements++;
-    if (before) this.repeated++;
-    if (before && before.join() !== ids.join()) this.duplicated.push(`${before.join()} was then ${ids.join()}`);
+    if (isRepeated) this.repeated++;
     for (const internalId of ids) {
-      if (!this.events.has(internalId)) this.events.set(internalId, { internalId, name, atMs });
+      if (!this.events.has(internalId)) this.events.set(internalId, { internalId, name });
     }
   }
 }

@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Service } from '../service.ts';
+import { everyMs } from './periodic.ts';
 
 export const SIGNED = 'chaos/signed';
 /** No event may have this name. */
@@ -10,7 +11,6 @@ export const FORGED = 'chaos/forged';
 const TRANSFORM = `function transform(evt) { return { name: evt.type, data: {} }; }`;
 /** A web process that is stopped, or without Redis, misses no two rotations. */
 const ROTATE_EVERY_MS = 20_000;
-const TICK_MS = 200;
 const RETRY_MS = 500;
 const KEEP_OLD_SECONDS = 3_600;
 
@@ -52,11 +52,7 @@ export class SignedWebhook {
   }
 
   async keepRotating(isOver: () => boolean): Promise<void> {
-    for (let lastMs = performance.now(); !isOver(); await setTimeout(TICK_MS)) {
-      if (performance.now() - lastMs < ROTATE_EVERY_MS) continue;
-      await this.#rotate(isOver);
-      lastMs = performance.now();
-    }
+    await everyMs(ROTATE_EVERY_MS, isOver, () => this.#rotate(isOver));
   }
 
   /** Whether a lost response was a rotation is not known: the same secret is sent again, and may then count twice. */

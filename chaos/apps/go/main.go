@@ -4,6 +4,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,8 +47,15 @@ func main() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-func report(runID, name string, finished ...string) error {
-	body, err := json.Marshal(map[string]any{"app": "go", "runId": runID, "step": name, "finished": finished})
+func report(in tidegate.Input[map[string]any], function, name string, finished []string) error {
+	sentIDs := make([]any, 0, len(in.Events))
+	for _, event := range in.Events {
+		sentIDs = append(sentIDs, event.Data["id"])
+	}
+	body, err := json.Marshal(map[string]any{
+		"phase": "start", "id": rand.Text(), "app": "go", "functionId": "chaos-go-" + function, "runId": in.RunID,
+		"step": name, "finished": finished, "atMs": float64(time.Now().UnixMicro()) / 1000, "sentIds": sentIDs,
+	})
 	if err != nil {
 		return err
 	}
@@ -58,29 +66,29 @@ func report(runID, name string, finished ...string) error {
 	return answer.Body.Close()
 }
 
-func telling(ctx context.Context, runID, name string, finished ...string) error {
+func telling(ctx context.Context, in tidegate.Input[map[string]any], function, name string, finished ...string) error {
 	_, err := step.Run(ctx, name, func(context.Context) (any, error) {
-		return nil, report(runID, name, finished...)
+		return nil, report(in, function, name, finished)
 	})
 	return err
 }
 
 func steps(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
-	if err := telling(ctx, in.RunID, "a"); err != nil {
+	if err := telling(ctx, in, "steps", "a"); err != nil {
 		return nil, err
 	}
 	if err := step.Sleep(ctx, "nap", 300*time.Millisecond); err != nil {
 		return nil, err
 	}
-	return nil, telling(ctx, in.RunID, "b", "a")
+	return nil, telling(ctx, in, "steps", "b", "a")
 }
 
 func flaky(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
-	if err := telling(ctx, in.RunID, "a"); err != nil {
+	if err := telling(ctx, in, "flaky", "a"); err != nil {
 		return nil, err
 	}
 	if in.Attempt == 0 {
 		return nil, errors.New("the first attempt fails")
 	}
-	return nil, telling(ctx, in.RunID, "b", "a")
+	return nil, telling(ctx, in, "flaky", "b", "a")
 }

@@ -1,0 +1,22 @@
+/** The flow control of functions of the app in TypeScript, with what it and the checks of the history need. */
+export const APP_ID = 'chaos-typescript';
+export const functionIdOf = (id: string) => `${APP_ID}-${id}`;
+
+export const LIMITED = { id: 'limited', limit: 2, heldMs: 40 };
+/** A limit for each key. */
+export const KEYED = { id: 'keyed', limit: 1, heldMs: 100 };
+export const THROTTLED = { id: 'throttled', limit: 2, periodMs: 1_000, burst: 1 };
+export const RATE_LIMITED = { id: 'rate-limited', limit: 3, periodMs: 10_000 };
+export const SINGLETON = { id: 'singleton', lastStep: 'b', sleepMs: 500 };
+export const DEBOUNCED = { id: 'debounced', name: 'chaos/debounced', periodMs: 1_000 };
+export const BATCHED = { id: 'batched', maxSize: 4, timeoutMs: 1_500 };
+/** It is paused, and its queued runs held. */
+export const HELD = { id: 'held', limit: 1, heldMs: 150 };
+export const TICKING = { id: 'ticking', everyMs: 2_000 };
+export const REPLAYED = { id: 'replayed', name: 'chaos/replayed' };
+export const WAITING = { id: 'wait', startedBy: 'chaos/wait', awaited: 'chaos/go', timeoutMs: 6_000 };
+export const RERUN_FUNCTION = functionIdOf('bulk');
+/** Its runs sleep until they are cancelled. */
+export const SLEEPER_FUNCTION = functionIdOf('sleeper');
+/** An event whose run waits for another for longer than chaos lasts: it is stuck unless it gets the one that is sent to it. */
+export const LONG_WAIT = 'chaos/long-wait';
