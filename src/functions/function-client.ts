@@ -4,6 +4,7 @@ import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
+import { resultOfEndpoint } from '../model/runs/endpoint-response.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
@@ -80,7 +81,10 @@ export class FunctionClient {
           : this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
       );
       recordEnd(response.status);
-      return interpretResponse(response, Date.now());
+      const outcome = interpretResponse(response, Date.now());
+      return fn.endpoint && outcome.kind === 'completed'
+        ? { ...outcome, ...resultOfEndpoint(outcome.output) }
+        : outcome;
     } catch (error) {
       if (this.#isAbandoned) return new Promise<never>(() => {});
       if (error instanceof NoConnection) throw error;

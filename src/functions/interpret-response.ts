@@ -1,5 +1,6 @@
 /** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RunResult } from '../model/runs/endpoint-response.ts';
 import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
@@ -25,7 +26,7 @@ export interface Failure extends RunFailure {
 
 export type Outcome =
   /** `ops`: what the response reports beside the completion. */
-  | { kind: 'completed'; output: string; ops?: Op[] }
+  | ({ kind: 'completed'; ops?: Op[] } & RunResult)
   /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. `race`: the app asks for
    *  race mode in all steps. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; noRetry?: true; race?: true }

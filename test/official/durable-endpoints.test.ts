@@ -112,12 +112,18 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect(new URL(location).origin).to.equal(service.url);
       const response = await fetch(location);
       expect(response.status).to.equal(200);
-      expect(((await response.json()) as Loose).data.body).to.equal('"you world"');
+      expect([response.headers.get('content-type'), await response.text()]).to.deep.equal([
+        'application/json',
+        '"you world"',
+      ]);
       expect(ran).to.equal(1);
       const forged = await fetch(location.replace(/token=.*/, 'token=x.y.z'));
       expect(forged.status).to.equal(401);
       const run = await runOf(url);
-      expect(stepsOf(run)).to.deep.equal(['a Completed', 'go async Completed', 'b Completed']);
+      expect([run.output, stepsOf(run)]).to.deep.equal([
+        'you world',
+        ['a Completed', 'go async Completed', 'b Completed'],
+      ]);
     });
 
     it('retries a step that fails', async () => {
@@ -130,7 +136,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       );
       const response = await fetch(url);
       expect(response.status).to.equal(200);
-      expect(((await response.json()) as Loose).data.body).to.equal('3');
+      expect(await response.json()).to.equal(3);
     });
 
     it('runs steps in parallel', async () => {
@@ -139,7 +145,7 @@ for (const mode of ['dev mode', 'production'] as const) {
         return both.join('');
       });
       const response = await fetch(url);
-      expect(((await response.json()) as Loose).data.body).to.equal('"ab"');
+      expect(await response.json()).to.equal('ab');
     });
 
     it('fails when its step fails for good', async () => {
@@ -150,7 +156,9 @@ for (const mode of ['dev mode', 'production'] as const) {
       );
       const response = await fetch(url);
       expect(response.status).to.equal(500);
-      expect(((await response.json()) as Loose).error.message).to.include('hopeless');
+      const error = (await response.json()) as Loose;
+      expect(error).to.have.property('name').that.is.a('string');
+      expect(error.message).to.include('hopeless');
       const run = await runOf(url);
       expect([run.status, stepsOf(run)]).to.deep.equal(['Failed', ['hopeless Failed']]);
     });
@@ -238,7 +246,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       );
       const { run_id, token } = (await (await fetch(url)).json()) as Loose;
       const response = await fetch(`${service.url}/v1/http/runs/${run_id}/output?token=${token}`);
-      expect(((await response.json()) as Loose).data.body).to.equal('"done"');
+      expect(await response.json()).to.equal('done');
     });
   });
 }

@@ -63,7 +63,7 @@ describe('runs of endpoints', () => {
     for (let n = 0; n < 2; n++)
       expect((await store(runId, [ran('b'), complete({ status: 200 })])).status).to.equal(200);
     const run = await ended(runId);
-    expect([run.status, run.output]).to.deep.equal(['Completed', { status: 200 }]);
+    expect([run.status, run.output]).to.deep.equal(['Completed', null]);
     const steps = run.history.filter(({ kind }: Loose) => kind === 'step').map(({ name }: Loose) => name);
     expect(steps).to.deep.equal(['a', 'b']);
     expect((await store(runId, [ran('c')])).body.code).to.equal('run_ended');
@@ -96,15 +96,36 @@ describe('runs of endpoints', () => {
     expect((await ended(again)).output).to.equal('from the call');
   });
 
+  it('answer the client that waits as the handler would have done, and harm no page of the service', async () => {
+    const [page, failed] = [ulid(), ulid()];
+    const { body } = await create(page, [ran('a')]);
+    const headers = { 'content-type': 'text/html', 'x-total': '3', 'set-cookie': 'session=1' };
+    await store(page, [complete({ status: 418, headers, body: '<script>1</script>', version: 2 })]);
+    const output = `/v1/http/runs/${page}/output?token=${body.data.token}`;
+    const answer = await fetch(service.url + output);
+    expect([answer.status, await answer.text()]).to.deep.equal([418, '<script>1</script>']);
+    const { 'content-security-policy': policy, ...sent } = Object.fromEntries(answer.headers);
+    expect(sent).to.include({ 'content-type': 'text/html', 'x-total': '3', 'cache-control': 'no-store' });
+    expect(sent).to.include({ 'x-content-type-options': 'nosniff', 'access-control-allow-origin': '*' });
+    expect(sent).not.to.have.property('set-cookie');
+    expect(policy).to.include('sandbox');
+    expect((await ended(page)).output).to.equal('<script>1</script>');
+
+    const error = { name: 'CardRefused', message: 'no card' };
+    const { token } = (await create(failed, [{ op: 'StepFailed', id: hash('complete'), error } as object])).body.data;
+    const refused = await service.get(`/v1/http/runs/${failed}/output?token=${token}`);
+    expect([refused.status, refused.body]).to.deep.equal([500, error]);
+  });
+
   it('are also created and ended as the official Go SDK does it', async () => {
     const runId = ulid();
     const body = Buffer.from('{"total":2}').toString('base64');
     const { status } = await create(runId, [ran('a')], { method: 'PUT', body, fn: 'pay' }, '/v1/http/runs');
     expect(status).to.equal(201);
-    const result = { status: 200, headers: {}, body: 'paid' };
+    const result = { status: 200, headers: { 'Content-Type': 'text/plain' }, body: 'paid' };
     expect((await service.post(`/v1/http/runs/${runId}/response`, { result })).status).to.equal(200);
     const run = await ended(runId);
-    expect([run.function_id, run.output]).to.deep.equal([`${new URL(domain).host}-pay`, result]);
+    expect([run.function_id, run.output]).to.deep.equal([`${new URL(domain).host}-pay`, 'paid']);
   });
 
   it('continue when their request has died', async () => {

@@ -3,8 +3,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
+import { bodyOf } from '../../model/runs/endpoint-response.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { withoutSource } from '../../model/runs/run-error.ts';
 import type { Context, Router } from '../http/router.ts';
+import { withProtection } from '../receive/custom-response.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
 export interface EndpointResponseDeps {
@@ -16,6 +19,7 @@ export interface EndpointResponseDeps {
 const WAIT_MS = 20_000;
 const POLL_MS = 100;
 const POLL_MAX_MS = 1_000;
+const CANCELLED = { name: 'RunCancelled', message: 'the run was cancelled' };
 /** Clients that wait in this process. */
 const WAITING_MAX = 1_000;
 
@@ -52,13 +56,19 @@ export function endpointResponseRoutes(router: Router, { runs, responseTokens }:
 }
 
 function respond(ctx: Context, run: Run): void {
+  const { output = 'null', response } = run;
+  if (run.status === 'Completed' && response) {
+    ctx.status = response.status;
+    ctx.set(withProtection(response.headers));
+    ctx.body = bodyOf(response, output);
+    return;
+  }
   ctx.type = 'application/json';
   if (run.status === 'Completed') {
-    ctx.body = `{"data":${run.output ?? 'null'}}`;
+    ctx.body = output;
   } else if (hasEnded(run)) {
-    const message = 'the run was cancelled';
     ctx.status = 500;
-    ctx.body = JSON.stringify({ error: run.error ?? { name: 'RunCancelled', message } });
+    ctx.body = JSON.stringify(run.error ? withoutSource(run.error) : CANCELLED);
   } else {
     ctx.status = 307;
     ctx.set('location', ctx.url);

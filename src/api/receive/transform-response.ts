@@ -1,18 +1,13 @@
 /** The answer that a transform gives its provider. It comes from the service's own origin, and every header of it is one that cannot harm there. */
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
+import { isHeaderValue, isOwnHeader, MAX_HEADER_CHARS } from '../../model/values/response-headers.ts';
 import type { CustomResponse } from './resolve-environment.ts';
 
 const MAX_HEADERS = 10;
-const MAX_HEADER_CHARS = 1_024;
 const MAX_BODY_BYTES = 16_384;
 const CONTENT_TYPES = ['application/json', 'text/plain', 'text/xml', 'application/xml'];
 const CONTENT_TYPE = new RegExp(`^(?:${CONTENT_TYPES.join('|')})(?:; ?charset=utf-8)?$`, 'i');
-const OWN_NAME = /^x-[a-z0-9-]{1,98}$/;
-/** Headers that start with x- and mean something to browsers or to proxies. */
-const MEANINGFUL =
-  /^x-(?:request-id|content-|frame-|xss-|webkit-|permitted-|dns-|download-|ua-|robots-|accel-|sendfile|lighttpd-|litespeed-|forwarded|original-|rewrite-|real-|http-|service-|powered-|envoy-|reproxy-)/;
-const VISIBLE_ASCII = /^[\x20-\x7e]*$/;
 /** HTTP allows them no body. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 const FIELDS = ['status', 'headers', 'body'];
@@ -51,7 +46,7 @@ function headersOf(given: unknown): Record<string, string> {
     rejectName(name);
     if (Object.hasOwn(headers, name)) throw invalid('headers', name, 'each name once');
     const text = typeof value === 'number' ? String(value) : value;
-    if (typeof text !== 'string' || text.length > MAX_HEADER_CHARS || !VISIBLE_ASCII.test(text)) {
+    if (!isHeaderValue(text)) {
       throw invalid(`headers.${name}`, value, `at most ${MAX_HEADER_CHARS} visible ASCII characters`);
     }
     if (name === 'content-type' && !CONTENT_TYPE.test(text)) {
@@ -64,7 +59,7 @@ function headersOf(given: unknown): Record<string, string> {
 
 function rejectName(name: string): void {
   if (name === 'content-type' || name === 'retry-after') return;
-  if (OWN_NAME.test(name) && !MEANINGFUL.test(name)) return;
+  if (isOwnHeader(name)) return;
   throw invalid(
     'headers',
     name,

@@ -192,7 +192,10 @@ async function applyOutcome(
   deps: CallDeps,
 ): Promise<Failure | LeftOver | undefined> {
   const { job, loaded } = attempt;
-  if (outcome.kind === 'completed') return deps.transitions.complete(loaded.run, outcome.output, loaded.event);
+  if (outcome.kind === 'completed') {
+    const { output, response } = outcome;
+    return deps.transitions.complete(loaded.run, { output, ...(response && { response }) }, loaded.event);
+  }
   if (outcome.kind !== 'steps') return undefined;
   const continued = await continueAfterCheckpoint(outcome.ops, attempt, deps);
   const failure = continued ? undefined : await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome), deps);

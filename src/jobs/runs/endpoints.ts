@@ -5,6 +5,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { type Envelope, type Event, toEnvelope } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import { HANDLER_END } from '../../model/runs/endpoint.ts';
+import { resultOfEndpoint } from '../../model/runs/endpoint-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { errorOf, type Op } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
@@ -106,8 +107,9 @@ export class Endpoints {
   }
 
   async #complete(run: Run, output: string): Promise<void> {
-    const bytes = Buffer.byteLength(output);
-    if (bytes <= MAX_STEP_BYTES) return void (await this.#deps.transitions.complete(run, output));
+    const result = resultOfEndpoint(output);
+    const bytes = Buffer.byteLength(result.output);
+    if (bytes <= MAX_STEP_BYTES) return void (await this.#deps.transitions.complete(run, result));
     const message = `the response has ${bytes} bytes, more than ${MAX_STEP_BYTES}`;
     await this.#deps.transitions.fail(run, { error: { name: 'OutputTooLarge', message } });
   }

@@ -3,6 +3,7 @@
 import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
+import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run, type StepLinks } from '../../model/runs/run.ts';
@@ -113,8 +114,8 @@ export class RunTransitions {
 
   /** @param event that caused the run, if it is at hand
    *  @returns what the run left over; undefined: it had ended before */
-  async complete(run: Run, output: string, event?: EventRecord): Promise<LeftOver | undefined> {
-    const { ended, leftOver } = await this.#end(run, { status: 'Completed', output });
+  async complete(run: Run, result: RunResult, event?: EventRecord): Promise<LeftOver | undefined> {
+    const { ended, leftOver } = await this.#end(run, { status: 'Completed', ...result });
     if (ended.status === 'Completed') await this.#deps.lifecycleEvents.completed(ended, event, leftOver?.awaited);
     return leftOver;
   }

@@ -2,6 +2,7 @@
 import type { FrozenKeys } from '../flow-control/options.ts';
 import { derivedId } from '../ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
+import type { EndpointResponse, RunResult } from './endpoint-response.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
 import type { FromStep } from './step-input.ts';
@@ -54,6 +55,8 @@ export interface Run {
   endedAt?: number;
   /** JSON text of the function's return value; of a failed run, what the app answered, where that is not `error`. */
   output?: string;
+  /** Of an endpoint: its response, whose body is the output. */
+  response?: EndpointResponse;
   /** Of the last attempt, until a later one succeeds. */
   error?: RunError;
   /** Why it was cancelled; undefined for a run that was cancelled by an earlier version. */
@@ -66,7 +69,7 @@ export interface Run {
 
 /** The end of a run. */
 export type Ending =
-  | { status: 'Completed'; output: string }
+  | ({ status: 'Completed' } & RunResult)
   | { status: 'Failed'; error: RunError; output?: string; fingerprint?: string; uncounted?: string }
   | { status: 'Cancelled'; reason: CancelReason };
 

@@ -1,6 +1,7 @@
 /** Converts runs from their fields in Redis. */
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
+import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
 import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
@@ -16,6 +17,8 @@ export const RUN_FIELDS = {
   startedAt: 'b',
   endedAt: 'x',
   output: 'o',
+  /** Of an endpoint: status and headers, as JSON. */
+  response: 'response',
   error: 'error',
   invokerRun: 'invoker_run',
   invokerStep: 'invoker_step',
@@ -69,6 +72,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     b,
     x,
     o,
+    response,
     error,
     invoker_run,
     invoker_step,
@@ -106,6 +110,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(b && { startedAt: Number(b) }),
     ...(x && { endedAt: Number(x) }),
     ...(o !== undefined && { output: o }),
+    ...(response && { response: JSON.parse(response) as EndpointResponse }),
     ...(error !== undefined && { error: readError(error) }),
     ...(c !== undefined && cancelReasonOf(c)),
     ...(fingerprint && { fingerprint }),

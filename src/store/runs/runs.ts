@@ -258,7 +258,10 @@ export class Runs {
   ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
-    if (ending.status === 'Completed') fields.push(RUN_FIELDS.output, ending.output);
+    if (ending.status === 'Completed') {
+      fields.push(RUN_FIELDS.output, ending.output);
+      if (ending.response) fields.push(RUN_FIELDS.response, JSON.stringify(ending.response));
+    }
     if (ending.status === 'Failed') {
       fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
       const { fingerprint, uncounted } = ending;
