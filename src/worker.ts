@@ -17,6 +17,7 @@ import {
   startAdmissionChecks,
   startBranchMaintenance,
   startBulkCancellations,
+  startEndFinisher,
   startPartitionSharing,
   startReconciler,
   startScheduleReconciler,
@@ -54,6 +55,7 @@ const {
   replayDeps,
   bulkDeps,
   admissionDeps,
+  unfinishedEndDeps,
   schedules,
   archive,
   logArchivingDeps,
@@ -68,6 +70,7 @@ const processId = newId();
 workers.assign(store.partitions.layout.count === 1 ? [0] : []);
 await workers.ready();
 const reconciler = startReconciler(reconcileDeps, () => workers.partitions);
+const endFinisher = startEndFinisher(unfinishedEndDeps, () => workers.partitions);
 const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
 const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
 const bulkCancellations = startBulkCancellations(cancellationDeps, log);
@@ -110,6 +113,7 @@ async function close(): Promise<void> {
   await partitionSharing.close();
   const periodic = [
     reconciler,
+    endFinisher,
     scheduleReconciler,
     branchMaintenance,
     bulkCancellations,

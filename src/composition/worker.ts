@@ -24,6 +24,7 @@ import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
+import type { UnfinishedEndDeps } from '../jobs/runs/unfinished-ends.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
 import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
@@ -51,6 +52,7 @@ export interface WorkerParts {
   cancellationDeps: BulkCancellationDeps;
   replayDeps: ReplayDeps;
   bulkDeps: BulkRoundDeps;
+  unfinishedEndDeps: UnfinishedEndDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
   /** undefined: Redis keeps everything. */
@@ -227,6 +229,7 @@ export async function createWorker(
       reconcileAfterMs,
       log,
     },
+    unfinishedEndDeps: { unfinishedEnds: store.unfinishedEnds, runs, transitions, log },
     admissionDeps: {
       admissions: store.admissions,
       admission,

@@ -6,6 +6,7 @@ import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '..
 import { type AdmissionChecksDeps, checkAdmissions } from '../jobs/flow-control/admission-checks.ts';
 import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
+import { finishEnds, type UnfinishedEndDeps } from '../jobs/runs/unfinished-ends.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
 import type { Locks } from '../store/redis/locks.ts';
@@ -22,6 +23,8 @@ const FAILURES_MAX = 10_000;
 /** The time until workers see that others have come or gone. */
 const SHARING_ROUND_MS = 1_000;
 const LEAVE_MS = 500;
+/** Only a process that dies leaves anything to do. */
+const END_ROUND_MS = 5_000;
 const CANCELLATION_ROUND_MS = 1_000;
 /** Until a deploy acts on what waits; and while there is more to check. */
 const CHECK_ROUND_MS = 1_000;
@@ -52,6 +55,27 @@ export function startReconciler(deps: ReconcileDeps, partitions: () => readonly 
     );
     if (count > 0) log.info({ runs: count }, 'reconciled idle runs');
     return reconcileAfterMs;
+  });
+  return {
+    async close() {
+      stop();
+      await Promise.race([stopped, setTimeout(LAST_RECONCILE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Starts with a round at once.
+ *  @param partitions that this worker works on */
+export function startEndFinisher(deps: UnfinishedEndDeps, partitions: () => readonly number[]): PeriodicTask {
+  const { stop, stopped } = repeatUntilStopped(async () => {
+    await Promise.all(
+      partitions().map((partition) =>
+        finishEnds(partition, deps, Date.now()).catch((error: Error) => {
+          deps.log.warn({ partition, err: error.message }, 'ends of runs could not be finished');
+        }),
+      ),
+    );
+    return END_ROUND_MS;
   });
   return {
     async close() {

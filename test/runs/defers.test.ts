@@ -153,7 +153,8 @@ describe('deferred functions', () => {
       const { internalId: eventId, requestId } = event;
       await store.runs.create([{ ...run, eventId, requestId, queuedAt, reconcileAt: queuedAt }]);
       const deferred = { functionId: 'g', input: {} };
-      const end = (started?: number) => store.runs.end(run, { status: 'Completed', output: '1' }, Date.now(), started);
+      const end = (startedDefers = 0) =>
+        store.runs.end(run, { status: 'Completed', output: '1' }, Date.now(), { startedDefers });
       expect(await store.defers.add(run.env, run.id, 'a', deferred)).to.equal('stored');
       expect(await end()).to.equal('defers');
       expect(await store.defers.add(run.env, run.id, 'b', deferred)).to.equal('stored');

@@ -68,6 +68,7 @@ describe('the list of all runs', () => {
     expect(await runs.end({ env, id, functionId }, ENDINGS[status], nowMs)).to.deep.equal({
       done: 0,
       pending: new Map(),
+      isUnfinished: false,
       checkpointed: false,
       awaited: false,
     });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { Ending } from '../../src/model/runs/run.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -173,13 +175,15 @@ describe('jobs of an ended run', () => {
   afterEach(() => host.close());
 
   const cancel = (runId: string) => service.request('DELETE', `/v1/runs/${runId}`);
-  const waiting = async () => {
-    const lists = await findKeys(service.redis, service.prefix, /^:queue:runs:delayed$/);
+  const waiting = async (queue: string) => {
+    const lists = await findKeys(service.redis, service.prefix, new RegExp(`^:queue:${queue}:delayed$`));
     const lengths = await Promise.all(lists.map((key) => service.redis.zcard(key)));
     return lengths.reduce((sum, length) => sum + length, 0);
   };
   const jobsWait = (count: number) =>
-    until(async () => (await waiting()) === count, { describe: () => `${count} jobs wait for their time` });
+    until(async () => (await waiting('runs')) === count, { describe: () => `${count} jobs wait for their time` });
+  const timersWait = (count: number) =>
+    until(async () => (await waiting('timers')) === count, { describe: () => `${count} timers wait` });
 
   async function send(name: string, event: object = {}): Promise<string> {
     return (await service.post('/e/key', { name, data: {}, ...event })).body.ids[0];
@@ -249,5 +253,40 @@ describe('jobs of an ended run', () => {
     await jobsWait(2);
     for (const runId of [far, failing]) await cancel(runId);
     await jobsWait(0);
+  });
+
+  it('a run leaves no jobs although the process died that ended it: cancelled, failed or completed', async () => {
+    host.on('f', ({ stepId }) => {
+      if (stepId !== 'step') return { status: 500, body: { name: 'Busy', message: 'later' } };
+      const sleep = { id: step('sleep'), op: 'Sleep', name: '1h' };
+      const wait = { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1h' } };
+      return { status: 206, body: [sleep, wait, { id: step('planned'), op: 'StepPlanned' }] };
+    });
+    await register('dies/x', { timeouts: { finish: '1h' } });
+    const runs = [
+      await runOf(await send('dies/x')),
+      await runOf(await send('dies/x')),
+      await runOf(await send('dies/x')),
+    ];
+    const late = await runOf(await send('dies/x', { ts: Date.now() + 3_600_000 }));
+    await jobsWait(10);
+    await timersWait(3);
+    const dying = await openStore(service.prefix);
+    const endings = [
+      { status: 'Cancelled', reason: { cause: 'request' } },
+      { status: 'Failed', error: { name: 'Error', message: 'it fails' } },
+      { status: 'Completed', output: '1' },
+      { status: 'Cancelled', reason: { cause: 'request' } },
+    ] as const;
+    for (const [i, id] of [...runs, late].entries()) {
+      const run = { env: ENV, id, functionId: 'dies/x-f' };
+      const { functionId } = (await dying.runs.read(ENV, id)) ?? run;
+      await dying.runs.end({ ...run, functionId }, endings[i] as Ending, Date.now(), { hasJobs: true });
+    }
+    dying.redis.disconnect();
+    await jobsWait(0);
+    await timersWait(0);
+    const unfinished = await findKeys(service.redis, service.prefix, /:(unfinished-ends|.*:left-over)$/);
+    expect(unfinished).to.deep.equal([]);
   });
 });

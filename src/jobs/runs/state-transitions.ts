@@ -13,9 +13,10 @@ import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ReplayProgress } from '../../store/replays/replay-progress.ts';
-import type { LeftOver, Runs } from '../../store/runs/runs.ts';
+import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps } from '../../store/runs/steps.ts';
+import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -34,6 +35,7 @@ export interface RunTransitionsDeps {
   functions: FunctionTables;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
+  unfinishedEnds: UnfinishedEnds;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   /** Counts the ends of runs that replays started. */
@@ -74,6 +76,8 @@ export class RunTransitions {
         return true;
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
+        // The process that stored the result may have died before it did so.
+        await this.#deps.scheduler.removeWakes(runId, [stepId]);
         return false;
       case 'steps':
       case 'bytes':
@@ -140,6 +144,12 @@ export class RunTransitions {
     return this.#deps.runs.read(env, runId);
   }
 
+  /** Does what follows the end of a run whose process died before all was done. */
+  async finishEnd(run: Run): Promise<void> {
+    await this.repeatEnd(run);
+    await this.#removeJobs(run, await this.#deps.unfinishedEnds.leftOver(run.env, run.id));
+  }
+
   /** Repeats what follows the end of a run, in case the process died that ended it. */
   async repeatEnd(run: Run): Promise<void> {
     await this.#releaseSingleton(run);
@@ -159,12 +169,15 @@ export class RunTransitions {
   /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
   async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
     const { runs, telemetry } = this.#deps;
+    // The next call of a completed run is the call that completed it.
+    const hasJobs = ending.status !== 'Completed' || (await this.#deps.timeoutTimers.mayHave(run));
     let endedAt = Date.now();
-    let leftOver = await runs.end(run, ending, endedAt);
+    let leftOver = await runs.end(run, ending, endedAt, { hasJobs });
     // First the events, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
+      const startedDefers = await this.#deps.deferredFunctions.start(run);
       endedAt = Date.now();
-      leftOver = await runs.end(run, ending, endedAt, await this.#deps.deferredFunctions.start(run));
+      leftOver = await runs.end(run, ending, endedAt, { hasJobs, startedDefers });
     }
     if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     await this.#releaseSingleton(run);
@@ -172,9 +185,8 @@ export class RunTransitions {
     await this.#deps.failures.count(ended);
     await this.#countForReplay(ended);
     await this.notifyInvoker(ended);
-    // Last: a job that stays finds a run that has ended, and does nothing.
-    if (leftOver) await this.#removeJobs(run, ending, leftOver);
-    if (leftOver) await this.#deps.timeoutTimers.remove(run);
+    // Last: a job that stays finds a run that has ended, and does nothing. If this process dies before, another one does it (finishEnd).
+    if (leftOver) await this.#removeJobs(ended, leftOver);
     return { ended, leftOver };
   }
 
@@ -189,18 +201,19 @@ export class RunTransitions {
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
-  async #removeJobs(run: Run, { status }: Ending, { done, pending }: LeftOver): Promise<void> {
-    const { scheduler } = this.#deps;
-    const runId = run.id;
+  async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
+    const { scheduler, timeoutTimers, unfinishedEnds } = this.#deps;
+    const { env, id: runId, status } = run;
     const calls = [...pending]
       .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
       .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
-    // The next call of a completed run is the call that completed it.
-    const waiting = status === 'Completed' ? calls : [...calls, { runId: run.id, at: done }];
+    const waiting = status === 'Completed' ? calls : [...calls, { runId, at: done }];
     await scheduler.removeCalls(waiting);
     await scheduler.endRun(run, waiting);
+    await timeoutTimers.remove(run);
+    if (isUnfinished) await unfinishedEnds.finish(env, runId);
   }
 
   /** The first ending wins, and only that one may reach the invoker. */

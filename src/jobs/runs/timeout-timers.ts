@@ -83,8 +83,13 @@ export class TimeoutTimers {
   }
 
   /** A run has ended. A timer that is left finds that out. */
-  async remove({ env, id, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>): Promise<void> {
-    if (timeoutsOf(await this.#deps.functions.find(env, functionId))) await this.#remove(id);
+  async remove(run: Pick<Run, 'env' | 'id' | 'functionId'>): Promise<void> {
+    if (await this.mayHave(run)) await this.#remove(run.id);
+  }
+
+  /** Whether the run may have a timer. */
+  async mayHave({ env, functionId }: Pick<Run, 'env' | 'functionId'>): Promise<boolean> {
+    return timeoutsOf(await this.#deps.functions.find(env, functionId)) !== undefined;
   }
 
   /** The timeouts of these functions are about to change: their active runs get other timers a moment later. */

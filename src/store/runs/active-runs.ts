@@ -19,10 +19,7 @@ export class ActiveRuns {
   ): Promise<{ env: string; runId: string }[]> {
     const { activeRuns } = this.#keys.partition(partition);
     const members = await this.#redis.zrangebyscore(activeRuns, '-inf', nowMs, 'LIMIT', 0, limit);
-    return members.map((member) => {
-      const slash = member.lastIndexOf('/');
-      return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
-    });
+    return members.map(readMember);
   }
 
   /** @param dueBeforeMs only those whose reconciliation was due before */
@@ -49,4 +46,9 @@ export class ActiveRuns {
 /** Member of `active-runs`, which has the runs of all environments. */
 export function memberOf(env: string, id: string): string {
   return `${env}/${id}`;
+}
+
+export function readMember(member: string): { env: string; runId: string } {
+  const slash = member.lastIndexOf('/');
+  return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
 }

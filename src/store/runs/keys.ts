@@ -7,6 +7,7 @@ export const RUN_SUFFIXES = {
   memos: ':memos',
   stack: ':stack',
   pending: ':pending',
+  leftOver: ':left-over',
   requests: ':requests',
   defers: ':defers',
   history: ':history',
@@ -23,6 +24,7 @@ export const runKeys = (prefix: string) => ({
   memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
   stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
   pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
+  leftOver: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.leftOver}`,
   defers: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.defers}`,
   requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
   history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
@@ -31,6 +33,7 @@ export const runKeys = (prefix: string) => ({
   logs: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.logs}`,
   restoredRun: (env: string, runId: string) => `${prefix}:restored-run:${env}:${runId}`,
   activeRuns: `${prefix}:active-runs`,
+  unfinishedEnds: `${prefix}:unfinished-ends`,
   activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
   endedRuns: (env: string, ending: Ending['status'], segment: string) =>
     `${prefix}:ended-runs:${env}:${ending}:${segment}`,
@@ -105,6 +108,14 @@ export const RUN_KEY_DECLARATIONS = {
     size: '1 field per step that has begun',
     description: 'Hashed ID of a step that has begun and not finished → the step, as JSON.',
   },
+  leftOver: {
+    pattern: 'run:<env>:<run ID>:left-over',
+    type: 'hash',
+    owner: 'runs/unfinished-ends.ts',
+    ttl: 'as the run; deleted when the jobs are removed, a moment after the end',
+    size: '1 field per step that was pending',
+    description: 'The steps that a run was in when it ended, as in `pending`: their jobs are to be removed.',
+  },
   defers: {
     pattern: 'run:<env>:<run ID>:defers',
     type: 'hash',
@@ -152,6 +163,15 @@ export const RUN_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 entry per active run of all environments',
     description: '`<env>/<run ID>` by the time of the next reconciliation (ms).',
+  },
+  unfinishedEnds: {
+    pattern: 'unfinished-ends',
+    type: 'zset',
+    owner: 'runs/unfinished-ends.ts',
+    ttl: 'none',
+    size: '1 entry per run that has just ended and may have jobs',
+    description:
+      '`<env>/<run ID>` by the time of its end (ms), until its jobs are removed and all that waits for its end knows.',
   },
   activeRunsIn: {
     pattern: 'active-runs:<env>',

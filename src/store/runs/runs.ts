@@ -59,12 +59,18 @@ export interface Loaded {
   planOnly: boolean;
 }
 
-/** The state of a run's steps when it ended. */
-export interface LeftOver {
+/** The steps of a run when it ended. */
+export interface StepsAtEnd {
   /** Number of finished steps, which the next call would have had. */
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
+  /** Whether it is stored that jobs are to be removed (unfinished-ends.ts). */
+  isUnfinished: boolean;
+}
+
+/** The state of a run when it ended. */
+export interface LeftOver extends StepsAtEnd {
   /** Whether a call stored steps while it was in flight. */
   checkpointed: boolean;
   /** Whether runs wait for the event that tells this end. */
@@ -247,6 +253,8 @@ export class Runs {
   }
 
   /** Ends the run; the first ending stands.
+   *  @param hasJobs whether it may have jobs besides those of its pending steps; then, and when it has such steps, its end is unfinished until these are
+   *    removed (unfinished-ends.ts)
    *  @param startedDefers number of deferred functions that are started
    *  @returns undefined when it had ended before, or does not exist; 'defers': it has not ended, because the functions that it has deferred
    *    must be started first */
@@ -254,7 +262,7 @@ export class Runs {
     run: Pick<Run, 'env' | 'id' | 'functionId'>,
     ending: Ending,
     nowMs: number,
-    startedDefers = 0,
+    { hasJobs = false, startedDefers = 0 }: { hasJobs?: boolean; startedDefers?: number } = {},
   ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
     const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
@@ -280,6 +288,7 @@ export class Runs {
       keys.endedRunMinutes(env, ending.status),
       keys.waits(env, FUNCTION_FINISHED),
       keys.waitPaths(env, FUNCTION_FINISHED),
+      keys.unfinishedEnds,
       id,
       this.#retentionMs,
       memberOf(env, id),
@@ -287,6 +296,7 @@ export class Runs {
       keys.endedRuns(env, ending.status, ''),
       this.#segmentSize ?? segmentSize(this.#keys),
       startedDefers,
+      hasJobs ? 1 : '',
       ...fields,
     )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];
     if (ended === 2) return 'defers';
@@ -294,8 +304,9 @@ export class Runs {
     if (apart.length > 0) await this.#waits.removeRemote(toRemoteWaits(apart));
     const [home] = this.#keys.homesOf(env, FUNCTION_FINISHED);
     const awaited = keysWithWaits > 0 || (home !== keys && (await this.#waits.areAny(env, FUNCTION_FINISHED)));
-    const pending = Object.entries(fromFlat(begun)).map(([id, text]) => [id, JSON.parse(text) as Pending] as const);
-    return { done, pending: new Map(pending), checkpointed: checkpointed === 1, awaited };
+    const pending = toPending(fromFlat(begun));
+    const isUnfinished = hasJobs || pending.size > 0;
+    return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -319,6 +330,11 @@ export class Runs {
     const found = await inPipelines<Record<string, string>>(this.#redis, commands);
     return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
+}
+
+/** @param fields of a hash of steps that have begun */
+export function toPending(fields: Record<string, string>): Map<string, Pending> {
+  return new Map(Object.entries(fields).map(([id, text]) => [id, JSON.parse(text) as Pending]));
 }
 
 /** Runs of one environment and one time of creation, CREATED_AT_ONCE at most. */

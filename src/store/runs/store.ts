@@ -18,6 +18,7 @@ import { Runs } from './runs.ts';
 import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
 import { Steps } from './steps.ts';
+import { UnfinishedEnds } from './unfinished-ends.ts';
 import { Waits } from './waits.ts';
 
 export interface RunStore {
@@ -27,6 +28,7 @@ export interface RunStore {
   runStatuses: RunStatuses;
   runLists: RunLists;
   activeRuns: ActiveRuns;
+  unfinishedEnds: UnfinishedEnds;
   archivableRuns: ArchivableRuns;
   steps: Steps;
   restoredSteps: RestoredSteps;
@@ -50,6 +52,7 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     runStatuses: new RunStatuses(redis, keys),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
     activeRuns: new ActiveRuns(redis, keys),
+    unfinishedEnds: new UnfinishedEnds(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),
     steps: new Steps(redis, keys, retentionMs),
     restoredSteps: new RestoredSteps(redis, keys),

@@ -2,15 +2,17 @@
 -- @include runs/lua/lib/remove-waits.lua
 -- Ends a run, once: the first ending stands. The run moves from the indexes of active runs to those of runs that ended likewise.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
---       ended likewise (zset), minutes with runs that ended likewise (zset), waits for the event that tells the end, and paths of those (hashes)
+--       ended likewise (zset), minutes with runs that ended likewise (zset), waits for the event that tells the end, and paths of those (hashes),
+--       runs whose end is not finished (zset)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, number of deferred functions that are started, then fields and values to set. Positional: this runs for every run, and
+--       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps, then fields and values to set. Positional: this runs for every run, and
 --       HSET takes the fields as they are.
 -- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
 -- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …}: ended now; {0}: it had ended, or does not exist.
-local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths = unpack(KEYS)
-local run_id, retention, member, now, segment_prefix, segment_size, started_defers = unpack(ARGV, 1, 7)
-local FIRST_FIELD = 8
+local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends =
+  unpack(KEYS)
+local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs = unpack(ARGV, 1, 8)
+local FIRST_FIELD = 9
 local TRIMMED_AT_ONCE = 8
 
 local status, queued_at, former_error, defers, checkpoint = unpack(
@@ -60,9 +62,16 @@ for i = 1, #pending_steps, 2 do
     redis.call('RPUSH', history, '{"stepId":' .. cjson.encode(step) .. ',"endedAt":' .. now .. ',"pending":' .. pending_step .. '}')
   end
 end
-redis.call('DEL', pending, run .. SUFFIX_REQUESTS)
+-- Whoever ends the run removes its jobs; if that process dies, another one does.
+if #pending_steps > 0 then
+  redis.call('RENAME', pending, run .. SUFFIX_LEFT_OVER)
+end
+if #pending_steps > 0 or has_jobs == '1' then
+  redis.call('ZADD', unfinished_ends, now, member)
+end
+redis.call('DEL', run .. SUFFIX_REQUESTS)
 local elsewhere = remove_waits(run)
-for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS }) do
+for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS, run .. SUFFIX_LEFT_OVER }) do
   redis.call('PEXPIRE', key, retention)
 end
 -- Runs are listed by their creation and expire by their end.

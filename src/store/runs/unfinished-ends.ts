@@ -1,0 +1,44 @@
+/** Runs that have ended and whose jobs are still to be removed: by the process that ended the run, or by another when that one dies. */
+import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import { memberOf, readMember } from './active-runs.ts';
+import { type StepsAtEnd, toPending } from './runs.ts';
+
+export class UnfinishedEnds {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Those of a partition that have ended before, the oldest first. */
+  async before(partition: number, timeMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
+    const { unfinishedEnds } = this.#keys.partition(partition);
+    return (await this.#redis.zrangebyscore(unfinishedEnds, '-inf', timeMs, 'LIMIT', 0, limit)).map(readMember);
+  }
+
+  /** What the run was in when it ended. */
+  async leftOver(env: string, runId: string): Promise<StepsAtEnd> {
+    const keys = this.#keys.of(runId);
+    const commands = [
+      ['llen', keys.stack(env, runId)],
+      ['hgetall', keys.leftOver(env, runId)],
+    ];
+    const [done, pending] = await inPipelines<unknown>(this.#redis, commands);
+    return { done: done as number, pending: toPending(pending as Record<string, string>), isUnfinished: true };
+  }
+
+  /** Nothing is left to do. */
+  async finish(env: string, runId: string): Promise<void> {
+    const keys = this.#keys.of(runId);
+    const finishing = this.#redis.multi().del(keys.leftOver(env, runId));
+    replies(await finishing.zrem(keys.unfinishedEnds, memberOf(env, runId)).exec());
+  }
+
+  /** Another try follows later. */
+  async postpone(env: string, runId: string, untilMs: number): Promise<void> {
+    await this.#redis.zadd(this.#keys.of(runId).unfinishedEnds, 'XX', untilMs, memberOf(env, runId));
+  }
+}
