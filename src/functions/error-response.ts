@@ -2,6 +2,7 @@
 import { sentError, toRunError, withoutSource } from '../model/runs/run-error.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isJsonObject, isShallowJson } from '../model/values/json.ts';
+import type { CallResponse } from './call-response.ts';
 
 /** Quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;
@@ -11,17 +12,39 @@ const MAX_TEXT_OUTPUT = 16_384;
 /** @param isFinal the app asks for no retry */
 export function failureOf(body: string, status: number, isFinal: boolean): RunFailure {
   const summary = isFinal ? 'NonRetriableError' : `invalid status code: ${status}`;
-  const parsed = isShallowJson(body) ? parse(body) : undefined;
-  // Some SDKs send the error as a JSON string that contains JSON.
-  const sent = typeof parsed === 'string' ? (parse(parsed) ?? parsed) : parsed;
-  if (typeof sent === 'string') {
-    return { error: toRunError({ message: sent }, ''), output: textOutput(sent), summary };
+  const isShallow = isShallowJson(body);
+  const parsed = isShallow ? parse(body) : undefined;
+  // Some SDKs send the error as a JSON string that contains JSON, others as text.
+  const text = typeof parsed === 'string' ? parsed : parsed === undefined && isShallow ? body : undefined;
+  const sent = text === undefined ? parsed : (parse(text) ?? text);
+  if (typeof sent === 'string' && sent.trim() !== '') {
+    return { error: toRunError({ message: sent.toWellFormed() }, ''), output: textOutput(sent), summary };
   }
-  const quoted = `the app responded with status ${status}: ${body.slice(0, BODY_CHARS)}`;
+  const quoted = `the app responded with status ${status}: ${excerpt(body)}`;
   if (!isJsonObject(sent)) return { error: toRunError({}, quoted), output: textOutput(body), summary };
   const error = toRunError(sent, quoted);
   const exact = JSON.stringify(sentError(sent));
   return { error, ...(exact !== JSON.stringify(withoutSource(error)) && { output: exact }), summary };
+}
+
+/** The failure of a response without the header of an SDK: of a proxy, for example. */
+export function foreignFailure({ status, body }: CallResponse): RunFailure {
+  const problem = `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`;
+  const error = { name: 'AppError', message: problem };
+  // Users of official apps look for the text of a success, and for these words about a 206.
+  if (status === 206) return { error, output: textOutput(`error reading generator opcode response: ${body}`) };
+  if (isSuccess(status)) return { error, output: textOutput(body) };
+  if (body.trim() === '') return { error, output: JSON.stringify({ ...error, status }) };
+  const message = `${problem}. It begins with: ${excerpt(body)}`;
+  return { error: { ...error, message }, output: JSON.stringify({ ...error, message, status }) };
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function excerpt(body: string): string {
+  return body.slice(0, BODY_CHARS).toWellFormed();
 }
 
 /** JSON text of the beginning of a text. */

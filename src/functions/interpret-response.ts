@@ -6,7 +6,7 @@ import { retryAfterMs } from '../model/runs/retry.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
 import type { CallResponse } from './call-response.ts';
-import { failureOf, textOutput } from './error-response.ts';
+import { failureOf, foreignFailure, isSuccess } from './error-response.ts';
 import { readHeader } from './headers.ts';
 import { STREAMED, unwrapStreamed } from './streamed-response.ts';
 
@@ -44,8 +44,8 @@ export function interpretResponse(response: CallResponse, nowMs: number): Outcom
   if (headerCount > MAX_HEADERS) {
     return retriableFailure('TooManyHeaders', `the response has ${headerCount} headers, more than ${MAX_HEADERS}`);
   }
-  if (readHeader(headers, 'sdk') === undefined) return notFromAnSdk(response);
-  if ((status === 200 || status === 206 || status === STREAMED) && !isShallowJson(body)) return tooDeep(status);
+  if (readHeader(headers, 'sdk') === undefined) return { kind: 'failed', ...foreignFailure(response), retriable: true };
+  if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
   if (status !== STREAMED) return interpretComplete(response, nowMs);
   const unwrapped = unwrapStreamed(response);
   return typeof unwrapped === 'string'
@@ -55,8 +55,8 @@ export function interpretResponse(response: CallResponse, nowMs: number): Outcom
 
 function interpretComplete({ status, headers, body }: CallResponse, nowMs: number): Outcome {
   // A body of a streamed response may be JSON in a string.
-  if ((status === 200 || status === 206) && !isShallowJson(body)) return tooDeep(status);
-  if (status === 200) return completed(body, headers);
+  if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
+  if (status !== 206 && isSuccess(status)) return completed(body, headers);
   const noRetry = readHeader(headers, 'no-retry') === 'true';
   const [retryAfter] = [headers['retry-after']].flat();
   const delay = retryAfter === undefined ? {} : { retryAfterMs: retryAfterMs(retryAfter, nowMs) };
@@ -65,17 +65,6 @@ function interpretComplete({ status, headers, body }: CallResponse, nowMs: numbe
   if (outcome.kind === 'completed') return outcome;
   if (outcome.kind === 'failed') return { ...outcome, retriable: outcome.retriable && !noRetry, ...delay };
   return { ...outcome, ...(noRetry && { noRetry }), ...delay, ...(asksForRace(headers) && { race: true }) };
-}
-
-/** A proxy, for example. The text is the output of the run, as an official app's user would look for it. */
-function notFromAnSdk({ status, body }: CallResponse): Failure {
-  const failure = retriableFailure(
-    'AppError',
-    `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`,
-  );
-  // Official apps know a 206 of something else by these words.
-  const output = status === 206 ? textOutput(`error reading generator opcode response: ${body}`) : textOutput(body);
-  return { ...failure, output };
 }
 
 function tooDeep(status: number): Failure {

@@ -12,6 +12,7 @@ const ERROR = {
   data: { card: 'A1' },
   code: 'E_CARD',
 };
+const NO_SDK = { 'x-inngest-sdk': undefined };
 const NO_RETRY = { 'x-inngest-no-retry': 'true' };
 
 describe('answers of apps', () => {
@@ -69,6 +70,32 @@ describe('answers of apps', () => {
   it('a 200 with text that is not JSON completes with the text', async () => {
     host.on('f', () => ({ body: Buffer.from('<html>hi</html>') }));
     expect(await run('text')).to.include({ status: 'Completed', output: '<html>hi</html>' });
+  });
+
+  it('a failure in words that are not JSON has them as its message', async () => {
+    host.on('f', () => ({ status: 500, headers: NO_RETRY, body: Buffer.from('panic: no such card') }));
+    const { error, output } = await run('words');
+    expect([error, output]).to.deep.equal([{ name: 'Error', message: 'panic: no such card' }, 'panic: no such card']);
+  });
+
+  it('a failure of something else than an app has its name, message and status as the output, with the beginning of the text', async () => {
+    const page = `<html>${'Bad gateway '.repeat(10_000)}</html>`;
+    const answers = [
+      { status: 502, headers: NO_SDK, body: Buffer.from(page) },
+      { status: 204, headers: NO_SDK },
+      { status: 503, headers: NO_SDK, body: Buffer.from('') },
+    ];
+    host.on('f', ({ body }) => answers[Number(body.event.name.split('-')[1]?.[0])] ?? {});
+    const [html, none, empty] = [await run('proxy-0'), await run('proxy-1'), await run('proxy-2')];
+    expect(html.status).to.equal('Failed');
+    expect(html.output).to.deep.equal({ ...html.error, status: 502 });
+    expect(html.error.name).to.equal('AppError');
+    expect(html.error.message).to.match(
+      /status 502.* no sdk header; check the URL\. It begins with: <html>Bad gateway/,
+    );
+    expect(html.error.message.length).to.be.below(700);
+    expect([none.status, none.error.name]).to.deep.equal(['Failed', 'AppError']);
+    expect(empty.output).to.deep.equal({ ...empty.error, status: 503 });
   });
 
   it('a step that fails and asks for no retry fails for good, whatever the status', async () => {

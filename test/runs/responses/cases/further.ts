@@ -27,7 +27,16 @@ export const FURTHER: readonly HostileResponse[] = [
     answer: () => ({ body: { name: 'Error', message: 'no' } }),
     must: { status: 'Completed', calls: 1, output: { name: 'Error', message: 'no' } },
   },
-  { name: 'no content', answer: () => ({ status: 204, body: raw('') }), must: failedAfterRetry('Error', '204') },
+  {
+    name: 'no content',
+    answer: () => ({ status: 204, body: raw('') }),
+    must: { status: 'Completed', calls: 1, output: null },
+  },
+  {
+    name: 'another success',
+    answer: () => ({ status: 202, body: { n: 7 } }),
+    must: { status: 'Completed', calls: 1, output: { n: 7 } },
+  },
   { name: 'an unknown status', answer: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
   {
     name: '429 without retry-after',
