@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 
 export type FirstAdminStore = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
-/** Retries until Redis answers. Every web process logs its own link; all of them are void once there is a user.
+/** Retries until Redis answers. Every web process logs the same link; it is void once there is a user.
  *  @param address URL of the service, for the link */
 export async function prepareFirstAdmin(
   config: Config,
@@ -36,7 +36,7 @@ async function prepare({ admin }: Config, store: FirstAdminStore, address: strin
     if (user) log.info({ user_id: user.id }, 'created the first admin from ADMIN_EMAIL and ADMIN_PASSWORD');
     return;
   }
-  const token = await store.oneTimeTokens.create({ purpose: 'set-up' });
+  const token = await store.oneTimeTokens.forSetUp();
   log.warn(
     { link: `${address}/set-up?token=${token}` },
     'nobody can sign in yet: open the link to create the first admin',

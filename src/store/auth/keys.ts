@@ -13,6 +13,7 @@ export const authKeys = (prefix: string) => ({
   userEmails: `${prefix}:user-emails`,
   session: (digest: string) => `${prefix}:session:${digest}`,
   oneTimeToken: (digest: string) => `${prefix}:one-time-token:${digest}`,
+  setUpToken: `${prefix}:set-up-token`,
   signInThrottle: (limit: string) => `${prefix}:sign-in-throttle:${limit}`,
   knownAddress: (digest: string) => `${prefix}:known-address:${digest}`,
   auditLog: `${prefix}:audit-log`,
@@ -112,6 +113,14 @@ export const AUTH_KEY_DECLARATIONS = {
     ttl: '24 h',
     size: '1 JSON object',
     description: 'SHA-256 of the token → what it allows, as JSON.',
+  },
+  setUpToken: {
+    pattern: 'set-up-token',
+    type: 'string',
+    owner: 'auth/one-time-tokens.ts',
+    ttl: '24 h',
+    size: '150 bytes',
+    description: 'The token of the link to create the first admin, sealed: every web process logs the same link.',
   },
   signInThrottle: {
     pattern: 'sign-in-throttle:<limit>',

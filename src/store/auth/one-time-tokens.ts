@@ -1,9 +1,11 @@
 /** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
+import { type Sealer, SealError } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;
+const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
 
 /** What the token allows. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
@@ -11,17 +13,43 @@ export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; us
 export class OneTimeTokens {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
+  readonly #sealer: Sealer;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: Redis, keys: Keyspace, sealer: Sealer) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#sealer = sealer;
   }
 
   /** @returns the token for the link */
   async create(allowed: OneTimeToken): Promise<string> {
     const token = newSecret();
-    await this.#redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', TOKEN_LIFETIME_HOURS * 3_600_000);
+    await this.#redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', LIFETIME_MS);
     return token;
+  }
+
+  /** The token to create the first admin. All processes that ask within its lifetime get the same one. */
+  async forSetUp(): Promise<string> {
+    const token = await this.#sharedToken();
+    await this.#redis.set(this.#keyOf(token), JSON.stringify({ purpose: 'set-up' }), 'PX', LIFETIME_MS, 'NX');
+    return token;
+  }
+
+  /** Sealed, because whoever reads Redis must not become the admin by it. */
+  async #sharedToken(): Promise<string> {
+    const key = this.#keys.setUpToken;
+    const token = newSecret();
+    const sealed = this.#sealer.seal(token, key);
+    const there = await this.#redis.set(key, sealed, 'PX', LIFETIME_MS, 'NX', 'GET');
+    if (there === null) return token;
+    try {
+      return this.#sealer.open(there, key);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      // Sealed under a former SECRET_KEY.
+      await this.#redis.set(key, sealed, 'PX', LIFETIME_MS);
+      return token;
+    }
   }
 
   async read(token: string): Promise<OneTimeToken | undefined> {

@@ -45,7 +45,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
     apiKeys: new ApiKeys(redis, keys, cacheInvalidation),
     users,
     sessions: new Sessions(redis, keys, users),
-    oneTimeTokens: new OneTimeTokens(redis, keys),
+    oneTimeTokens: new OneTimeTokens(redis, keys, sealer),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
     secretKeyCheck: new SecretKeyCheck({ redis, keys, sealer, signingKeys, webhookSecrets }),
