@@ -37,3 +37,14 @@ export function momentMs(text: string, nowMs: number): number | undefined {
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : date;
 }
+
+/** A length of time for people, in the largest unit of which it has two: `90 s`, `45 min`, `3 days`. */
+export function shownSpan(ms: number): string {
+  const units = [
+    [86_400_000, 'days'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+  ] as const;
+  const [length, unit] = units.find(([one]) => ms >= 2 * one) ?? [1_000, 's'];
+  return `${Math.round(ms / length).toLocaleString('en')} ${unit}`;
+}

@@ -1,10 +1,15 @@
 /** Checks the age of requests. */
+
+import { shownSpan } from '../../model/values/duration.ts';
 import type { Preset } from '../preset.ts';
 import type { ProviderRequest } from '../provider-request.ts';
 import { nameOf, valuesOf } from './fields.ts';
 import { type Failure, failed, type VerifyOptions } from './verification.ts';
 
 type HmacScheme = Extract<NonNullable<Preset['verification']>, { scheme: 'hmac' }>;
+/** Of the dates that JavaScript has. */
+const LAST_DATE_MS = 8.64e15;
+
 export type TimestampRule = NonNullable<HmacScheme['timestamp']>;
 
 /** The timestamp as it came; undefined: the scheme has none. */
@@ -18,20 +23,17 @@ export function checkTimestamp(
   if (text === undefined) return failed('timestamp_missing', `${nameOf(rule.at)} has no timestamp`);
   const at = millisecondsOf(text, rule.unit);
   if (at === undefined) return failed('timestamp_malformed', `the timestamp in ${nameOf(rule.at)} is not a time`);
-  const seconds = Math.round((receivedAtMs - at) / 1_000);
-  if (seconds > rule.tolerance) {
-    return failed(
-      'timestamp_too_old',
-      `the request was ${seconds} s old when it came; ${rule.tolerance} s are allowed. Check the clock of this machine`,
-    );
-  }
-  if (-seconds > rule.tolerance) {
-    return failed(
-      'timestamp_in_future',
-      `the request came ${-seconds} s before its time; ${rule.tolerance} s are allowed. Check the clock of this machine`,
-    );
-  }
+  const age = receivedAtMs - at;
+  const allowedMs = rule.tolerance * 1_000;
+  if (age > allowedMs) return failed('timestamp_too_old', problem(at, `${shownSpan(age)} before it came`, rule));
+  if (-age > allowedMs) return failed('timestamp_in_future', problem(at, `${shownSpan(-age)} after it came`, rule));
   return { text };
+}
+
+function problem(at: number, distance: string, { at: place, tolerance }: TimestampRule): string {
+  const time = Math.abs(at) <= LAST_DATE_MS ? new Date(at).toISOString() : 'beyond all dates';
+  const moment = `the timestamp in ${nameOf(place)} is ${time}, ${distance}`;
+  return `${moment}; ${shownSpan(tolerance * 1_000)} are allowed. Check the clock of this machine`;
 }
 
 function millisecondsOf(text: string, unit: TimestampRule['unit']): number | undefined {
