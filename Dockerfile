@@ -23,6 +23,7 @@ WORKDIR /app
 # The root file system may be read-only: compiled code is cached in /tmp.
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/tidegate \
+    HOST=0.0.0.0 \
     PORT=8288 \
     METRICS_PORT=9464
 COPY --from=production /app/package.json /app/LICENSE ./

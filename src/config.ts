@@ -110,6 +110,8 @@ export interface Config {
   readonly dev: boolean;
   /** Origins that dev mode accepts besides loopback addresses. */
   readonly devAllowedOrigins: readonly string[];
+  /** Whether a person chose the host. */
+  readonly isHostSet: boolean;
   readonly host: string;
   readonly port: number;
   /** Processes that the supervisor starts. */
@@ -323,6 +325,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     dev,
     devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
+    isHostSet: env.HOST !== undefined,
     port: env.PORT,
     concurrency: { web: env.WEB_CONCURRENCY, worker: env.WORKER_CONCURRENCY },
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),

@@ -5,6 +5,7 @@ import { migrate } from './archive/migrate.ts';
 import { checkServer } from './archive/server-check.ts';
 import { type ArchiveSettings, type Config, ConfigError, isLoopback, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { exposureWarnings } from './model/network/exposure.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { checkCluster } from './store/redis/cluster-check.ts';
 import { connect, type Redis } from './store/redis/connection.ts';
@@ -25,7 +26,7 @@ const NO_CLUSTER = /cluster support disabled/;
 
 type Finding = { problem: string } | { warning: string };
 
-const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies];
+const SETTINGS_CHECKS: ((config: Config) => Finding[])[] = [publicUrl, proxies, exposure];
 const REDIS_CHECKS: ((redis: Redis, config: Config) => Promise<Finding[]>)[] = [
   redisSettings,
   durability,
@@ -112,6 +113,10 @@ function proxies({ publicUrl, trustProxy }: Config): Finding[] {
         'sign-ins of one person count against everyone. Set TRUST_PROXY to the number of proxies.',
     },
   ];
+}
+
+function exposure(config: Config): Finding[] {
+  return exposureWarnings(config).map((warning) => ({ warning }));
 }
 
 /** The setting that names Redis. */

@@ -67,7 +67,13 @@ const service = {
     .enum(['production', 'dev'])
     .default('production')
     .describe('`production` or `dev`. Dev mode requires no credentials and listens on loopback only'),
-  HOST: z.string().min(1).optional().describe('Address to listen on. Default: 0.0.0.0; always 127.0.0.1 in dev mode'),
+  HOST: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Address to listen on. Default: 0.0.0.0; always 127.0.0.1 in dev mode. 127.0.0.1 where the proxy is on the same machine',
+    ),
   PORT: port.default(8288).describe('Port to listen on'),
   WEB_CONCURRENCY: processCount.describe(
     'Number of processes that `scripts/start web` runs, sharing `PORT`. Each needs 350 MB with its transforms. Heroku sets it by the memory of the dyno',

@@ -5,8 +5,9 @@ import { type MetricsServer, startMetricsServer } from '../metrics/metrics-serve
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { startMetrics } from '../metrics/start.ts';
+import { exposureWarnings } from '../model/network/exposure.ts';
 import type { ProcessKind } from '../store/telemetry/processes.ts';
-import { isSupervised, shareMetrics } from '../supervision/supervised.ts';
+import { isFirstProcess, isSupervised, shareMetrics } from '../supervision/supervised.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
@@ -29,6 +30,7 @@ export async function startCore(kind: ProcessKind, config: Config, log: Logger):
   const { metricsPort, metricsToken } = config;
   // Until the process is ready, and shuts down in order (process.ts).
   if (isSupervised()) process.once('disconnect', () => process.exit(1));
+  if (isFirstProcess()) warnOfExposure(kind, config, log);
   const tracing = await startTracing(config.tracing, kind, log);
   // With a token and without a port of its own, a web process serves its metrics beside the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
@@ -39,4 +41,10 @@ export async function startCore(kind: ProcessKind, config: Config, log: Logger):
       ? await startMetricsServer(config, metrics, log)
       : undefined;
   return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
+}
+
+/** Only web listens on PORT. */
+function warnOfExposure(kind: ProcessKind, config: Config, log: Logger): void {
+  const trustProxy = kind === 'web' ? config.trustProxy : 0;
+  for (const warning of exposureWarnings({ ...config, trustProxy })) log.warn(warning);
 }

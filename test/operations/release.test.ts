@@ -12,7 +12,13 @@ import { type ProgramResult, run } from '../support/program.ts';
 import { SECRETS } from '../support/service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PRODUCTION = { MODE: 'production', TRUST_PROXY: '1', PUBLIC_URL: 'https://events.example.com', ...SECRETS };
+const PRODUCTION = {
+  MODE: 'production',
+  HOST: '127.0.0.1',
+  TRUST_PROXY: '1',
+  PUBLIC_URL: 'https://events.example.com',
+  ...SECRETS,
+};
 
 const release = (env: Record<string, string>): Promise<ProgramResult> =>
   run('scripts/start', ['release'], { cwd: ROOT, env: { ...PRODUCTION, ...env } });
@@ -116,6 +122,11 @@ describe('release', () => {
   it('warns when PUBLIC_URL is https and TRUST_PROXY is 0', async () => {
     const { exitCode, output } = await release({ REDIS_URL: at(':pass'), TRUST_PROXY: '0' });
     expect([exitCode, output.includes('warning: TRUST_PROXY is 0, but PUBLIC_URL is https')]).to.deep.equal([0, true]);
+  });
+
+  it('warns when ports are open beside the proxy because nobody has chosen HOST', async () => {
+    const { exitCode, output } = await release({ REDIS_URL: at(':pass'), HOST: '', METRICS_PORT: '9464' });
+    expect([exitCode, output.match(/^warning: HOST .+/gm)?.length], output).to.deep.equal([0, 2]);
   });
 
   it('reports why it cannot connect to Redis, with the error of Redis, TLS or DNS', async () => {

@@ -1,5 +1,5 @@
 /** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
-import { type Sealer, SealError } from '../../model/auth/seal.ts';
+import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
