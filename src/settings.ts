@@ -95,7 +95,9 @@ const service = {
   DEV_ALLOWED_ORIGINS: list
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
     .default([])
-    .describe('Comma-separated origins that dev mode accepts requests from and for, besides loopback addresses'),
+    .describe(
+      'Comma-separated origins that dev mode accepts requests from and for, besides this machine, such as `http://host.docker.internal:8288` for containers on Linux',
+    ),
   DISCOVERY: z
     .stringbool()
     .default(true)

@@ -62,11 +62,20 @@ describe('dev mode', () => {
   });
 
   it('dev mode rejects unknown host names and tells how to allow one', async () => {
-    for (const name of ['rebound.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', '0.0.0.0']) {
+    for (const name of [
+      'rebound.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      '10.0.0.1',
+      'a.docker.internal',
+    ]) {
       for (const [method, path] of ROUTES) expect((await sentTo(name, method, path)).status, path).to.equal(403);
     }
     const { body } = await sentTo('rebound.example', 'GET', '/v1/events');
     expect(body.error).to.include('DEV_ALLOWED_ORIGINS=http://rebound.example');
+    const ofContainers = 'host.containers.internal:8288';
+    const { body: unresolved } = await sentTo(ofContainers, 'GET', '/v1/events');
+    expect(unresolved.error).to.include(`DEV_ALLOWED_ORIGINS=http://${ofContainers}`);
   });
 
   it('dev mode accepts the host names of this machine and of DEV_ALLOWED_ORIGINS', async () => {
@@ -75,6 +84,8 @@ describe('dev mode', () => {
       '127.0.0.1',
       '127.3.2.1:99',
       '[::1]:80',
+      '0.0.0.0:8288',
+      '[::]',
       'shop.localhost',
       'dev.example',
       'events.example.com',

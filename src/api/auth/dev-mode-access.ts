@@ -2,9 +2,10 @@
  *  DEV_ALLOWED_ORIGINS lists more. Pages of other sites can neither send requests nor reach the service by DNS rebinding. */
 import type { Next } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { isLoopback } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import { isContainerHostName } from '../../model/network/container-host-names.ts';
 import type { Context, Middleware } from '../http/router.ts';
+import { isThisMachine } from './this-machine.ts';
 
 /** Host headers whose check is remembered: nearly all requests have the same. */
 const REMEMBERED_HOSTS = 100;
@@ -26,8 +27,8 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
     const before = known.get(host);
     if (before !== undefined) return before;
     const hostname = URL.parse(`http://${host}`)?.hostname;
-    const result = hostname !== undefined && (isLoopback(hostname) || hosts.has(hostname));
-    known.set(host, result);
+    const result = hostname !== undefined && (isThisMachine(hostname) || hosts.has(hostname));
+    if (hostname === undefined || !isContainerHostName(hostname)) known.set(host, result);
     return result;
   };
   return (ctx) => {
@@ -60,7 +61,7 @@ export function setCrossOrigin(ctx: Context): void {
 
 function isLocalPage(origin: string, allowed: readonly string[]): boolean {
   const url = URL.parse(origin);
-  return url !== null && (isLoopback(url.hostname) || allowed.includes(url.origin));
+  return url !== null && (isThisMachine(url.hostname) || allowed.includes(url.origin));
 }
 
 /** The setting cannot list pages without an origin, such as a file or a sandboxed frame. */

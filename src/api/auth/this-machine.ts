@@ -1,0 +1,29 @@
+/** Which host names mean this machine, for dev mode. */
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { isLoopback } from '../../config.ts';
+import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
+
+const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+/** Programs connect to this machine by these, too. No page elsewhere can have such a host. */
+const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
+
+/** @param hostname of a URL, as `URL` has it */
+export function isThisMachine(hostname: string): boolean {
+  if (isLoopback(hostname) || UNSPECIFIED.has(hostname)) return true;
+  return isContainerHostName(hostname) && containerHostNames(hostsFile(), isOwnAddress).has(hostname);
+}
+
+/** Read each time: Docker may start later than the service. Only requests from containers need it. */
+function hostsFile(): string {
+  try {
+    return readFileSync(HOSTS_FILE, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isOwnAddress(address: string): boolean {
+  if (isLoopback(address) || address === '::1') return true;
+  return Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === address));
+}
