@@ -66,17 +66,17 @@ interface Holder {
 /** Behind the signing key of the environment. */
 const APP_ROUTES = [
   ['POST', '/fn/register'],
-  ['GET', '/v0/runs/nope/batch'],
-  ['GET', '/v0/runs/nope/actions'],
-  ['POST', '/v0/runs/nope/logs'],
+  ['GET', '/v0/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/batch'],
+  ['GET', '/v0/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/actions'],
+  ['POST', '/v0/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/logs'],
   ['POST', '/v0/connect/start'],
   ['POST', '/v0/connect/flush'],
   ['POST', '/v1/checkpoint'],
-  ['POST', '/v1/checkpoint/nope/steps'],
-  ['POST', '/v1/checkpoint/nope/response'],
+  ['POST', '/v1/checkpoint/01ARZ3NDEKTSV4RRFFQ69G5FAV/steps'],
+  ['POST', '/v1/checkpoint/01ARZ3NDEKTSV4RRFFQ69G5FAV/response'],
   ['POST', '/v1/http/runs'],
-  ['POST', '/v1/http/runs/nope/steps'],
-  ['POST', '/v1/http/runs/nope/response'],
+  ['POST', '/v1/http/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/steps'],
+  ['POST', '/v1/http/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/response'],
 ] as const;
 
 const REJECTIONS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];

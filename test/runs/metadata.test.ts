@@ -94,6 +94,17 @@ describe('Metadata of runs', () => {
     expect(entries).to.deep.equal(await read(id));
   });
 
+  it('are of a run alone: no path names another key of its', async () => {
+    const id = await runOf('steps');
+    const entry = { kind: 'userland.default', op: 'merge', values: { a: 1 } };
+    for (const other of [`${id}:metadata`, `${id}:history`, `${id}:steps`]) {
+      const path = `/v1/runs/${encodeURIComponent(other)}`;
+      const body = { target: { run_id: other }, metadata: [entry] };
+      const codes = [(await service.post(`${path}/metadata`, body)).status, (await service.get(path)).status];
+      expect(codes, other).to.deep.equal([404, 404]);
+    }
+  });
+
   it('expire with their run', async () => {
     const id = await runOf('plain');
     await update(id, {}, { kind: 'k', op: 'set', values: { a: 1 } });

@@ -5,6 +5,7 @@ import type { DefaultContext, Next, ParameterizedContext } from 'koa';
 import type { ErrorCode } from '../../errors.ts';
 import type { Principal } from '../../model/auth/access.ts';
 import type { Environment } from '../../model/environment.ts';
+import { paramsCheck } from './path-ids.ts';
 
 /** The route of Bull Board that a request is for. */
 export interface BoardRoute {
@@ -78,8 +79,12 @@ export class Router {
     return this;
   }
 
+  /** Parameters of the path are checked after the other handlers, which check access, and before the last. */
   on<const Path extends string>(method: Method, path: Path, ...handlers: Handler<Path>[]): this {
-    this.#router[method](path, ...(handlers as Handler[]));
+    const check = paramsCheck(path);
+    const before = handlers.slice(0, -1) as Handler[];
+    const last = handlers.at(-1) as Handler;
+    this.#router[method](path, ...before, ...(check ? [check] : []), last);
     return this;
   }
 
