@@ -1,5 +1,4 @@
 /** The Postgres that faults hit: on every start with the same port and data. It syncs every commit, so SIGKILL must lose nothing. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import pg from 'pg';
 import { freePort, LOOPBACK } from '../scripts/lib/ports.ts';
 import { findPostgres } from '../scripts/lib/postgres-program.ts';
 import { type OwnPostgres, startPostgres } from '../scripts/lib/postgres-server.ts';
+import { childrenOf, signal } from './processes.ts';
 
 const SCHEMA = 'tidegate';
 
@@ -69,27 +69,12 @@ export class PostgresServer {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  #signal(signal: NodeJS.Signals): void {
+  #signal(name: NodeJS.Signals): void {
     const first = this.#server?.pid();
     if (first === undefined) return;
     // Stopped, it neither starts others nor makes good for those that end.
-    if (signal === 'SIGKILL') send(first, 'SIGSTOP');
-    else send(first, signal);
-    for (const pid of childrenOf(first)) send(pid, signal);
-    send(first, signal);
-  }
-}
-
-function childrenOf(parent: number): number[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  return lines.flatMap(([pid, of]) => (pid !== undefined && of === parent ? [pid] : []));
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    signal(first, name === 'SIGKILL' ? 'SIGSTOP' : name);
+    for (const { pid } of childrenOf(first)) signal(pid, name);
+    signal(first, name);
   }
 }

@@ -111,10 +111,11 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     closing.push(() => hostile.close());
     const [serviceUrl = ''] = service.ready;
     await hostile.register(serviceUrl);
-    await Promise.all(
+    const apps = await Promise.all(
       options.languages.map(async (language) => {
         const app: HostProgram = await startApp(language, serviceUrl, executions.url, mode);
         closing.push(() => app.stop());
+        return app;
       }),
     );
     const input = { name: 'chaos', transform: TRANSFORM };
@@ -144,7 +145,12 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       control.keepWorking(() => sender.stopped),
     ]);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
-    const attacked = await target.inject({ service, sender, random, postgres, stopMs }, ledger, timeline, options);
+    const attacked = await target.inject(
+      { service, sender, apps, random, postgres, stopMs },
+      ledger,
+      timeline,
+      options,
+    );
     timeline.note('all faults are repaired');
     const mendedAt = performance.now();
     await sender.stop();

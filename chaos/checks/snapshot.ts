@@ -23,6 +23,7 @@ interface RunView {
   function_id: string;
   event_ids: string[];
   status: string;
+  run_started_at: string | null;
   retry_of: string | null;
   replay_id: string | null;
   error?: { name: string; message: string } | null;
@@ -55,7 +56,7 @@ export async function readEvent(
   const views = await service.get<RunView[]>(`/v1/events/${eventId}/runs`);
   const event = await service.get<EventView>(`/v1/events/${eventId}`);
   if (!views || !event) return { eventId, name, stored: undefined, runs: [] };
-  const runs = views.map(toRun);
+  const runs = views.map((view) => toRun(timeline, view));
   const maySkip = functionsOf(name).some(
     ({ functionId, skips }) => skips.length > 0 && !runs.some((run) => run.functionId === functionId),
   );
@@ -75,7 +76,7 @@ export async function takeSnapshot(service: Service, timeline: Timeline, known: 
   for (const view of await service.list<EventView>('/v1/events?limit=100'))
     if (!events.has(view.internal_id)) events.set(view.internal_id, toEvent(view));
   const runs = new Map(known.runs.map((run) => [run.runId, run]));
-  for (const view of await service.list<RunView>('/v1/runs?limit=100')) runs.set(view.run_id, toRun(view));
+  for (const view of await service.list<RunView>('/v1/runs?limit=100')) runs.set(view.run_id, toRun(timeline, view));
   for (const run of runs.values())
     if (run.functionId === functionIdOf(WAITING.id)) run.waits = await waitsOf(service, timeline, run.runId);
   const replays = await service.list<{ id: string; status: string; progress: { started: number } }>(
@@ -112,7 +113,8 @@ function toEvent({ internal_id, name, data }: EventView): StoredEvent {
   return { kind: 'event', eventId: internal_id, name, ...(typeof sentId === 'string' && { sentId }) };
 }
 
-function toRun({ run_id, function_id, event_ids, status, retry_of, replay_id, error }: RunView): StoredRun {
+function toRun(timeline: Timeline, view: RunView): StoredRun {
+  const { run_id, function_id, event_ids, status, run_started_at, retry_of, replay_id, error } = view;
   return {
     kind: 'run',
     runId: run_id,
@@ -121,6 +123,7 @@ function toRun({ run_id, function_id, event_ids, status, retry_of, replay_id, er
     status,
     retryOf: retry_of,
     replayId: replay_id,
+    ...(run_started_at && { startedMs: timeline.sinceStart(Date.parse(run_started_at)) }),
     ...(error && { error: `${error.name}: ${error.message}` }),
   };
 }

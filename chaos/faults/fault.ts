@@ -1,4 +1,5 @@
 /** What a fault is. Each repairs what it broke before it resolves. */
+import type { HostProgram } from '../../test/support/program.ts';
 import type { Sender } from '../load/sender.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Random } from '../random.ts';
@@ -9,6 +10,8 @@ import type { ServiceProcess } from '../service-process.ts';
 export interface ChaosContext {
   service: Service;
   sender: Sender;
+  /** Without the hostile one. */
+  apps: readonly HostProgram[];
   random: Random;
   /** undefined: the service has no archive. */
   postgres: PostgresServer | undefined;

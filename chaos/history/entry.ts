@@ -97,6 +97,8 @@ export interface StoredRun {
   functionId: string;
   eventIds: string[];
   status: string;
+  /** When its first call began. */
+  startedMs?: number;
   retryOf: string | null;
   replayId: string | null;
   error?: string;

@@ -4,6 +4,7 @@ import type { Control, Entry, Execution, FaultEntry, Send, StoredEvent, StoredRe
 
 /** Steps by clocks of the service, which such a fault sets. */
 const CLOCK_FAULT = /^clock-/;
+const APP_FAULT = /^stop-app$/;
 
 export class History {
   readonly entries: readonly Entry[];
@@ -57,6 +58,12 @@ export class History {
   /** Whether a fault that excuses repeated calls was active in the interval. */
   excuses(fromMs: number, untilMs: number): boolean {
     return this.faults.some((fault) => fault.excuses && overlaps(fault, fromMs, untilMs));
+  }
+
+  /** Whether a call in the interval may have reached its app late: its worker died, or its app was stopped. */
+  mayReachAppLate(fromMs: number, untilMs: number): boolean {
+    const isStopped = this.faults.some((fault) => APP_FAULT.test(fault.what) && overlaps(fault, fromMs, untilMs));
+    return isStopped || this.excuses(fromMs, untilMs);
   }
 
   /** Whether a clock of the service was wrong in the interval. */

@@ -64,7 +64,8 @@ describe('The history of scripts/chaos', () => {
       expect(check(...starts(0, 1, 2, 3, 4, 5))).to.have.length(1);
     });
 
-    it('unless a worker died before', () => {
+    it('unless a worker died before, or the app was stopped', () => {
+      expect(check(fault('stop-app', -3_000, 0, false), ...starts(0, 1, 2, 3, 4, 5))).to.deep.equal([]);
       expect(check(fault('kill-worker', -5_000, -4_900), ...starts(0, 1, 2, 3, 4, 5))).to.deep.equal([]);
     });
 
@@ -170,7 +171,9 @@ describe('The history of scripts/chaos', () => {
     expect(check(...paused, start('r1', 4_000))).to.have.length(1);
     expect(check(...paused.slice(0, 1), start('r1', 9_000))).to.have.length(1);
     expect(check(control('pause', 1_000, { result: 'unknown' }), start('r1', 4_000))).to.deep.equal([]);
-    // The run had started before.
+    // The runs had started before.
+    expect(check(...paused, start('r1', 4_000), run('r1', '1', { startedMs: 1_990 }))).to.deep.equal([]);
+    expect(check(...paused, start('r1', 4_000), run('r1', '1', { startedMs: 3_990 }))).to.have.length(1);
     expect(check(...paused, start('r1', 900), start('r1', 4_000, { step: 'b' }))).to.deep.equal([]);
   });
 });

@@ -40,6 +40,7 @@ export async function must(program: string, args: string[], options: ProgramOpti
 export interface HostProgram {
   /** The app's URL. */
   url: string;
+  pid: number;
   /** Its output so far. */
   output(): string;
   /** @throws if it does not exit cleanly */
@@ -60,6 +61,7 @@ export async function startHost(program: string, args: string[], { cwd, env }: P
   if (!first) throw failure(`ended before it listened (exit code ${child.exitCode})`);
   return {
     url: JSON.parse(first[0]).url,
+    pid: child.pid as number,
     output,
     async stop() {
       const straggler = setTimeout(() => child.kill('SIGKILL'), END_MS);

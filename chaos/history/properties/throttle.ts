@@ -12,7 +12,7 @@ export interface Throttle {
 
 /** From the admission of a start until the app sees it. */
 export const REACHES_APP_WITHIN_MS = 1_000;
-/** The same, where a worker may have died in between and another has taken over. */
+/** The same, where a worker may have died and another has taken over, or the app was stopped. */
 export const TAKEN_OVER_WITHIN_MS = 20_000;
 
 export function checkThrottle(history: History, throttle: Throttle): Violation[] {
@@ -29,7 +29,7 @@ function exceeded(history: History, key: string, starts: readonly Execution[], t
   let nextMs = Number.NEGATIVE_INFINITY;
   for (const [index, start] of starts.entries()) {
     nextMs = Math.max(nextMs, start.atMs);
-    const delayMs = history.excuses(start.atMs - TAKEN_OVER_WITHIN_MS, start.atMs)
+    const delayMs = history.mayReachAppLate(start.atMs - TAKEN_OVER_WITHIN_MS, start.atMs)
       ? TAKEN_OVER_WITHIN_MS
       : REACHES_APP_WITHIN_MS;
     const earlyMs = nextMs - start.atMs - intervalMs * (atOnce - 1);
