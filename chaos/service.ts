@@ -22,6 +22,8 @@ const REQUEST_TIMEOUT_MS = 5_000;
 /** The first webhook starts the process of transforms. */
 export const FIRST_WEBHOOK_MS = 60_000;
 
+const AUTHORIZED = { authorization: `Bearer ${SECRETS.API_KEY}` };
+
 interface Answer<T> {
   data: T;
   metadata?: { cursor?: string; stopped_early?: string };
@@ -96,7 +98,7 @@ export class Service {
 
   async #answer<T>(path: string): Promise<Answer<T> | undefined> {
     for (let turn = 0; ; turn++) {
-      const response = await this.#ask(path, { headers: { authorization: `Bearer ${SECRETS.API_KEY}` } }, turn);
+      const response = await this.#ask(path, { headers: AUTHORIZED }, turn);
       if (response?.status === 404) return undefined;
       if (response?.ok) return (await response.json()) as Answer<T>;
       if (response && response.status < 500)
@@ -106,9 +108,18 @@ export class Service {
   }
 
   async post<T>(path: string, body: object, timeoutMs = REQUEST_TIMEOUT_MS): Promise<T> {
-    const headers = { authorization: `Bearer ${SECRETS.API_KEY}`, 'content-type': 'application/json' };
-    const response = await this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, 0, timeoutMs);
-    if (!response?.ok) throw new Error(`POST ${path}: ${response?.status} ${await response?.text()}`);
+    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+    return this.#change<T>(path, { method: 'POST', headers, body: JSON.stringify(body) }, timeoutMs);
+  }
+
+  async delete<T>(path: string): Promise<T> {
+    return this.#change<T>(path, { method: 'DELETE', headers: AUTHORIZED }, REQUEST_TIMEOUT_MS);
+  }
+
+  /** One attempt. */
+  async #change<T>(path: string, init: RequestInit, timeoutMs: number): Promise<T> {
+    const response = await this.#ask(path, init, 0, timeoutMs);
+    if (!response?.ok) throw new Error(`${init.method} ${path}: ${response?.status} ${await response?.text()}`);
     return ((await response.json()) as { data: T }).data;
   }
 

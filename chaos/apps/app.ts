@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
 import { flowControlFunctions } from './flow-control.ts';
-import { APP_ID, LONG_WAIT, WAITING } from './limits.ts';
+import { APP_ID, CANCELLED, LONG_WAIT, WAITING } from './limits.ts';
 import { report } from './report.ts';
 
 const PATH = '/api/service';
@@ -72,6 +72,14 @@ const sleeper = client.createFunction({ id: 'sleeper', triggers: { event: 'chaos
   await step.sleep('until it is cancelled', '1h');
 });
 
+const cancelled = client.createFunction({ id: CANCELLED.id, triggers: { event: CANCELLED.name } }, async (context) => {
+  await context.step.run('a', () => report(CANCELLED.id, context, 'a'));
+  await context.step.sleep('nap', CANCELLED.sleepMs);
+  await context.step.run('b', () => report(CANCELLED.id, context, 'b', ['a']));
+  await context.step.sleep('another nap', CANCELLED.sleepMs);
+  await context.step.run('c', () => report(CANCELLED.id, context, 'c', ['a', 'b']));
+});
+
 const functions = [
   plain,
   hook,
@@ -83,6 +91,7 @@ const functions = [
   parent,
   bulk,
   sleeper,
+  cancelled,
   ...flowControlFunctions(client),
 ];
 const server = createServer(serve({ client, functions, path: PATH }));

@@ -8,7 +8,17 @@ import { installPython } from '../../test/support/python.ts';
 import type { Expectations } from '../history/properties/completion.ts';
 import { SECRETS, type ServiceMode } from '../service.ts';
 import { HOSTILE_FUNCTION } from './hostile.ts';
-import { BATCHED, DEBOUNCED, HELD, LONG_WAIT, RATE_LIMITED, SINGLETON, SLEEPER_FUNCTION } from './limits.ts';
+import {
+  BATCHED,
+  CANCELLED,
+  DEBOUNCED,
+  functionIdOf,
+  HELD,
+  LONG_WAIT,
+  RATE_LIMITED,
+  SINGLETON,
+  SLEEPER_FUNCTION,
+} from './limits.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HERE = import.meta.dirname;
@@ -36,6 +46,7 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/debounced': ['debounced'],
     'chaos/batched': ['batched'],
     'chaos/replayed': ['replayed'],
+    [CANCELLED.name]: [CANCELLED.id],
   },
   python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
   go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
@@ -62,9 +73,10 @@ export function expectationsOf(languages: readonly string[]): Expectations {
         })),
       );
     },
-    // Some responses of the hostile app fail a run permanently, and runs that sleep are cancelled, as intended.
+    // Some responses of the hostile app fail a run permanently, and others are cancelled, as intended.
     mayEnd: (functionId, status) =>
-      functionId === HOSTILE_FUNCTION || (functionId === SLEEPER_FUNCTION && status === 'Cancelled'),
+      functionId === HOSTILE_FUNCTION ||
+      (status === 'Cancelled' && [SLEEPER_FUNCTION, functionIdOf(CANCELLED.id)].includes(functionId)),
   };
 }
 

@@ -15,6 +15,8 @@ export const HELD = { id: 'held', limit: 1, heldMs: 150 };
 export const TICKING = { id: 'ticking', everyMs: 2_000 };
 export const REPLAYED = { id: 'replayed', name: 'chaos/replayed' };
 export const WAITING = { id: 'wait', startedBy: 'chaos/wait', awaited: 'chaos/go', timeoutMs: 6_000 };
+/** Its runs are cancelled one by one while they sleep, run or have ended. */
+export const CANCELLED = { id: 'cancelled', name: 'chaos/cancelled', sleepMs: 700 };
 export const RERUN_FUNCTION = functionIdOf('bulk');
 /** Its runs sleep until they are cancelled. */
 export const SLEEPER_FUNCTION = functionIdOf('sleeper');

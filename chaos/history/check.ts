@@ -3,6 +3,7 @@ import type { Count } from '../results.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
 import { checkBatches } from './properties/batches.ts';
+import { checkCancellations } from './properties/cancellations.ts';
 import { checkCompletion } from './properties/completion.ts';
 import { checkConcurrency } from './properties/concurrency.ts';
 import { checkDebounce } from './properties/debounce.ts';
@@ -43,6 +44,7 @@ export function checkHistory(history: History, model: Model): Checked {
     'debounced events without a run, or run too early': each(model.debounces, checkDebounce),
     'batches too large, or of several keys': each(model.batches, checkBatches),
     'runs started while their function was paused': each(model.held, checkPauses),
+    'cancelled runs that went on': checkCancellations(history),
     'waits that missed their event, or ended without it': each(model.waits, checkWaits),
     'ticks run twice, early or not at all': each(model.schedules, checkTicks),
     'replays that repeated or miscounted a run': checkReplays(history),

@@ -23,11 +23,13 @@ export interface Send extends Operation {
   eventIds?: string[];
 }
 
-/** One request that pauses or resumes a function, or starts a replay. */
+/** One request that pauses or resumes a function, starts a replay, or cancels a run. */
 export interface Control extends Operation {
   kind: 'control';
-  what: 'pause' | 'resume' | 'replay';
+  what: 'pause' | 'resume' | 'replay' | 'cancel';
   functionId: string;
+  /** That is cancelled. */
+  runId?: string;
 }
 
 /** An app starts or ends a step, or a call of a function without steps. */

@@ -20,13 +20,13 @@ export class Recorder {
   }
 
   /** @param work fails where it is not known whether the operation took effect */
-  async control(what: Control['what'], functionId: string, work: () => Promise<unknown>): Promise<Outcome> {
+  async control(of: Pick<Control, 'what' | 'functionId' | 'runId'>, work: () => Promise<unknown>): Promise<Outcome> {
     const invokedMs = this.nowMs;
     const result: Outcome = await work().then(
       () => 'ok',
       () => 'unknown',
     );
-    this.add({ kind: 'control', what, functionId, invokedMs, completedMs: this.nowMs, result });
+    this.add({ kind: 'control', ...of, invokedMs, completedMs: this.nowMs, result });
     return result;
   }
 

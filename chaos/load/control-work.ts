@@ -51,7 +51,7 @@ export class ControlWork {
 
   #control(what: 'pause' | 'resume', functionId: string, body: object): Promise<Outcome> {
     const path = `/v1/functions/${functionId}/${what}`;
-    return this.#recorder.control(what, functionId, () => this.#service.post(path, body, ANSWER_MS));
+    return this.#recorder.control({ what, functionId }, () => this.#service.post(path, body, ANSWER_MS));
   }
 
   /** Replays what is older than a moment, once for each time. */
@@ -62,7 +62,9 @@ export class ControlWork {
       received_after: new Date(Date.now() - 2 * REPLAY_EVERY_MS).toISOString(),
       received_before: new Date().toISOString(),
     };
-    const result = await this.#recorder.control('replay', functionId, () => this.#service.post('/v1/replays', body));
+    const result = await this.#recorder.control({ what: 'replay', functionId }, () =>
+      this.#service.post('/v1/replays', body),
+    );
     if (result === 'ok') this.replays++;
   }
 }

@@ -2,12 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { BEHAVIORS } from '../apps/hostile.ts';
-import { DEBOUNCED, LONG_WAIT, REPLAYED, WAITING } from '../apps/limits.ts';
+import { CANCELLED, DEBOUNCED, LONG_WAIT, REPLAYED, WAITING } from '../apps/limits.ts';
 import type { Outcome } from '../history/entry.ts';
 import type { Recorder } from '../history/recorder.ts';
 import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
 import { RERUN, SLEEPER } from './bulk-work.ts';
+import { cancelRunOf } from './cancel-run.ts';
 import type { Ledger } from './ledger.ts';
 import { FORGED, SIGNED, type SignedWebhook } from './signed-webhook.ts';
 
@@ -22,6 +23,8 @@ const AWAITED_SHARE = 0.8;
 const LOOK_MS = 700;
 /** Runs wait that long at most until faults are repaired. */
 const WAITS_WITHIN_MS = 60_000;
+/** When the first, the second or no step is left. */
+const CANCELLED_WITHIN_MS = 2_000;
 const BATCH = 5;
 const KEYS = ['a', 'b'];
 
@@ -127,6 +130,11 @@ export class Sender {
       const key = this.#newId();
       const then = ([id]: string[]) => this.#goWhenWaiting(id as string, key);
       return { ...this.#identified(LONG_WAIT, [{ key }]), then };
+    },
+    cancelled: () => {
+      const afterMs = this.#random.between(0, CANCELLED_WITHIN_MS);
+      const then = ([id = '']: string[]) => cancelRunOf(id, afterMs, this.#service, this.#recorder);
+      return { ...this.#identified(CANCELLED.name, [{}]), then };
     },
   };
 
@@ -254,6 +262,8 @@ interface Make {
   wait(): Request;
   /** Sends the awaited event once the run waits for it. */
   longWait(): Request;
+  /** Cancels the run soon after. */
+  cancelled(): Request;
 }
 
 const KINDS: { weight: number; make(make: Make): Request }[] = [
@@ -280,6 +290,7 @@ const KINDS: { weight: number; make(make: Make): Request }[] = [
   { weight: 2, make: (make) => make.keyed('chaos/batched') },
   { weight: 2, make: (make) => make.batch('chaos/held') },
   { weight: 2, make: (make) => make.event(REPLAYED.name) },
+  { weight: 2, make: (make) => make.cancelled() },
 ];
 
 function withSeed(seed: string): () => Record<string, string> {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Entry, Execution } from '../../chaos/history/entry.ts';
 import { History } from '../../chaos/history/history.ts';
 import { checkBatches } from '../../chaos/history/properties/batches.ts';
+import { checkCancellations } from '../../chaos/history/properties/cancellations.ts';
 import { checkConcurrency } from '../../chaos/history/properties/concurrency.ts';
 import { checkDebounce } from '../../chaos/history/properties/debounce.ts';
 import { checkPauses } from '../../chaos/history/properties/pauses.ts';
@@ -175,5 +176,16 @@ describe('The history of scripts/chaos', () => {
     expect(check(...paused, start('r1', 4_000), run('r1', '1', { startedMs: 1_990 }))).to.deep.equal([]);
     expect(check(...paused, start('r1', 4_000), run('r1', '1', { startedMs: 3_990 }))).to.have.length(1);
     expect(check(...paused, start('r1', 900), start('r1', 4_000, { step: 'b' }))).to.deep.equal([]);
+  });
+
+  it('proves runs that go on after their cancellation was answered', () => {
+    const check = (...entries: Entry[]) => checkCancellations(new History(entries));
+    const cancel = control('cancel', 1_000, { runId: 'r' });
+    const cancelled = run('r', '1', { status: 'Cancelled' });
+    expect(check(cancel, start('r', 900), start('r', 1_100), start('other', 5_000), cancelled)).to.deep.equal([]);
+    expect(check(cancel, start('r', 2_000), cancelled)).to.have.length(1);
+    expect(check(cancel, fault('stop-app', 500, 1_990, false), start('r', 2_000), cancelled)).to.deep.equal([]);
+    expect(check(cancel, run('r', '1'))).to.have.length(1);
+    expect(check({ ...cancel, result: 'unknown' }, run('r', '1'))).to.deep.equal([]);
   });
 });

@@ -10,7 +10,9 @@ const REACHES_APP_WITHIN_MS = 250;
 const ROUNDED_MS = 5;
 
 export function checkPauses(history: History, functionId: string): Violation[] {
-  const controls = history.controls.filter((control) => control.functionId === functionId && control.what !== 'replay');
+  const controls = history.controls.filter(
+    (control) => control.functionId === functionId && ['pause', 'resume'].includes(control.what),
+  );
   const startedMs = new Map(history.runs.map((run) => [run.runId, run.startedMs]));
   const starts = history.firstStarts(functionId);
   return controls.flatMap((pause, index) => {
