@@ -56,7 +56,7 @@ export const CATALOGUE = {
   seed_invalid: [400, 'The event-id-seed header is invalid'],
   sign_in_failed: [401, 'The email address or password is wrong'],
   signing_key_given: [409, 'A setting defines the signing key'],
-  too_many_connections: [429, 'The environment has too many connections'],
+  too_many_connections: [429, 'There are too many connections'],
   token_invalid: [401, 'The subscription token is invalid or has expired'],
   too_many_fields: [400, 'The request has too many fields'],
   too_many_attempts: [429, 'Too many attempts to sign in'],

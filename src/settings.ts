@@ -458,7 +458,9 @@ const realtime = {
   REALTIME_SUBSCRIBERS_MAX: positive
     .max(10_000)
     .default(1_000)
-    .describe('Maximum number of realtime connections of an environment per web process'),
+    .describe(
+      'Maximum number of realtime connections of an environment, or of all branches together, per web process. One token has a tenth',
+    ),
 };
 
 const shutdown = {

@@ -156,7 +156,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   }
   const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
   checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
-  endpointResponseRoutes(open, { runs: deps.history.runs, responseTokens });
+  endpointResponseRoutes(open, { runs: deps.history.runs, responseTokens, environments });
   endpointRunRoutes(open, {
     dev: config.dev,
     endpoints: deps.endpoints,

@@ -192,13 +192,26 @@ describe('Realtime, attacked', () => {
   });
 
   it('an environment has no more connections than it may have, and others have theirs', async () => {
-    const token = signed('other', soon());
-    await Promise.all(Array.from({ length: 20 }, () => follow(token)));
-    expect(await subscribe(service.url, token).catch((error: Error) => error.message)).to.equal('status 503');
+    await Promise.all(Array.from({ length: 20 }, () => follow(signed('other', soon()))));
+    const refused = (error: Error) => error.message;
+    expect(await subscribe(service.url, signed('other', soon())).catch(refused)).to.equal('status 503');
     await follow(signed('staging', soon()));
     await close(open.pop() as Subscriber);
     await close(open.pop() as Subscriber);
-    await until(() => follow(token), { describe: 'there is room again' });
+    await until(() => follow(signed('other', soon())), { describe: 'there is room again' });
+  });
+
+  it('a token has a tenth of the connections of its environment, however its signature is spelled; other tokens have theirs', async () => {
+    const token = signed('other', soon());
+    await Promise.all([follow(token), follow(token)]);
+    // 256 bits leave two of the last character unused.
+    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(token.at(-1) as string);
+    const other = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'[last ^ 1];
+    for (const spelled of [token, token.slice(0, -1) + other]) {
+      const { status, body } = await service.get(`/v1/realtime/sse?token=${spelled}`, {});
+      expect([status, body.code]).to.deep.equal([429, 'too_many_connections']);
+    }
+    await follow(signed('other', soon()));
   });
 
   it('a subscriber that does not read is dropped; others get every message', async () => {

@@ -182,6 +182,30 @@ describe('runs of endpoints', () => {
     expect([status, error.name, calls.length]).to.deep.equal(['Failed', 'EndpointRefused', 0]);
   });
 
+  it('let 20 clients wait for a response, with one token; the clients of other runs have theirs', async () => {
+    const [crowded, other] = [ulid(), ulid()];
+    const outputOf = async (runId: string) => {
+      const { token } = (await create(runId, [])).body.data;
+      return (headers: Record<string, string> = {}) =>
+        service.get(`/v1/http/runs/${runId}/output?token=${token}`, headers);
+    };
+    const [crowd, alone] = [await outputOf(crowded), await outputOf(other)];
+    const waiting = Array.from({ length: 20 }, () => crowd());
+    const refused = await until(
+      async () => {
+        const one = await Promise.race([crowd(), ...waiting]);
+        return one.status === 429 && one;
+      },
+      { describe: 'the next client is refused' },
+    );
+    expect(refused.body.code).to.equal('too_many_connections');
+    await store(other, [complete('done')]);
+    expect((await alone()).status).to.equal(200);
+    await store(crowded, [complete('done')]);
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).to.have.length.above(15);
+  });
+
   it('are refused with a hostile request', async () => {
     const codes: unknown[] = [];
     const codeOf = async (runId: string, more: object) => codes.push((await create(runId, [], more)).body.code);

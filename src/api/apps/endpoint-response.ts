@@ -3,9 +3,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
+import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
+import { BRANCHES, ownerOf } from '../../model/environment.ts';
 import { bodyOf } from '../../model/runs/endpoint-response.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import type { Context, Router } from '../http/router.ts';
 import { withProtection } from '../receive/custom-response.ts';
 import type { ResponseTokens } from './response-tokens.ts';
@@ -13,6 +16,7 @@ import type { ResponseTokens } from './response-tokens.ts';
 export interface EndpointResponseDeps {
   runs: History['runs'];
   responseTokens: ResponseTokens;
+  environments: Environments;
 }
 
 /** Then the client is sent here again: proxies end requests that are silent for longer (Heroku after 30 s). */
@@ -20,23 +24,43 @@ const WAIT_MS = 20_000;
 const POLL_MS = 100;
 const POLL_MAX_MS = 1_000;
 const CANCELLED = { name: 'RunCancelled', message: 'the run was cancelled' };
-/** Clients that wait in this process. */
-const WAITING_MAX = 1_000;
+/** Clients that wait in this process: of a run, which has one token, of an environment or of all branches together, and in all. */
+const OF_RUN_MAX = 20;
+const OF_OWNER_MAX = 500;
+const WAITING_MAX = 2_000;
 
-export function endpointResponseRoutes(router: Router, { runs, responseTokens }: EndpointResponseDeps): void {
-  let waiting = 0;
+export function endpointResponseRoutes(router: Router, deps: EndpointResponseDeps): void {
+  const { runs, responseTokens, environments } = deps;
+  const waiting = new ConcurrencyLimits();
+
+  /** @returns a function to call when the client no longer waits
+   *  @throws ServiceError overloaded, too_many_connections */
+  function begin(env: string, runId: string): () => void {
+    const environment = environments.find(env);
+    const owner = environment ? ownerOf(environment) : BRANCHES;
+    const counted = waiting.begin([
+      { name: `run ${env} ${runId}`, max: OF_RUN_MAX, of: 'of this run' },
+      { name: `owner ${owner}`, max: OF_OWNER_MAX, of: owner === BRANCHES ? 'of branches' : `of "${owner}"` },
+      { name: 'all', max: WAITING_MAX, of: 'in all' },
+    ]);
+    if ('end' in counted) return counted.end;
+    const { name, max, of } = counted.reached;
+    throw new ServiceError(name === 'all' ? 'overloaded' : 'too_many_connections', {
+      detail: `${max} clients ${of} wait for responses at this process`,
+      retryAfterSeconds: 1,
+    });
+  }
 
   const output = async (ctx: Context & { params: { run_id: string } }) => {
     const { run_id: runId } = ctx.params;
     const env = responseTokens.verify(ctx.query.token, runId, Date.now());
     // The token permits it, not the page.
     ctx.set('access-control-allow-origin', '*');
-    if (waiting >= WAITING_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
-    waiting++;
+    const end = begin(env, runId);
     try {
       respond(ctx, await endOf(ctx, env, runId));
     } finally {
-      waiting--;
+      end();
     }
   };
   router.get('/v1/http/runs/:run_id/output', output);

@@ -1,5 +1,6 @@
 /** How much each environment may publish at this process: messages a second, and streams at once. */
 import { ServiceError } from '../../errors.ts';
+import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { TokenBucket } from '../../model/capacity/token-bucket.ts';
 
 /** A message counts as one for each of these that it starts. */
@@ -11,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 export class PublishLimits {
   readonly #perSecond: number;
   readonly #buckets = new Map<string, TokenBucket>();
-  readonly #streams = new Map<string, number>();
+  readonly #streams = new ConcurrencyLimits();
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
@@ -36,19 +37,12 @@ export class PublishLimits {
   /** @returns a function to call when the stream has ended
    *  @throws ServiceError overloaded */
   openStream(env: string): () => void {
-    const count = this.#streams.get(env) ?? 0;
-    if (count >= STREAMS_MAX) {
-      throw new ServiceError('overloaded', {
-        detail: `the environment publishes ${STREAMS_MAX} streams at this process`,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    this.#streams.set(env, count + 1);
-    return () => {
-      const left = (this.#streams.get(env) ?? 1) - 1;
-      if (left > 0) this.#streams.set(env, left);
-      else this.#streams.delete(env);
-    };
+    const counted = this.#streams.begin([{ name: env, max: STREAMS_MAX }]);
+    if ('end' in counted) return counted.end;
+    throw new ServiceError('overloaded', {
+      detail: `the environment publishes ${STREAMS_MAX} streams at this process`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 
   #take(env: string, bytes: number, messages: number): number {

@@ -1,7 +1,7 @@
 /** `POST /v1/realtime/token`: what a browser may subscribe to, for an app to pass on. `GET /v1/realtime/connect` and `…/sse`: subscribe with it,
  *  by WebSocket or as server-sent events. */
 import { ServiceError } from '../../errors.ts';
-import type { Subscription, SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
+import type { SubscriptionTokens, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
 import { tokenRequestSchema } from '../../model/realtime/topics.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
 import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
@@ -69,7 +69,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
 }
 
 /** @throws ServiceError token_invalid */
-function subscriptionOf(ctx: Context, tokens: SubscriptionTokens): Subscription {
+function subscriptionOf(ctx: Context, tokens: SubscriptionTokens): VerifiedSubscription {
   const inQuery = ctx.query.token;
   const token = typeof inQuery === 'string' ? inQuery : bearerOf(ctx);
   const subscription = token === undefined ? undefined : tokens.verify(token, Date.now());

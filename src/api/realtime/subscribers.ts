@@ -1,7 +1,9 @@
 /** The connections that receive realtime messages in this process, by WebSocket or as server-sent events. A connection that reads too slowly is
  *  closed; one environment's connections take nothing from another's. */
 import { ServiceError } from '../../errors.ts';
-import type { Subscription } from '../../model/realtime/subscription-token.ts';
+import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
+import { type Environment, ownerOf } from '../../model/environment.ts';
+import type { Subscription, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
 import { unavailable } from '../../store/redis/connection.ts';
@@ -11,6 +13,8 @@ const RECHECK_MS = 5_000;
 /** How long Redis has to confirm a subscription. */
 const SUBSCRIBE_MS = 2_000;
 const RETRY_AFTER_SECONDS = 5;
+/** Of the connections of an environment, one token gets a tenth. */
+const TOKENS_MIN = 10;
 
 /** The other end of a connection. */
 export interface Receiver {
@@ -29,13 +33,14 @@ export interface SubscriberDeps {
   feed: RealtimeFeed;
   environments: Environments;
   announcements: Announcements;
-  /** Connections of an environment. */
+  /** Connections of an environment, or of all branches together. */
   max: number;
 }
 
 export class RealtimeSubscribers {
   readonly #deps: SubscriberDeps;
   readonly #byEnvironment = new Map<string, Set<Receiver>>();
+  readonly #limits = new ConcurrencyLimits();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -45,26 +50,26 @@ export class RealtimeSubscribers {
 
   /** Resolves when no later message is missed.
    *  @returns a function that ends the subscription; to be called once the connection is closed
-   *  @throws ServiceError overloaded, unavailable, environment_unknown */
-  async join(subscription: Subscription, receiver: Receiver): Promise<() => void> {
-    const { feed, environments, announcements, max } = this.#deps;
+   *  @throws ServiceError overloaded, too_many_connections, unavailable, environment_unknown */
+  async join(subscription: VerifiedSubscription, receiver: Receiver): Promise<() => void> {
+    const { feed, environments, announcements } = this.#deps;
     const { env, topics } = subscription;
-    if (!isThere(env, environments)) throw new ServiceError('environment_unknown', { detail: 'it was deleted' });
-    const receivers = this.#byEnvironment.get(env) ?? new Set();
-    if (this.#closed || receivers.size >= max) {
+    const environment = presentOf(env, environments);
+    if (!environment) throw new ServiceError('environment_unknown', { detail: 'it was deleted' });
+    if (this.#closed) {
       throw new ServiceError('overloaded', {
-        detail: this.#closed
-          ? 'the process shuts down'
-          : `the environment has ${max} realtime connections at this process (REALTIME_SUBSCRIBERS_MAX)`,
+        detail: 'the process shuts down',
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
+    const endCount = this.#count(environment, subscription.tokenId);
+    const receivers = this.#byEnvironment.get(env) ?? new Set();
     this.#byEnvironment.set(env, receivers.add(receiver));
     this.#timer ??= setInterval(() => this.#recheck(), RECHECK_MS).unref();
     const ends: (() => void)[] = [];
     const leave = () => {
       for (const end of ends.splice(0)) end();
-      receivers.delete(receiver);
+      if (receivers.delete(receiver)) endCount();
       if (receivers.size === 0 && this.#byEnvironment.get(env) === receivers) this.#byEnvironment.delete(env);
     };
     const subscribing = [...topics].map(async ([channel, names]) => {
@@ -92,17 +97,35 @@ export class RealtimeSubscribers {
     for (const receivers of this.#byEnvironment.values()) for (const receiver of receivers) receiver.end();
   }
 
+  /** @returns a function that ends it
+   *  @throws ServiceError overloaded, too_many_connections */
+  #count(environment: Environment, tokenId: string): () => void {
+    const { max } = this.#deps;
+    const ofTokenMax = Math.ceil(max / TOKENS_MIN);
+    const ofToken = { name: `token ${tokenId}`, max: ofTokenMax, code: 'too_many_connections' } as const;
+    const ofOwner = { name: `owner ${ownerOf(environment)}`, max, code: 'overloaded' } as const;
+    const counted = this.#limits.begin([ofToken, ofOwner]);
+    if ('end' in counted) return counted.end;
+    throw new ServiceError(counted.reached.code, {
+      detail:
+        counted.reached === ofToken
+          ? `the token has ${ofTokenMax} realtime connections at this process; request a token for each client`
+          : `the environment has ${max} realtime connections at this process, or all branches have (REALTIME_SUBSCRIBERS_MAX)`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+
   #recheck(): void {
     for (const [env, receivers] of this.#byEnvironment) {
-      if (isThere(env, this.#deps.environments)) continue;
+      if (presentOf(env, this.#deps.environments)) continue;
       for (const receiver of receivers) receiver.end();
     }
   }
 }
 
-function isThere(env: string, environments: Environments): boolean {
+function presentOf(env: string, environments: Environments): Environment | undefined {
   const environment = environments.find(env);
-  return environment !== undefined && environment.deletingAt === undefined;
+  return environment?.deletingAt === undefined ? environment : undefined;
 }
 
 /** @throws ServiceError unavailable */

@@ -1,12 +1,15 @@
 /** Subscription tokens: what a browser may subscribe to, signed by the service. A JSON Web Token (RFC 7519) with HMAC-SHA256, under a key
  *  derived from the setting SECRET_KEY. Nothing is stored. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { digestOf } from '../auth/secret.ts';
 import type { Topics } from './topics.ts';
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
 /** Longer than any token with the largest permitted request. */
 const MAX_LENGTH = 16_384;
+
+const TOKEN_ID_BYTES = 9;
 
 const claimsSchema = z.object({
   env: z.string(),
@@ -20,6 +23,11 @@ export interface Subscription {
   topics: Topics;
 }
 
+export interface VerifiedSubscription extends Subscription {
+  /** Of the token: what is signed, because a signature has several spellings. */
+  tokenId: string;
+}
+
 export class SubscriptionTokens {
   readonly #current: Buffer;
   readonly #all: readonly Buffer[];
@@ -31,7 +39,9 @@ export class SubscriptionTokens {
   }
 
   sign({ env, topics }: Subscription, expiresAtMs: number): string {
-    const claims: z.input<typeof claimsSchema> = {
+    const claims: z.input<typeof claimsSchema> & { jti: string } = {
+      // Tokens for the same topics of the same second are counted apart.
+      jti: randomBytes(TOKEN_ID_BYTES).toString('base64url'),
       env,
       exp: Math.ceil(expiresAtMs / 1_000),
       topics: Object.fromEntries([...topics].map(([channel, names]) => [channel, [...names]])),
@@ -41,7 +51,7 @@ export class SubscriptionTokens {
   }
 
   /** undefined: forged, expired, or no token at all. */
-  verify(token: string, nowMs: number): Subscription | undefined {
+  verify(token: string, nowMs: number): VerifiedSubscription | undefined {
     if (token.length > MAX_LENGTH) return undefined;
     const [header, body, mac, ...rest] = token.split('.');
     // Other algorithms, "none" among them, have another header.
@@ -51,7 +61,8 @@ export class SubscriptionTokens {
     const claims = claimsSchema.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
     if (!claims.success || claims.data.exp * 1_000 <= nowMs) return undefined;
     const { env, topics } = claims.data;
-    return { env, topics: new Map(Object.entries(topics).map(([channel, names]) => [channel, new Set(names)])) };
+    const byChannel = Object.entries(topics).map(([channel, names]) => [channel, new Set(names)] as const);
+    return { env, topics: new Map(byChannel), tokenId: digestOf(`${header}.${body}`) };
   }
 }
 
