@@ -4,6 +4,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
+import { bucketKey, storedText } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
 import { step } from './responses/cases/entry.ts';
 
@@ -50,6 +51,33 @@ describe('end of every run', () => {
     await until(() => service.redis.exists(keyOf(runId, ':pending')), { describe: 'a step has begun' });
     await inQueue(runId, `${runId}-${step('s')}-wake`);
   }
+
+  it('a run whose event is missing at first is called once the event is there', async () => {
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'job/late-event' }] }], { appName: 'late-event' });
+    const { body } = await service.post('/e/key', {
+      name: 'job/late-event',
+      data: { n: 1 },
+      ts: Date.now() + 3_600_000,
+    });
+    const [eventId] = body.ids as [string];
+    const [{ run_id: runId }] = (
+      await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1)
+    ).body.data;
+    await inQueue(runId, runId);
+    const text = await storedText(service, eventId);
+    await service.redis.hdel(bucketKey(service, eventId), eventId.slice(8));
+    // Due now.
+    await service.redis.zadd(queueKey(runId, 'delayed'), 'XX', 0, runId);
+    await service.redis.zadd(queueKey(runId, 'marker'), 0, '0');
+    await until(async () => Number(await service.redis.hget(queueKey(runId, runId), 'ats')) > 0, {
+      describe: 'the call was tried',
+    });
+    await inQueue(runId, runId);
+    expect(host.calls('f')).to.deep.equal([]);
+    await service.redis.hset(bucketKey(service, eventId), eventId.slice(8), text as string);
+    const { status, error } = await ended(runId);
+    expect([status, error, host.calls('f').length]).to.deep.equal(['Completed', null, 1]);
+  });
 
   describe('reconciliation', () => {
     for (const [state, change] of [

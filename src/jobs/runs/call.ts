@@ -17,6 +17,7 @@ import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
 import { callJobId } from './call-ref.ts';
 import { countedCall } from './counted-call.ts';
 import { attemptsAt, type FailedCallDeps, firstAttempt, retryFromCheckpoint, settle } from './failed-call.ts';
+import { mayCome, missingEvent } from './missing-event.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory, type CallAttempt, needsNoHistory } from './run-history.ts';
 import { AttemptFailed, isJobOutcome, RunHeld, retryStoreWrites, withServiceErrors } from './service-errors.ts';
@@ -154,7 +155,9 @@ async function callFunction(
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
   const event = events ? events[0] : loaded.event;
-  if (!event) return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);
+  if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
+    return missingEvent(run, startedAt);
+  }
   // Only the official SDKs defer functions; they defer again what they are not told of.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
