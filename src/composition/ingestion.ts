@@ -7,6 +7,7 @@ import { ClaimedJobs } from '../jobs/queues/claimed-jobs.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
+import type { Redis } from '../store/redis/connection.ts';
 import { durabilityOf } from '../store/redis/durability.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
 import type { Store } from '../store/store.ts';
@@ -40,7 +41,7 @@ export async function createIngestion(
     }
     return set;
   });
-  const durability = await durabilityOf(config, store, log);
+  const durability = await durabilityOf(config, { ...store, queueRedis: queueOptions.connection as Redis }, log);
   const acceptorDeps = {
     partitions: store.partitions,
     deduplication: store.deduplication,

@@ -142,7 +142,15 @@ export function createRunServices(
     telemetry,
   });
   const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
-  const waitMatcher = new WaitMatcher({ events, pastEvents: history.pastEvents, waits, transitions, evaluator });
+  const afterwards = acceptor.afterwards.bind(acceptor);
+  const waitMatcher = new WaitMatcher({
+    events,
+    pastEvents: history.pastEvents,
+    waits,
+    transitions,
+    afterwards,
+    evaluator,
+  });
   const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
   const singletons = new Singletons({
     holders: singletonHolders,
@@ -186,7 +194,11 @@ export function createRunServices(
     listeners,
     transitions,
     telemetry,
-    deduplication,
+    deduplication: {
+      // A run whose claim is lost would be started again.
+      claim: (claims) => acceptor.writeReplicated(() => deduplication.claim(claims)),
+      confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
+    },
   });
   const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
   const operations = {
@@ -220,7 +232,7 @@ export function createRunServices(
       telemetry,
       reconcileAfterMs,
     }),
-    signalSender: new SignalSender({ signals, transitions }),
+    signalSender: new SignalSender({ signals, transitions, afterwards }),
     flowControl,
     looks,
     decisions,

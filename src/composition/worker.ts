@@ -83,7 +83,7 @@ export async function createWorker(
   const archive = createArchive(config, retentionsOf(config, store), log);
   const history = createHistory(store, archive);
   const ingestion = await createIngestion(core, store, queueOptions);
-  const { queues, functions, evaluator, telemetry, acceptor } = ingestion;
+  const { queues, functions, evaluator, telemetry, durability, acceptor } = ingestion;
   const {
     scheduler,
     transitions,
@@ -139,6 +139,7 @@ export async function createWorker(
     queueOptions,
     queues,
     isCluster: queueRedis.isCluster,
+    durability,
     handlers: {
       ingest: {
         environments,

@@ -1,9 +1,10 @@
-/** What wraps the handler of every job: metrics, locks, outages of Redis, and release at shutdown. */
-import { DelayedError, type Job, WaitingError } from 'bullmq';
+/** What wraps the handler of every job: metrics, locks, replicas, outages of Redis, and release at shutdown. */
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { isJobOutcome } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { isStoreFailure } from '../store/redis/connection.ts';
+import type { Durability } from '../store/redis/durable-write.ts';
 import type { TakeOver } from './take-over.ts';
 
 const OUTAGE_DELAY_MIN_MS = 500;
@@ -27,6 +28,24 @@ export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorde
     } finally {
       recorder.jobFinished(queue, outcome, performance.now() - startedAt);
     }
+  };
+}
+
+/** Where a replica may take over, a job ends only when all that it has done is on one: otherwise what it did may vanish, and the job with it. What it did is
+ *  idempotent, so it is repeated. A failed attempt is no end: another follows in any case. */
+export function withReplication<Data>(handler: Handler<Data>, durability: Durability | undefined): Handler<Data> {
+  if (!durability?.isReplicated) return handler;
+  return async (job) => {
+    const failed = await durability.during(async () => {
+      try {
+        await handler(job);
+        return undefined;
+      } catch (error) {
+        if (error instanceof UnrecoverableError) return error;
+        throw error;
+      }
+    }, 'partitions');
+    if (failed) throw failed;
   };
 }
 

@@ -7,7 +7,8 @@ import { JOB_RETENTION, TIMERS, type TimerJob } from '../jobs/queues/queues.ts';
 import { handleTimer, type TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
-import { withMetrics, withOutageDelay } from './job-middleware.ts';
+import type { Durability } from '../store/redis/durable-write.ts';
+import { withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
@@ -19,16 +20,18 @@ export interface TimerWorkerDeps {
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
   handlers: TimerHandlers;
+  durability: Durability | undefined;
   log: Logger;
   recorder: MetricsRecorder;
 }
 
 export function createTimerWorker(
   partition: number,
-  { config, queueOptions, queues, handlers, log, recorder }: TimerWorkerDeps,
+  { config, queueOptions, queues, handlers, durability, log, recorder }: TimerWorkerDeps,
 ): WatchedWorker<TimerJob> {
   const handler = (job: Job<TimerJob>) => handleTimer(job.data, dueAtOf(job), job.attemptsStarted, handlers);
-  const worker = new WatchedWorker<TimerJob>(TIMERS, withOutageDelay(withMetrics(TIMERS, handler, recorder), log), {
+  const replicated = withReplication(withMetrics(TIMERS, handler, recorder), durability);
+  const worker = new WatchedWorker<TimerJob>(TIMERS, withOutageDelay(replicated, log), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[TIMERS],
     concurrency: CONCURRENCY,

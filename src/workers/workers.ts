@@ -15,11 +15,13 @@ import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
+import type { Envelope } from '../model/events/event.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
+import type { Durability } from '../store/redis/durable-write.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
-import { JobRelease, withLockExtension, withMetrics, withOutageDelay } from './job-middleware.ts';
+import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { takeOverOf } from './take-over.ts';
@@ -55,6 +57,7 @@ export interface WorkersDeps {
   admittedCalls: AdmittedCalls;
   callOwner: OwnerDeps;
   connector: Connector;
+  durability: Durability | undefined;
   log: Logger;
   recorder: MetricsRecorder;
   tracing: Tracing | undefined;
@@ -142,18 +145,21 @@ function shareOf(concurrency: number, partitions: number): number {
 
 function createIngestWorker(
   partition: number,
-  { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
+  { config, queueOptions, queues, handlers, durability, log, recorder, tracing }: WorkersDeps,
 ): WatchedWorker<IngestJob> {
   const deps = handlers.ingest;
-  const joint = new JointIngestion(
-    (events) => ingest(events, deps),
-    () => worker.concurrency,
-  );
-  const ingestJob = (job: Job<IngestJob>) => {
-    if (tracing) return traceIngest(job, deps, tracing);
-    return isSuspect(job) ? ingest(job.data.events, deps) : joint.run(job.data.events);
+  // As a job of runs ends (withReplication), but once for all jobs that are ingested together.
+  const replicated = <T>(work: () => Promise<T>) => {
+    return durability?.isReplicated ? durability.during(work, 'partitions') : work();
   };
-  const poisonJobs = new PoisonJobs(queues.partition(partition).ingest, log, recorder);
+  const ingestEvents = (events: readonly Envelope[]) => replicated(() => ingest(events, deps));
+  const joint = new JointIngestion(ingestEvents, () => worker.concurrency);
+  const ingestJob = (job: Job<IngestJob>) => {
+    if (tracing) return replicated(() => traceIngest(job, deps, tracing));
+    return isSuspect(job) ? ingestEvents(job.data.events) : joint.run(job.data.events);
+  };
+  const { ingest: queue } = queues.partition(partition);
+  const poisonJobs = new PoisonJobs({ addBulk: (jobs) => replicated(() => queue.addBulk(jobs)) }, log, recorder);
   const handler = (job: Job<IngestJob>) => {
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);
@@ -190,6 +196,7 @@ function createRunWorker(
     admittedCalls,
     callOwner,
     connector,
+    durability,
     log,
     recorder,
     tracing,
@@ -206,7 +213,8 @@ function createRunWorker(
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const placed = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, placed);
-  const locked = withLockExtension(withOutageDelay(limited, log), takeOverOf(config.stalledAfterMs));
+  const replicated = withReplication(limited, durability);
+  const locked = withLockExtension(withOutageDelay(replicated, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
     ...JOB_RETENTION[RUNS],

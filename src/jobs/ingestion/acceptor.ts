@@ -76,10 +76,21 @@ export class Acceptor {
    *  are.
    *  @throws ServiceError unavailable when it is not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {
-    const onDisk = await this.#deps.durability?.begin();
-    const written = await write();
-    if (onDisk) await onDisk();
-    return written;
+    const { durability } = this.#deps;
+    return durability ? durability.during(write, 'all') : write();
+  }
+
+  /** Resolves once what `write` wrote is where a replica that takes over has it: what follows may be in another partition.
+   *  @throws ServiceError unavailable when it is not */
+  async writeReplicated<T>(write: () => Promise<T>): Promise<T> {
+    const { durability } = this.#deps;
+    return durability?.isReplicated ? durability.during(write, 'partitions') : write();
+  }
+
+  /** Does `work` once what it belongs to is durable (Durability). */
+  async afterwards(work: () => Promise<unknown>): Promise<void> {
+    const { durability } = this.#deps;
+    await (durability ? durability.afterwards(work) : work());
   }
 
   async #commit(drafts: Draft[], layout: PartitionLayout): Promise<string[]> {
@@ -126,7 +137,8 @@ export class Acceptor {
         return partition === undefined || isCommitted ? [] : [{ draft, claim: { ...claimOf(draft), partition } }];
       });
       if (apart.length === 0) continue;
-      const claimed = await this.#deps.deduplication.claimIn(apart.map(({ claim }) => claim));
+      const claims = apart.map(({ claim }) => claim);
+      const claimed = await this.writeReplicated(() => this.#deps.deduplication.claimIn(claims));
       for (const [i, { draft }] of apart.entries()) draft.internalId = claimed[i] as string;
     }
   }

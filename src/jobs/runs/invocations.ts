@@ -28,7 +28,7 @@ export interface InvocationsDeps {
   listeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
-  deduplication: Deduplication;
+  deduplication: Pick<Deduplication, 'claim' | 'confirm'>;
 }
 
 export interface ApiInvocation {

@@ -1,10 +1,12 @@
 /** Sends signals: each ends the one step that waits for it (`WaitForSignal`, docs/protocol.md#waitforsignal). */
 import type { Signals } from '../../store/runs/signals.ts';
+import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface SignalSenderDeps {
   signals: Signals;
   transitions: RunTransitions;
+  afterwards: Acceptor['afterwards'];
 }
 
 export class SignalSender {
@@ -16,13 +18,13 @@ export class SignalSender {
 
   /** @returns the ID of the run that goes on; undefined when no step waits for the signal */
   async send(env: string, signal: string, data: unknown): Promise<string | undefined> {
-    const { signals, transitions } = this.#deps;
+    const { signals, transitions, afterwards } = this.#deps;
     const step = await signals.waiting(env, signal);
     if (!step) return undefined;
     const { runId, stepId } = step;
     const isFirst = await transitions.finishStep(env, runId, stepId, { data: { signal, data: data ?? null } });
-    // Last: if this process dies before it, the sender tries again, and the first memo wins.
-    await signals.remove(env, signal, step);
+    // Last: if this process dies before it, or a failover loses the memo, the sender tries again, and the first memo wins.
+    await afterwards(() => signals.remove(env, signal, step));
     return isFirst ? runId : undefined;
   }
 }

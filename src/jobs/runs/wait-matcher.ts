@@ -7,6 +7,7 @@ import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
+import type { Acceptor } from '../ingestion/acceptor.ts';
 import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
@@ -39,6 +40,7 @@ export interface WaitMatcherDeps {
   pastEvents: Pick<Events, 'since'>;
   waits: Waits;
   transitions: RunTransitions;
+  afterwards: Acceptor['afterwards'];
   evaluator: ExpressionEvaluator;
 }
 
@@ -129,11 +131,11 @@ export class WaitMatcher {
   }
 
   async #apply(env: string, { wait: { key, storedIn, wait }, event }: Match): Promise<void> {
-    const { transitions, waits } = this.#deps;
+    const { transitions, waits, afterwards } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
-    // Last: if this process dies before it, the event matches again, and the first memo wins.
-    await waits.remove(env, key, storedIn);
+    // Last: if this process dies before it, or a failover loses the memo, the event matches again, and the first memo wins.
+    await afterwards(() => waits.remove(env, key, storedIn));
   }
 }
 

@@ -1,14 +1,17 @@
 /** What the nodes of a cluster promise, each for the partitions that are on it. Each primary is checked on its own, and has a connection of its own for
  *  that and for its barrier. A node that is away, or promises too little, holds up nothing that is on others.
  *
- *  A failover, or a move of a hash slot, between a write and its barrier ends in "unavailable": the marker goes to the node that had the hash slot
- *  before the write, which refuses it when it has that hash slot no longer; and its identity tells whether it has had it all the time. */
+ *  A failover, or a move of a hash slot, between a write and its barrier ends in "unavailable": one node must have answered all (answering-nodes.ts); the
+ *  marker goes to that node, which refuses it when it has the hash slot no longer; and its identity tells whether it has had it all the time. A
+ *  primary that was replaced and does not know it yet has no replica any more that would confirm. */
+import hashSlotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
+import type { AnsweringNodes } from './answering-nodes.ts';
 import { connectNode, type Redis, unavailable } from './connection.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { replicatedServer } from './durable-server.ts';
-import { type Durability, NOTHING, type OnDisk } from './durable-write.ts';
+import { Afterwards, type Durability, NOTHING, type OnDisk } from './durable-write.ts';
 import type { Keyspace } from './keyspace.ts';
 import { ServerDurability } from './server-durability.ts';
 import { addressOf, primaryOf } from './servers.ts';
@@ -16,11 +19,14 @@ import { addressOf, primaryOf } from './servers.ts';
 interface ClusterDurabilityOptions {
   cluster: Cluster;
   keys: Keyspace;
+  answering: AnsweringNodes;
   /** That have a write before it is acknowledged. */
   replicas: number;
   log: Logger;
   required: boolean;
 }
+
+const REPLACED = 'a primary of the cluster was replaced meanwhile';
 
 interface Node {
   redis: Redis;
@@ -31,6 +37,9 @@ export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   /** By address. */
   readonly #nodes = new Map<string, Node>();
+  /** Of partitions, by hash slot. */
+  readonly #markers = new Map<number, string>();
+  readonly #afterwards = new Afterwards();
   #isClosed = false;
 
   constructor(options: ClusterDurabilityOptions) {
@@ -42,18 +51,65 @@ export class ClusterDurability implements Durability {
     follow();
   }
 
-  async begin(partition?: number): Promise<OnDisk> {
+  get isReplicated(): boolean {
+    return this.#options.replicas > 0;
+  }
+
+  async begin(partition: number): Promise<OnDisk> {
+    const { cluster, keys, answering } = this.#options;
+    const { diskBarrier: marker } = keys.partition(partition);
     try {
-      const byNode = Map.groupBy(this.#markers(partition), (marker) => primaryOf(this.#options.cluster, marker));
-      const begun = await Promise.all([...byNode].map(([address, markers]) => this.#beginOn(address, markers)));
-      const waiting = begun.filter((onDisk) => onDisk !== NOTHING);
-      if (waiting.length === 0) return NOTHING;
+      const address = primaryOf(cluster, marker);
+      const node = address === undefined ? undefined : (this.#nodes.get(address) ?? this.#add(address));
+      if (!node) throw unavailable('no node of the cluster has this data');
+      await node.durability.attempted();
+      const { changes } = answering;
+      const onDisk = await node.durability.begin([marker]);
+      if (onDisk === NOTHING) return NOTHING;
       return async () => {
-        await Promise.all(waiting.map((onDisk) => onDisk())).catch((error: unknown) => this.#fail(error));
+        const answered = answering.sameSince(hashSlotOf(marker), changes);
+        if (answered !== address) this.#fail(unavailable(REPLACED));
+        await onDisk().catch((error: unknown) => this.#fail(error));
       };
     } catch (error) {
       return this.#fail(error);
     }
+  }
+
+  during<T>(work: () => Promise<T>, scope: 'partitions' | 'all'): Promise<T> {
+    return this.#afterwards.around(() => this.#during(work, scope));
+  }
+
+  afterwards(work: () => Promise<unknown>): Promise<void> {
+    return this.#afterwards.leave(work);
+  }
+
+  async #during<T>(work: () => Promise<T>, scope: 'partitions' | 'all'): Promise<T> {
+    const { answering, keys } = this.#options;
+    await Promise.all([...this.#nodes.values()].map(({ durability }) => durability.attempted()));
+    const promises = new Map([...this.#nodes].map(([address, { durability }]) => [address, durability.now()]));
+    const { changes } = answering;
+    const hashSlots = new Set<number>();
+    const done = await answering.watch(hashSlots, work);
+    const ofInstallation = hashSlotOf(keys.diskBarrier);
+    const markers = [...hashSlots].flatMap((hashSlot) => {
+      if (hashSlot === ofInstallation) return scope === 'all' ? [keys.diskBarrier] : [];
+      return this.#markerOf(hashSlot) ?? [];
+    });
+    const byNode = Map.groupBy(markers, (marker) => answering.sameSince(hashSlotOf(marker), changes));
+    try {
+      await Promise.all(
+        [...byNode].map(async ([address, some]) => {
+          const promise = address === undefined ? undefined : promises.get(address);
+          if (!promise) throw unavailable(REPLACED);
+          const onDisk = await promise(some);
+          await onDisk();
+        }),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
+    return done;
   }
 
   close(): void {
@@ -61,18 +117,13 @@ export class ClusterDurability implements Durability {
     for (const address of this.#nodes.keys()) this.#remove(address);
   }
 
-  /** A key in each hash slot that may be written to. */
-  #markers(partition: number | undefined): string[] {
-    const { keys } = this.#options;
-    if (partition !== undefined) return [keys.partition(partition).diskBarrier];
-    return [keys.diskBarrier, ...keys.all().map(({ diskBarrier }) => diskBarrier)];
-  }
-
-  async #beginOn(address: string | undefined, markers: readonly string[]): Promise<OnDisk> {
-    const node = address === undefined ? undefined : (this.#nodes.get(address) ?? this.#add(address));
-    if (!node) throw unavailable('no node of the cluster has this data');
-    await node.durability.attempted();
-    return node.durability.begin(markers);
+  /** A key in the hash slot of a partition; undefined: it is of none. */
+  #markerOf(hashSlot: number): string | undefined {
+    const all = this.#options.keys.all();
+    if (this.#markers.size < all.length) {
+      for (const { diskBarrier } of all) this.#markers.set(hashSlotOf(diskBarrier), diskBarrier);
+    }
+    return this.#markers.get(hashSlot);
   }
 
   /** The node may have no more say: then others are asked next time. */

@@ -2,11 +2,12 @@
  *  Redis has it; auto as fsync does where the server syncs every write, but without waiting for replicas, elsewhere as redis does. */
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
+import { AnsweringNodes } from './answering-nodes.ts';
 import { ClusterDurability } from './cluster-durability.ts';
 import { connect, type Redis } from './connection.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { durableServer, replicatedServer } from './durable-server.ts';
-import type { Durability } from './durable-write.ts';
+import { Afterwards, type Durability } from './durable-write.ts';
 import type { Keyspace } from './keyspace.ts';
 import { IN_REDIS, ServerDurability } from './server-durability.ts';
 import { addressOf, clusterOf, primariesOf } from './servers.ts';
@@ -16,10 +17,11 @@ const REPLICAS = 1;
 
 /** @returns undefined: Redis's reply is enough (INGEST_DURABILITY=redis).
  *  @param redis the connection that events are written on
+ *  @param queueRedis the connection that jobs are added on
  *  @throws ConfigError when Redis is connected and not configured for the promise */
 export async function durabilityOf(
   config: Config,
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  { redis, keys, queueRedis }: { redis: Redis; keys: Keyspace; queueRedis: Redis },
   log: Logger,
 ): Promise<Durability | undefined> {
   if (config.ingestDurability === 'redis') {
@@ -29,7 +31,11 @@ export async function durabilityOf(
   if (redis.status === 'ready') await checkDurability(config, redis);
   const required = config.ingestDurability === 'fsync';
   const cluster = clusterOf(redis);
-  if (cluster) return new ClusterDurability({ cluster, keys, replicas: required ? REPLICAS : 0, log, required });
+  if (cluster) {
+    const answering = new AnsweringNodes();
+    for (const connection of new Set([redis, queueRedis])) answering.follow(connection);
+    return new ClusterDurability({ cluster, keys, answering, replicas: required ? REPLICAS : 0, log, required });
+  }
   // Sentinels replace a master that has failed by a replica, and what is only on its disk is gone.
   const replicated = required && config.redis.sentinels ? { replicas: REPLICAS, isCluster: false } : undefined;
   const server = new ServerDurability({
@@ -40,7 +46,21 @@ export async function durabilityOf(
     log,
     required,
   });
-  return { begin: () => server.begin([keys.diskBarrier]), close: () => server.close() };
+  const afterwards = new Afterwards();
+  const begin = () => server.begin([keys.diskBarrier]);
+  return {
+    isReplicated: replicated !== undefined,
+    begin,
+    during: (work) =>
+      afterwards.around(async () => {
+        const onDisk = await begin();
+        const done = await work();
+        await onDisk();
+        return done;
+      }),
+    afterwards: (work) => afterwards.leave(work),
+    close: () => server.close(),
+  };
 }
 
 /** @returns a warning when less is promised than could be

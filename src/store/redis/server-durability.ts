@@ -74,11 +74,21 @@ export class ServerDurability {
    *  @param markers a key in each hash slot that is written to
    *  @throws ServiceError unavailable when nothing can be promised */
   async begin(markers: readonly string[]): Promise<OnDisk> {
+    const promise = this.now();
+    if (!promise) throw unavailable('Redis is not connected');
+    return promise(markers);
+  }
+
+  /** @returns begins with the server that is connected now; undefined: none is */
+  now(): ((markers: readonly string[]) => Promise<OnDisk>) | undefined {
     // Only after the check. Without a connection the write itself fails or waits.
-    if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return NOTHING;
+    if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return async () => NOTHING;
     const connection = this.#connection;
     const checked = this.#server;
-    if (!checked) throw unavailable('Redis is not connected');
+    return checked && ((markers) => this.#begin(checked, connection, markers));
+  }
+
+  async #begin(checked: Promise<DurableServer>, connection: number, markers: readonly string[]): Promise<OnDisk> {
     const server = await checked.catch((error: unknown) => {
       if (!(error instanceof ConfigError)) throw error;
       if (this.#required) throw unavailable('Redis is not set to keep what it is given', error);
