@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AuditReport, problemsIn } from '../../scripts/lib/audit.ts';
+import { type AuditReport, askRegistry, problemsIn } from '../../scripts/lib/audit.ts';
 
 const advisory = (id: string, severity: string) => ({
   name: 'left-pad',
@@ -16,6 +19,23 @@ const REPORT: AuditReport = {
 };
 
 describe('The audit of dependencies', () => {
+  it('says that it did not run, and why, when the registry serves no advisories', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tidegate-audit-'));
+    const npm = join(folder, 'npm');
+    const answering = (json: string) => {
+      writeFileSync(npm, `#!/bin/sh\necho '${json}'\nexit 1\n`, { mode: 0o755 });
+      return askRegistry(npm);
+    };
+    try {
+      expect(answering('{"message":"405 Method Not Allowed"}')).to.match(/^NOT CHECKED: .+\(405 Method Not Allowed\)/);
+      expect(answering('')).to.match(/^NOT CHECKED: .+\(no response\)/);
+      expect(answering(JSON.stringify(REPORT))).to.deep.equal(REPORT);
+      expect(askRegistry(join(folder, 'missing'))).to.match(/^NOT CHECKED: .+ENOENT/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('fails on a serious advisory, by its name, and on no other', () => {
     const problems = problemsIn(REPORT, [], '2026-11-22');
     expect(problems).to.have.lengthOf(1);
