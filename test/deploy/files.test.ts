@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const config = readConfig({ SECRET_KEY: SECRETS.SECRET_KEY });
 
 /** Of compose.yaml itself. */
-const OF_COMPOSE = ['POSTGRES_DB', 'POSTGRES_PASSWORD', 'POSTGRES_USER', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
+const OF_COMPOSE = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
 const OF_COMPOSE_ENV = ['POSTGRES_PASSWORD', 'REDIS_MEMORY', 'REDIS_PASSWORD', 'WEB_ADDRESS'];
 /** Of Node. */
 const OF_NODE = ['NODE_COMPILE_CACHE', 'NODE_ENV'];
@@ -41,6 +41,20 @@ describe('The files in deploy/', () => {
       );
       expect(anchors, file).to.include(anchor);
     }
+  });
+
+  it('the workflows name every Action by its commit, with the version beside it', () => {
+    const used = globSync('.github/workflows/*', { cwd: ROOT }).flatMap((file) => read(file).match(/uses: .+/g) ?? []);
+    expect(used).not.to.deep.equal([]);
+    for (const line of used) expect(line).to.match(/^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  it('compose.yaml connects the service to Postgres by a role that is no superuser', () => {
+    const compose = read('compose.yaml');
+    const role = /DATABASE_URL: postgresql:\/\/(\w+):/.exec(compose)?.[1];
+    expect(role).not.to.equal(/POSTGRES_USER: (\w+)/.exec(compose)?.[1]);
+    expect(read('deploy/postgres/role.sh')).to.include(`CREATE ROLE ${role} LOGIN NOSUPERUSER`);
+    expect(compose).to.include('./deploy/postgres/role.sh:/docker-entrypoint-initdb.d/role.sh:ro');
   });
 
   it('set settings that there are', () => {
