@@ -44,7 +44,7 @@ describe('POST /e/:key', () => {
     const event = await stored(body.ids[0]);
     expect(event).to.include({
       internal_id: body.ids[0],
-      id: null,
+      id: body.ids[0],
       name: 'order/paid',
       ts: 1_700_000_000_000,
       v: '2',

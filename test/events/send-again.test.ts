@@ -33,7 +33,7 @@ describe('an event that is sent again', () => {
     const call = await host.nextCall('f');
     expect(call.body.event).to.deep.include({ name: 'again/x', data: { n: 1 }, user: { a: 'b' }, v: '2' });
     const { id, ts, source, request_id } = await stored(internal_id);
-    expect({ id, source }).to.deep.equal({ id: null, source: `event:${first}` });
+    expect({ id, source }).to.deep.equal({ id: internal_id, source: `event:${first}` });
     expect(request_id).to.equal(answer.headers.get('x-request-id'));
     expect(ts).to.be.within(before, Date.now());
     expect((await stored(first)).duplicates).to.equal(0);

@@ -68,6 +68,10 @@ describe('Expressions of functions', () => {
     }
     expect(await functionsOf(await send('a/x', {}))).to.deep.equal(['bounds-bind', 'bounds-good', 'bounds-long']);
     expect(await functionsOf(await send('a/y', {}))).to.deep.equal([]);
+    const official = await host.register(service, functions as never, { appName: 'bounds', dialect: 'inngest' });
+    expect(official.body.error).to.match(
+      /^Registered, but not everything works as configured\. Function "bounds-deep": triggers\[0\] never fires: .*"bounds-bind": cancel\[0\]/,
+    );
     const fixed = await host.register(service, functions.slice(4) as never, { appName: 'bounds' });
     expect(fixed.body).to.deep.equal({ ok: true, modified: true });
   });

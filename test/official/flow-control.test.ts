@@ -52,20 +52,25 @@ describe('An app of the official SDK whose functions have every field of flow co
   before(async () => {
     service = await startService({ workers: 2 });
     outside = new Outside(service, APP);
-    const client = new Inngest({ id: APP, isDev: true, baseUrl: service.url, logger: silent });
-    const server = createServer(serve({ client, functions: functionsOf(client, seen) }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`;
-    close = async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    };
+    ({ url, close } = await listen(APP, (client) => functionsOf(client, seen)));
   });
   after(async () => {
     await close?.();
     await service?.stop();
   });
 
+  async function listen(id: string, functions: (client: Inngest) => Loose[]) {
+    const client = new Inngest({ id, isDev: true, baseUrl: service.url, logger: silent });
+    const server = createServer(serve({ client, functions: functions(client) }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`,
+      async close() {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
   const send = (name: Name, data: object) => outside.send(name, data);
   async function sendAll(name: Name, all: readonly object[]): Promise<string[]> {
     const events = all.map((data) => ({ name: `${APP}/${name}`, data }));
@@ -99,6 +104,22 @@ describe('An app of the official SDK whose functions have every field of flow co
       const { data } = (await service.get(`/v1/functions/${encodeURIComponent(id)}`)).body;
       expect(data.problems ?? [], id).to.deep.equal([]);
     }
+  });
+
+  it('hears from its SDK which expressions are wrong', async () => {
+    const app = await listen('official-wrong', (client) => [
+      client.createFunction({ id: 'starts', triggers: { event: 'wrong/a', if: 'event.data.a ===' } }, () => {}),
+      client.createFunction(
+        { id: 'ends', triggers: { event: 'wrong/b' }, cancelOn: [{ event: 'wrong/c', if: 'async.data.a ===' }] },
+        () => {},
+      ),
+    ]);
+    const { status, body } = await request('PUT', app.url).finally(() => app.close());
+    expect(status).to.equal(200);
+    expect(body.message).to.match(/^Registered, but not everything works as configured\./);
+    expect(body.message).to.match(
+      /"official-wrong-starts": triggers\[0\] never fires: .*"official-wrong-ends": cancel\[0\]/,
+    );
   });
 
   for (const [name, most] of [

@@ -12,6 +12,9 @@ const ERROR = {
   data: { card: 'A1' },
   code: 'E_CARD',
 };
+// biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+type Json = any;
+
 const NO_SDK = { 'x-inngest-sdk': undefined };
 const NO_RETRY = { 'x-inngest-no-retry': 'true' };
 
@@ -29,8 +32,7 @@ describe('answers of apps', () => {
 
   /** Registers functions, each on the event `<app>/<id>`, and sends that of the first.
    *  @returns its run once it has ended */
-  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-  async function run(appName: string, ids: string[] = ['f']): Promise<any> {
+  async function run(appName: string, ids: string[] = ['f']): Promise<Json> {
     const functions = ids.map((id) => ({ id, triggers: [{ event: `${appName}/${id}` }], retries: 1 }));
     await host.register(service, functions, { appName, dialect: 'inngest' });
     const { body } = await service.post('/e/key', { name: `${appName}/${ids[0]}`, data: {} });
@@ -240,12 +242,14 @@ describe('answers of apps', () => {
     });
     host.on('g', () => ({ status: 400, headers: NO_RETRY, body: ERROR }));
     host.on('h', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
-    const { output, run_id } = await run('invoking', ['f', 'g', 'h']);
+    const { output, run_id, history } = await run('invoking', ['f', 'g', 'h']);
     expect(output[step('fails')]).to.deep.equal({ error: ERROR });
     expect(output[step('late')].error).to.deep.equal({
       name: 'InngestInvokeTimeoutError',
       message: 'Timed out waiting for invoked function to complete',
     });
+    const ends = history.flatMap((one: Json) => (one.op === 'InvokeFunction' ? [[one.name, one.timed_out]] : []));
+    expect(Object.fromEntries(ends)).to.deep.equal({ fails: false, late: true, gone: false });
     expect(output[step('gone')].error).to.deep.equal({
       name: 'Error',
       message: 'could not find function with ID: nobody',

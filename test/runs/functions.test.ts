@@ -342,7 +342,7 @@ describe('functions', () => {
         result: { name: 'Bad', message: 'no' },
         _inngest: { status: 'Failed' },
       });
-      expect(data.event).to.deep.include({ name: 'announced/x', data: { n: 1 } });
+      expect(data.event).to.deep.include({ name: 'announced/x', data: { n: 1 }, user: {} });
       expect(data.events).to.deep.equal([data.event]);
       // The handler fails too, and sends no failure event: that would never end.
       const [own] = (await endedRuns(call.body.event.id)) as [RunView];

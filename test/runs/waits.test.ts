@@ -159,6 +159,7 @@ describe('waits for events', () => {
       const [run] = await ended(id);
       expect(run.status).to.equal('Completed');
       expect(run.output.got.data).to.deep.equal({ order: null });
+      expect(run.output.got.user).to.deep.equal({});
     });
 
     it('a cancel trigger ignores events from before the run’s own event, in the same batch or another', async () => {

@@ -64,7 +64,7 @@ function printEvents(output: Output, events: Json[]): void {
 function printEvent(output: Output, event: Json, runs: Json[]): void {
   output.fields({
     ID: event.internal_id,
-    'deduplication ID': event.id,
+    'deduplication ID': event.id === event.internal_id ? undefined : event.id,
     name: event.name,
     received: event.received_at,
     time: new Date(event.ts).toISOString(),

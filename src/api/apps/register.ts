@@ -12,7 +12,7 @@ import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { otherKindProblem } from './mode-hints.ts';
 import { BY_APP, type Registrar } from './registrar.ts';
-import { problemsOf, refusalOf } from './registration-problems.ts';
+import { problemsOf, refusalOf, warningOf } from './registration-problems.ts';
 
 /** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
@@ -46,7 +46,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
       ctx.body = {
         ok: true,
         modified,
-        ...(functions.length > 0 && { functions }),
+        ...(functions.length > 0 && { functions, ...(dialect === 'inngest' && { error: warningOf(functions) }) }),
         ...(unsupported && { unsupported: unsupported.fields, unsupported_count: unsupported.count }),
       };
     } catch (error) {

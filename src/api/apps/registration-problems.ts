@@ -4,6 +4,9 @@ import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
 import { describeUnsupported, type Unsupported } from '../../model/apps/unsupported-fields.ts';
 
+/** Functions whose problems one text has. */
+const SHOWN_MAX = 20;
+
 /** A registered function and what does not work as configured. */
 export interface FunctionProblems {
   id: string;
@@ -14,6 +17,14 @@ export interface FunctionProblems {
 export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
   const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
   return all.filter(({ problems }) => problems.length > 0);
+}
+
+/** The text that official SDKs show of an answer: without it they say that everything is registered, whatever the problems are.
+ *  @param functions one or more */
+export function warningOf(functions: readonly FunctionProblems[]): string {
+  const shown = functions.slice(0, SHOWN_MAX).map(({ id, problems }) => `${nameOf(id)}: ${problems.join('; ')}`);
+  const more = functions.length > SHOWN_MAX ? `. ${functions.length - SHOWN_MAX} more functions have problems` : '';
+  return `Registered, but not everything works as configured. Function ${shown.join('. Function ')}${more}`;
 }
 
 function nameOf(id: string | null): string {

@@ -15,9 +15,9 @@ const ACCOUNT_ID = uuidOf('installation');
 export const storedEventSchema = z
   .object({
     internal_id: z.string().meta({ description: 'The ID that the service assigned to the event' }),
-    id: z.string().nullable().meta({
+    id: z.string().meta({
       description:
-        'The deduplication ID, if the sender set one. The internal ID in requests with a signing key or an x-inngest header',
+        'The deduplication ID that the sender set, else the internal ID, as functions receive it. Always the internal ID in requests with a signing key or an x-inngest header',
     }),
     name: z.string(),
     data: eventSchema.shape.data,
@@ -67,7 +67,7 @@ export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
   const receivedAt = time(received_at) as string;
   return {
     internal_id,
-    id: dialect === 'inngest' ? internal_id : (id ?? null),
+    id: dialect === 'inngest' ? internal_id : (id ?? internal_id),
     name,
     data,
     ts,

@@ -43,7 +43,7 @@ export const historySchema = z
       .nullable()
       .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
     error: runErrorSchema.nullable(),
-    timed_out: z.boolean().meta({ description: 'true: no matching event arrived before the timeout of the wait' }),
+    timed_out: z.boolean().meta({ description: 'true: a wait, or an invocation, ended at its timeout' }),
     group: z.int().nullable().meta({
       description: 'Steps of a run with the same number were planned together, to run in parallel; null: planned alone',
     }),

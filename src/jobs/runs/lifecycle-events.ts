@@ -1,7 +1,7 @@
 /** The events that tell how a run has ended. `function.failed` is stored for every failed run; the others are stored
  *  only where a function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). All
  *  have IDs derived from the run: sending one again changes nothing. */
-import { type Event, type EventRecord, payloadOf } from '../../model/events/event.ts';
+import { type Event, type EventRecord, receivedEventOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import {
   correlationId,
@@ -153,12 +153,12 @@ function idOf(run: Run, name: string): string {
 }
 
 function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {
-  const event = payloadOf(causes[0]);
+  const event = receivedEventOf(causes[0]);
   return {
     function_id: run.functionId,
     run_id: run.id,
     event,
-    events: causes.length === 1 ? [event] : withinLimit(causes.map(payloadOf)),
+    events: causes.length === 1 ? [event] : withinLimit(causes.map(receivedEventOf)),
     ...(run.invoker && { correlation_id: correlationId(run.invoker) }),
     _inngest: { status },
   };

@@ -2,9 +2,10 @@
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
 import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
-import type { HistoryEntry, RunError, StepLinks } from '../../model/runs/run.ts';
+import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import { linksOfRequest, linksOfResult } from '../../model/runs/step-links.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
+import type { ResultContext } from '../../store/runs/steps.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 
 export interface CallAttempt {
@@ -90,12 +91,12 @@ export function waitHistory(
   step: Pending,
   memo: Memo,
   endedAt: number,
-  links: StepLinks = {},
+  { links = {}, timedOut: isLate }: Pick<ResultContext, 'links' | 'timedOut'> = {},
 ): HistoryEntry {
   const { op, name, waitsFor, expression, invokes, since } = step;
   const ended = op === 'InvokeFunction' || requestsOutside({ op });
   const error = ended ? (memo as { error?: RunError }).error : undefined;
-  const timedOut = (op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null;
+  const timedOut = isLate || ((op === 'WaitForEvent' || op === 'WaitForSignal') && memo === null);
   const entry: HistoryEntry = {
     kind: 'step',
     stepId,
@@ -111,7 +112,7 @@ export function waitHistory(
     ...links,
     ...resultOf(error),
   };
-  return timedOut ? { ...entry, timedOut } : entry;
+  return timedOut ? { ...entry, timedOut: true } : entry;
 }
 
 /** The entry of a request that failed.

@@ -6,7 +6,7 @@ import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import { type Ending, hasEnded, type Run, type StepLinks } from '../../model/runs/run.ts';
+import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
@@ -69,7 +69,7 @@ export class RunTransitions {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context?.links);
+        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         // Other steps, or a limit, may hold back its next call, which would tell.
         if (result.was && result.was.op !== 'StepPlanned') this.#deps.telemetry.publishRun(result.run, 'Running');
@@ -95,11 +95,11 @@ export class RunTransitions {
     stepId: string,
     step: Pending,
     memo: Memo,
-    links: StepLinks | undefined,
+    context: ResultContext | undefined,
   ): Promise<void> {
     const { env, id } = run;
     if (step.op === 'StepPlanned') return;
-    const entry = waitHistory(stepId, step, memo, Date.now(), links);
+    const entry = waitHistory(stepId, step, memo, Date.now(), context);
     await this.#deps.runs.appendHistory(env, id, [entry]);
     this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);

@@ -2,7 +2,7 @@
  *
  *  A wait is stored first and then looks through past events in the index; an event enters the index first and then
  *  looks for waits. So one of the two always finds the other, however close in time they are. */
-import { payloadOf, recordOf } from '../../model/events/event.ts';
+import { receivedEventOf, recordOf } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
@@ -18,7 +18,7 @@ const TRIGGERS_AT_ONCE = 20;
 /** Matches that are applied at once. */
 const APPLIED_AT_ONCE = 50;
 
-type Payload = ReturnType<typeof payloadOf>;
+type Payload = ReturnType<typeof receivedEventOf>;
 
 /** An event whose payload is parsed once, when an expression first needs it. */
 interface MatchableEvent {
@@ -166,7 +166,7 @@ function toMatchable(event: NamedEvent): MatchableEvent {
     name: event.name,
     receivedAt: event.receivedAt,
     payload: () => {
-      parsed ??= payloadOf(recordOf(event));
+      parsed ??= receivedEventOf(recordOf(event));
       return parsed;
     },
     scope: () => {

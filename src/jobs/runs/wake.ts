@@ -3,7 +3,7 @@ import type { Memo, Pending } from '../../model/runs/memo.ts';
 import { invokedRunId } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { ResultContext, Steps } from '../../store/runs/steps.ts';
 import type { Waits } from '../../store/runs/waits.ts';
 import type { JobAttempts, WakeJob } from '../queues/queues.ts';
 import { withServiceErrors } from './service-errors.ts';
@@ -27,8 +27,9 @@ export async function wake(job: WakeJob, attempts: JobAttempts, deps: WakeDeps):
 async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   const step = pending.get(stepId);
-  const links = step?.op === 'InvokeFunction' ? { runId: invokedRunId(runId, stepId) } : {};
-  await deps.transitions.finishStep(env, runId, stepId, memoOf(step), { links });
+  const context: ResultContext =
+    step?.op === 'InvokeFunction' ? { links: { runId: invokedRunId(runId, stepId) }, timedOut: true } : {};
+  await deps.transitions.finishStep(env, runId, stepId, memoOf(step), context);
   if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));
 }
 

@@ -165,7 +165,7 @@ export function payloadOf(record: EventRecord): Event & { ts: number } {
   };
 }
 
-/** The event that a function receives (docs/protocol.md#calls). */
+/** The event that a function receives: of its run, of a wait, in events about the end of a run (docs/protocol.md#calls). */
 export function receivedEventOf(record: EventRecord): Event & { ts: number } {
   return { user: {}, ...payloadOf(record) };
 }

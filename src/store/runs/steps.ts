@@ -21,6 +21,8 @@ export interface ResultContext {
   race?: boolean;
   /** For the step's entry in the history. */
   links?: StepLinks;
+  /** An invocation that took too long. A wait that did has no result. */
+  timedOut?: true;
 }
 
 /** A step that begins. */

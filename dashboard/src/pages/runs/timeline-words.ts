@@ -41,6 +41,7 @@ export function wordsOf(row: TimelineRowData): string {
     case 'Cancelled':
       return 'cancelled';
     case 'Failed':
+      if (timedOut) return 'timed out';
       return `${FAILED[kind] ?? 'failed'}${attemptSuffix(row)}${responded(row)}`;
     case 'Completed':
       if (timedOut) return `timed out${awaited && `, no event${awaited}`}`;

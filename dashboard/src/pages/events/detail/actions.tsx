@@ -10,7 +10,7 @@ import { PendingEvent } from '../send/pending-event.tsx';
 import { SendDialog } from '../send/send-dialog.tsx';
 import { useSentEvent } from '../send/use-sent-event.ts';
 import { useAsksFirst, WhatWillRun } from '../send/what-will-run.tsx';
-import { toEventToSend } from './queries.ts';
+import { deduplicationId, toEventToSend } from './queries.ts';
 
 /** Resend the event, edit and send it, or forward it to a dev server. */
 export function Actions({ env, event }: { env: string; event: StoredEvent }) {
@@ -63,7 +63,7 @@ export function Actions({ env, event }: { env: string; event: StoredEvent }) {
           </>
         }
       >
-        <WhatWillRun env={env} event={toEventToSend(event, false)} formerId={event.id} />
+        <WhatWillRun env={env} event={toEventToSend(event, false)} formerId={deduplicationId(event)} />
       </Dialog>
       <SendDialog
         title="Edit and send"

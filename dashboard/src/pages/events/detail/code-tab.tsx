@@ -9,7 +9,7 @@ import { typescriptSnippet } from '../../../features/events/snippets/typescript.
 import { CodeBlock } from '../../../ui/code-block.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { SegmentedLinks } from '../../../ui/segmented-links.tsx';
-import { toEventToSend } from './queries.ts';
+import { deduplicationId, toEventToSend } from './queries.ts';
 
 export const LANGUAGES = {
   curl: ['curl', curlSnippet],
@@ -46,7 +46,7 @@ export function CodeTab({ env, event, language }: { env: string; event: StoredEv
         </div>
         <CodeBlock text={code} label="Copy code" wrap={false} />
         <p className="text-xs text-muted">
-          {includeId && event.id !== null
+          {includeId && deduplicationId(event) !== null
             ? 'An event with the includeId ID is ignored as a duplicate for 24 hours.'
             : 'Each call sends a new event.'}
           {!dev && ' Set SERVICE_EVENT_KEY to an event key.'}

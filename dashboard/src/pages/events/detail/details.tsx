@@ -6,6 +6,7 @@ import { Card, DescriptionItem, DescriptionList } from '../../../ui/page.tsx';
 import { Badge, RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Source, useWebhooks } from '../event-source.tsx';
+import { deduplicationId } from './queries.ts';
 
 /** Everything but the payload. */
 export function EventDetails({
@@ -18,7 +19,8 @@ export function EventDetails({
   runs: readonly ListedRun[] | undefined;
 }) {
   const webhooks = useWebhooks(env);
-  const { internal_id, id, ts, received_at, source, request_id, duplicates, v, verified } = event;
+  const { internal_id, ts, received_at, source, request_id, duplicates, v, verified } = event;
+  const id = deduplicationId(event);
   return (
     <Card className="mb-6">
       <DescriptionList>

@@ -81,8 +81,15 @@ export function useProvenance(env: string, id: string) {
   });
 }
 
+/** null: the sender set none. */
+export function deduplicationId({ id, internal_id }: StoredEvent): string | null {
+  return id === internal_id ? null : id;
+}
+
 /** @param keepId keeps the deduplication ID and the timestamp; otherwise it is a new event */
-export function toEventToSend({ name, data, id, ts, user, v }: StoredEvent, keepId: boolean): EventToSend {
+export function toEventToSend(event: StoredEvent, keepId: boolean): EventToSend {
+  const { name, data, ts, user, v } = event;
+  const id = deduplicationId(event);
   return {
     name,
     data,
