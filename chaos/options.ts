@@ -1,6 +1,7 @@
 /** The options of scripts/chaos. */
 import { parseArgs } from 'node:util';
 import { Problem } from '../scripts/lib/problem.ts';
+import { KINDS } from './load/requests.ts';
 
 export const HELP = `scripts/chaos [options]
 
@@ -15,6 +16,7 @@ export const HELP = `scripts/chaos [options]
   --kills <n>         continue until this many processes were killed or terminated (0)
   --rate <n>          requests per second (10)
   --only <faults>     comma-separated names of faults; default: all
+  --send <kinds>      names of events, separated by semicolons, such as 'chaos/held;chaos/keyed'; default: all
   --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
   --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached (three times --minutes)
   --out <file>        write the results to this file as JSON
@@ -35,6 +37,7 @@ export interface Options {
   atMostMinutes: number;
   rate: number;
   only: string[] | undefined;
+  send: string[] | undefined;
   languages: string[];
   out: string | undefined;
   record: boolean;
@@ -47,6 +50,8 @@ export interface Options {
 
 export const SHORT_MINUTES = 0.75;
 
+export const usualRate = (short: boolean) => (short ? 6 : 10);
+
 /** @throws Problem that names the option */
 export function readOptions(args: string[]): Options {
   const given = parse(args);
@@ -55,7 +60,7 @@ export function readOptions(args: string[]): Options {
     if (!(value >= 0)) throw new Problem(`--${name}: got "${given[name]}"; expected a number`);
     return value;
   };
-  const { cluster, short, only, languages, out, record, logs, history, check, quiet, help } = given;
+  const { cluster, short, only, send, languages, out, record, logs, history, check, quiet, help } = given;
   const minutes = number('minutes', short ? SHORT_MINUTES : 5);
   return {
     cluster,
@@ -65,8 +70,9 @@ export function readOptions(args: string[]): Options {
     minutes,
     kills: number('kills', 0),
     atMostMinutes: number('at-most', 3 * minutes),
-    rate: number('rate', short ? 6 : 10),
+    rate: number('rate', usualRate(short)),
     only: only?.split(','),
+    send: kindsOf(send),
     languages: (languages ?? (short ? 'typescript' : 'typescript,python,go')).split(','),
     out,
     record,
@@ -76,6 +82,14 @@ export function readOptions(args: string[]): Options {
     quiet,
     help,
   };
+}
+
+function kindsOf(send: string | undefined): string[] | undefined {
+  const kinds = send?.split(';');
+  const unknown = kinds?.find((name) => !(name in KINDS));
+  if (unknown !== undefined)
+    throw new Problem(`--send: got "${unknown}"; expected some of ${Object.keys(KINDS).join('; ')}`);
+  return kinds;
 }
 
 function parse(args: string[]) {
@@ -91,6 +105,7 @@ function parse(args: string[]) {
         kills: { type: 'string' },
         rate: { type: 'string' },
         only: { type: 'string' },
+        send: { type: 'string' },
         languages: { type: 'string' },
         'at-most': { type: 'string' },
         out: { type: 'string' },

@@ -21,6 +21,7 @@ import { Recorder } from './history/recorder.ts';
 import { BulkWork } from './load/bulk-work.ts';
 import { ControlWork } from './load/control-work.ts';
 import { Ledger } from './load/ledger.ts';
+import { Requests } from './load/requests.ts';
 import { Sender } from './load/sender.ts';
 import { SignedWebhook } from './load/signed-webhook.ts';
 import { HELP, type Options, readOptions } from './options.ts';
@@ -125,8 +126,9 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const random = new Random(options.seed);
     const ledger = new Ledger();
     // A separate random sequence: response times must not change the faults.
-    const path = new URL(webhook.url).pathname;
-    const sender = new Sender(service, ledger, recorder, new Random(options.seed + 1), path, signedWebhook);
+    const parts = { service, recorder, signedWebhook, random: new Random(options.seed + 1) };
+    const requests = new Requests({ ...parts, webhookPath: new URL(webhook.url).pathname });
+    const sender = new Sender({ ...parts, ledger, requests });
     closing.push(watchStarvation(timeline, () => service.workers));
     timeline.note('sending starts');
     const bulk = new BulkWork(service);
@@ -140,7 +142,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     );
     const control = new ControlWork(service, recorder);
     const sending = Promise.all([
-      sender.keepSending(options.rate),
+      sender.keepSending(options.rate, options.send),
       signedWebhook.keepRotating(() => sender.stopped),
       control.keepWorking(() => sender.stopped),
     ]);

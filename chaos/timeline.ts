@@ -9,6 +9,8 @@ export interface Entry {
   what: string;
   /** Whether a call in flight may be repeated: after a crash, or when Redis rejects writes. */
   excuses: boolean;
+  /** What happened is no fault. */
+  isNote?: true;
 }
 
 const STARVED = 'the machine gives the service too little CPU time';
@@ -33,7 +35,7 @@ export class Timeline {
   }
 
   note(what: string): void {
-    this.#add({ fromMs: this.nowMs, untilMs: this.nowMs, what, excuses: false });
+    this.#add({ fromMs: this.nowMs, untilMs: this.nowMs, what, excuses: false, isNote: true });
   }
 
   /** CPU starvation: the machine gave the service too little CPU time. */
@@ -55,7 +57,8 @@ export class Timeline {
   }
 
   faults(): FaultEntry[] {
-    return this.entries.map((entry) => ({ kind: 'fault', ...entry, untilMs: entry.untilMs ?? this.nowMs }));
+    const faults = this.entries.filter(({ isNote }) => !isNote);
+    return faults.map((entry) => ({ kind: 'fault', ...entry, untilMs: entry.untilMs ?? this.nowMs }));
   }
 
   text(): string {
