@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 
 import type { HttpAgent } from '../functions/http-agent.ts';
+import { AcceptedEvents } from '../history/accepted-events.ts';
 import type { History } from '../history/history.ts';
 import { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
@@ -155,6 +156,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
   const searches = new Searches(store, deps.archive, deps.history);
+  const acceptedEvents = new AcceptedEvents(events, store.queuedEvents);
   const selectedRuns = new SelectedRuns({ ...store, runs, runStates: deps.runStates, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
@@ -183,13 +185,13 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...eventKeyRoutes({ eventKeys, environments }),
     ...installationLimitRoutes({ installationLimits, eventMaxBytes: config.eventMaxBytes }),
     ...eventCountRoutes({ eventCounts }),
-    ...eventRoutes({ events, eventLists, runLists, listedRuns, runStates: deps.runStates, searches }),
+    ...eventRoutes({ events: acceptedEvents, eventLists, runLists, listedRuns, runStates: deps.runStates, searches }),
     ...eventDecisionRoutes({
-      events,
+      events: acceptedEvents,
       explainedDecisions: new ExplainedDecisions({ ...store, ...deps.history, functions: functionTables }),
     }),
     ...sendEventRoutes({
-      events,
+      events: acceptedEvents,
       environments,
       acceptor,
       backpressure,
@@ -198,8 +200,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       functionTables,
       evaluator: deps.evaluator,
     }),
-    ...provenanceRoutes({ events, eventKeys, webhooks, webhookLog }),
-    ...searchRoutes({ events, eventLists, eventCounts, runs, searches, functionTables }),
+    ...provenanceRoutes({ events: acceptedEvents, eventKeys, webhooks, webhookLog }),
+    ...searchRoutes({ events: acceptedEvents, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({
       bulkActions: store.bulkActions,
       bulkResults: store.bulkResults,

@@ -29,7 +29,7 @@ describe('Postgres that keeps its connections and says nothing', () => {
     const [worker] = await Promise.all([service.startWorker(), service.startWeb()]);
     expect(worker.output()).to.include('migrations did not run, because Postgres is away');
     const [id] = (await service.post('/e/key', { name: 'b', data: {} })).body.ids;
-    await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await service.stored(id);
     await dropSchema(service.env.DATABASE_SCHEMA ?? '');
     proxy.leave();
     proxy.comeBack();

@@ -157,7 +157,7 @@ describe('deletion of a branch environment', () => {
     await fill('feature/x');
     await fill('runs');
     const { body } = await service.post(service.eventPath, { name: 'a:feature/x:b', data: {} });
-    await service.waitFor(`/v1/events/${body.ids[0]}`, ({ status }) => status === 200);
+    await service.stored(body.ids[0]);
     const held = await service.post(
       '/v1/api-keys',
       { name: 'held', access: 'read', environment: 'feature/x' },

@@ -229,7 +229,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       fake.answer(1);
       const again = await send('a');
       expect(again.status).to.equal(200);
-      await service.waitFor(`/v1/events/${again.body.ids[0]}`, ({ status }) => status === 200);
+      await service.stored(again.body.ids[0]);
       expect((await service.get('/v1/events?name=disk/x')).body.data).to.have.lengthOf(1);
     });
 

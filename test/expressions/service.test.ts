@@ -27,7 +27,7 @@ describe('Expressions of functions', () => {
 
   /** Functions that a completely ingested event triggered. */
   async function functionsOf(eventId: string): Promise<string[]> {
-    await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
+    await service.stored(eventId);
     const name = (await service.get(`/v1/events/${eventId}`)).body.data.name;
     const index = `${service.prefix}:events:production:${name}`;
     await until(async () => (await service.redis.zscore(index, eventId)) !== null, { describe: 'it is ingested' });
@@ -227,12 +227,13 @@ describe('Expressions of functions', () => {
         { describe: 'it has failed' },
       );
       expect(apart?.failedReason).to.include(`Event ${id} stalled 6 workers. It stays here as a failed job`);
-      expect((await quiet.get(`/v1/events/${id}`)).status).to.equal(404);
+      expect((await quiet.get(`/v1/events?id=${id}`)).body.data).to.deep.equal([]);
+      expect((await quiet.get(`/v1/events/${id}`)).body.data.internal_id).to.equal(id);
       // Other events are processed.
       const [other] = (await quiet.post('/e/key', { name: 'apart/x', data: {} })).body.ids;
-      await quiet.waitFor(`/v1/events/${other}`, ({ status }) => status === 200);
+      await quiet.stored(other);
       await withQueue(quiet, async (queue) => (await queue.getJob(apart?.id ?? ''))?.retry());
-      await quiet.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+      await quiet.stored(id);
     } finally {
       await quiet.stop();
     }

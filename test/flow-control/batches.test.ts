@@ -160,12 +160,12 @@ describe('batchEvents', () => {
   it('a registration without the option lets what waits run now; a shorter timeout acts at once', async () => {
     await register({ maxSize: 10, timeout: '60s' }, 'deploy/x');
     const [id] = await send('deploy/x', [{ data: { n: 1 } }]);
-    await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await service.stored(id);
     await register({ maxSize: 10, timeout: '1s' }, 'deploy/x');
     expect(numbers((await host.nextCall('f')).body.events)).to.deep.equal([1]);
     await register({ maxSize: 10, timeout: '60s' }, 'deploy/x');
     const [second] = await send('deploy/x', [{ data: { n: 2 } }]);
-    await service.waitFor(`/v1/events/${second}`, ({ status }) => status === 200);
+    await service.stored(second);
     await register(undefined, 'deploy/x');
     expect(numbers((await host.nextCall('f')).body.events)).to.deep.equal([2]);
   });
@@ -173,7 +173,7 @@ describe('batchEvents', () => {
   it('a paused function still runs for the events that it had accepted', async () => {
     await register({ maxSize: 10, timeout: '1s' }, 'paused/x');
     const [id] = await send('paused/x', [{ data: { n: 1 } }]);
-    await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await service.stored(id);
     await service.post('/v1/functions/paused-f/pause');
     expect(numbers((await host.nextCall('f')).body.events)).to.deep.equal([1]);
     await service.post('/v1/functions/paused-f/resume');

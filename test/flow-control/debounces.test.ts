@@ -34,7 +34,7 @@ describe('debounce', () => {
         events.map((event) => ({ name, ...event })),
       )
     ).body.ids;
-    for (const id of ids) await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    for (const id of ids) await service.stored(id);
     return ids;
   };
   const isIngested = (name: string, count: number) =>

@@ -159,7 +159,7 @@ describe('GET /v1/events/:id/decisions', () => {
   it('says that a function was not registered, or listened to other events, when the event came', async () => {
     const id = await send();
     const other = await send({}, `${app}/y`);
-    await service.waitFor(`/v1/events/${other}`, ({ status }) => status === 200);
+    await service.stored(other);
     await until(async () => Date.now() > Date.parse((await service.get(`/v1/events/${other}`)).body.data.received_at), {
       describe: 'a millisecond has passed',
     });

@@ -69,12 +69,18 @@ describe('death of a process', () => {
     }
   });
 
-  it('the next worker ingests events that were acknowledged before the web process died', async () => {
+  it('events are found by ID once they are acknowledged, and the next worker ingests them after the web process died', async () => {
     const service = await startService({ workers: 0 });
     try {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'later/x' }] }]);
       const { status, body } = await service.post('/e/key', { name: 'later/x', data: {} });
       expect(status).to.equal(200);
+      const path = `/v1/events/${body.ids[0]}`;
+      const found = await service.get(path);
+      expect([found.status, found.body.data?.name]).to.deep.equal([200, 'later/x']);
+      expect((await service.get(`${path}/runs`)).body.data).to.deep.equal([]);
+      expect((await service.get(`${path}/decisions`)).body.data[0].outcome).to.equal('pending');
+      expect((await service.get(`${path}/arrival`)).status).to.equal(200);
       await service.killWeb();
       await service.startWorker();
       const call = await host.nextCall('f');

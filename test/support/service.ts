@@ -168,6 +168,18 @@ export class Service {
     return until(check, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   }
 
+  /** Waits until a worker has stored the event: by its ID alone it is found from its acknowledgment on. */
+  stored(id: string | undefined, headers?: Record<string, string>): Promise<Answer> {
+    const path = `/v1/events?id=${id}`;
+    return until(
+      async () => {
+        const answer = await this.get(path, headers);
+        return answer.body.data?.length === 1 && answer;
+      },
+      { describe: `the event ${id} is stored` },
+    );
+  }
+
   /** Waits until the output of its processes has all the texts: a line of a log may arrive after the response to the request it is about. */
   async logs(...texts: string[]): Promise<void> {
     await until(() => texts.every((text) => this.output().includes(text)), {

@@ -1,5 +1,6 @@
 /** What a text may be: an ID or the beginning of one, an event name, a function, a piece of an error. */
 import { isUnavailable } from '../../archive/database.ts';
+import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
 import { withinPrefix } from '../../history/search-range.ts';
@@ -13,7 +14,7 @@ import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
 
 export interface TextHitDeps {
-  events: History['events'];
+  events: Pick<AcceptedEvents, 'read'>;
   eventLists: History['eventLists'];
   eventCounts: History['eventCounts'];
   runs: History['runs'];

@@ -1,6 +1,6 @@
 /** `/v1/events/:id/decisions`: why each function that listens to an event did or did not run on it. */
 import { z } from 'zod';
-import type { History } from '../../history/history.ts';
+import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import {
   type ExplainedDecision,
   type ExplainedDecisions,
@@ -59,7 +59,7 @@ export const eventDecisionSchema = z
   .meta({ id: 'EventDecision' });
 
 export interface EventDecisionRouteDeps {
-  events: History['events'];
+  events: Pick<AcceptedEvents, 'read' | 'record'>;
   explainedDecisions: ExplainedDecisions;
 }
 

@@ -1,5 +1,6 @@
 /** `/v1/events/:id/arrival`: the provenance of an event. */
 import { z } from 'zod';
+import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
 import { subjectOf } from '../../model/events/event.ts';
 import type { EventKeys } from '../../store/auth/event-keys.ts';
@@ -25,7 +26,7 @@ export const provenanceSchema = z
   .meta({ id: 'Provenance' });
 
 export interface ProvenanceRouteDeps {
-  events: History['events'];
+  events: Pick<AcceptedEvents, 'read'>;
   eventKeys: EventKeys;
   webhooks: Webhooks;
   webhookLog: History['webhookLog'];

@@ -1,5 +1,6 @@
 /** `/v1/events`: lists and reads stored events. */
 import { z } from 'zod';
+import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
@@ -15,7 +16,7 @@ import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
 export interface EventRouteDeps {
-  events: History['events'];
+  events: Pick<AcceptedEvents, 'read'>;
   eventLists: History['eventLists'];
   runLists: History['runLists'];
   listedRuns: History['listedRuns'];

@@ -1,7 +1,7 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
+import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
 import type { ExpressionEvaluator } from '../../jobs/ingestion/expression-evaluator.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
@@ -18,7 +18,7 @@ import { eventNotFound, eventParams } from '../views/event.ts';
 
 export interface SendEventRouteDeps {
   eventMaxFutureMs: number;
-  events: History['events'];
+  events: Pick<AcceptedEvents, 'read'>;
   environments: Environments;
   acceptor: Acceptor;
   backpressure: Backpressure;

@@ -9,6 +9,7 @@ import { EventSources } from './event-sources.ts';
 import { Events } from './events.ts';
 import { EventsByMinute } from './events-by-minute.ts';
 import { EventsInUse } from './events-in-use.ts';
+import { QueuedEvents } from './queued-events.ts';
 
 export interface EventStore {
   deduplication: Deduplication;
@@ -17,6 +18,7 @@ export interface EventStore {
   eventCounts: EventCounts;
   archivableEvents: ArchivableEvents;
   eventsInUse: EventsInUse;
+  queuedEvents: QueuedEvents;
 }
 
 export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
@@ -28,6 +30,7 @@ export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs 
     events,
     eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
     eventsInUse: new EventsInUse(redis, keys),
+    queuedEvents: new QueuedEvents(redis, keys),
     archivableEvents: new ArchivableEvents(redis, keys, records),
     eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
   };

@@ -1,0 +1,34 @@
+/** Events by ID from their acceptance on, whether they are stored already or still in an ingest job. */
+import { type EventRecord, recordOf } from '../model/events/event.ts';
+import { parseStored } from '../model/values/json.ts';
+import type { FoundEvent } from '../store/events/events.ts';
+import type { QueuedEvents } from '../store/events/queued-events.ts';
+import type { History } from './history.ts';
+
+export class AcceptedEvents {
+  readonly #stored: Pick<History['events'], 'read' | 'record'>;
+  readonly #queued: Pick<QueuedEvents, 'find'>;
+
+  constructor(stored: Pick<History['events'], 'read' | 'record'>, queued: Pick<QueuedEvents, 'find'>) {
+    this.#stored = stored;
+    this.#queued = queued;
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async read(env: string, id: string): Promise<FoundEvent | undefined> {
+    const stored = await this.#stored.read(env, id);
+    if (stored) return stored;
+    const queued = await this.#queued.find(env, id);
+    if (queued) return { ...recordOf(queued, parseStored), source: queued.source, duplicates: 0 };
+    // It may have been stored meanwhile.
+    return this.#stored.read(env, id);
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async record(env: string, id: string): Promise<EventRecord | undefined> {
+    const stored = await this.#stored.record(env, id);
+    if (stored) return stored;
+    const queued = await this.#queued.find(env, id);
+    return queued ? recordOf(queued) : this.#stored.record(env, id);
+  }
+}

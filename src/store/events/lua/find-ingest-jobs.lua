@@ -1,0 +1,37 @@
+-- Finds the jobs that may hold an event which is accepted and not stored yet.
+-- KEYS: of a queue of ingest jobs: active (list), wait (list, the newest first), delayed (zset), failed (zset)
+-- ARGV: what precedes the ID in the key of a job, the earliest time at which the job was added (ms), the latest, most of each kind
+-- Returns the IDs of the jobs: the active ones, those that wait and were added in this time, then delayed and failed ones.
+local active, wait, delayed, failed = unpack(KEYS)
+local prefix, earliest, latest, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local function added_at(job)
+  return tonumber(redis.call('HGET', prefix .. job, 'timestamp') or 0)
+end
+
+local found = redis.call('LRANGE', active, 0, most - 1)
+-- How many of those that wait were added since the earliest time.
+local low, high = 0, redis.call('LLEN', wait)
+while low < high do
+  local middle = math.floor((low + high) / 2)
+  if added_at(redis.call('LINDEX', wait, middle)) >= earliest then
+    low = middle + 1
+  else
+    high = middle
+  end
+end
+local since = low > 0 and redis.call('LRANGE', wait, math.max(0, low - most), low - 1) or {}
+for i = #since, 1, -1 do
+  if added_at(since[i]) > latest then
+    break
+  end
+  found[#found + 1] = since[i]
+end
+for _, ended in ipairs({ delayed, failed }) do
+  for _, job in ipairs(redis.call('ZRANGE', ended, 0, most - 1)) do
+    if added_at(job) >= earliest then
+      found[#found + 1] = job
+    end
+  end
+end
+return found

@@ -1,0 +1,44 @@
+/** Events that are accepted and not stored yet: in the ingest jobs of their partition, perhaps in one of a worker that has died. */
+import type { Envelope } from '../../model/events/event.ts';
+import { timeOf } from '../../model/ids.ts';
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** A job is added this long after its events were received, at most: then their sender got an error. */
+const COMMIT_MS = 5_000;
+const JOBS_MAX = 200;
+/** A job may have a megabyte. */
+const READ_AT_ONCE = 10;
+
+export class QueuedEvents {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  async find(env: string, id: string): Promise<Envelope | undefined> {
+    const queue = `${this.#keys.of(id).queues}:ingest`;
+    const keys = ['active', 'wait', 'delayed', 'failed'].map((state) => `${queue}:${state}`);
+    const receivedAt = timeOf(id);
+    const args = [`${queue}:`, receivedAt, receivedAt + COMMIT_MS, JOBS_MAX];
+    const jobs = (await this.#redis.findIngestJobs(...keys, ...args)) as string[];
+    for (let start = 0; start < jobs.length; start += READ_AT_ONCE) {
+      const commands = jobs.slice(start, start + READ_AT_ONCE).map((job) => ['hget', `${queue}:${job}`, 'data']);
+      for (const text of await inPipelines<string | null>(this.#redis, commands)) {
+        const found = text?.includes(id) && eventOf(text, env, id);
+        if (found) return found;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** A repeat has the ID of the first event, and is not that event. */
+function eventOf(text: string, env: string, id: string): Envelope | undefined {
+  const { events } = JSON.parse(text) as { events: Envelope[] };
+  return events.find((event) => event.internalId === id && event.env === env && !event.repeat);
+}

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { ulid } from 'ulid';
+import type { Envelope } from '../../src/model/events/event.ts';
+import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
+
+const ENV = 'production';
+const JOBS = 500;
+const NOW = Date.now();
+
+describe('an event that is accepted and not stored yet', () => {
+  let store: OwnStore;
+  before(async () => {
+    store = await openStore();
+  });
+  after(() => store.close());
+
+  let jobs = 0;
+  /** As BullMQ stores a job. @returns its ID */
+  async function addJob(events: Envelope[], addedAt: number): Promise<string> {
+    const id = String(++jobs);
+    const [first] = events as [Envelope];
+    const key = `${store.keys.of(first.internalId).queues}:ingest:${id}`;
+    await store.redis.hset(key, 'data', JSON.stringify({ events }), 'timestamp', addedAt);
+    return id;
+  }
+  const queued = (receivedAt: number, more: Partial<Envelope> = {}): Envelope => {
+    return { ...envelope({ data: { receivedAt } }, { receivedAt, internalId: ulid(receivedAt) }), ...more };
+  };
+  const listOf = (event: Envelope, state: string) => `${store.keys.of(event.internalId).queues}:ingest:${state}`;
+
+  it('is found wherever its job is in a long backlog', async () => {
+    const waiting: Envelope[] = [];
+    for (let n = 0; n < JOBS; n++) {
+      const event = queued(NOW + 20 * n);
+      waiting.push(event);
+      await store.redis.lpush(listOf(event, 'wait'), await addJob([event], event.receivedAt + (n % 7)));
+    }
+    for (const n of [0, 1, 249, JOBS - 2, JOBS - 1]) {
+      const event = waiting[n] as Envelope;
+      expect(await store.queuedEvents.find(ENV, event.internalId)).to.deep.equal(event);
+    }
+    expect(await store.queuedEvents.find(ENV, ulid(NOW + 3))).to.equal(undefined);
+  });
+
+  it('is found in a job that a worker has, that is tried again later, or that has failed', async () => {
+    for (const state of ['active', 'delayed', 'failed']) {
+      const event = queued(NOW);
+      const job = await addJob([queued(NOW), event], NOW + 1);
+      if (state === 'active') await store.redis.lpush(listOf(event, state), job);
+      else await store.redis.zadd(listOf(event, state), 1, job);
+      expect(await store.queuedEvents.find(ENV, event.internalId), state).to.deep.equal(event);
+    }
+  });
+
+  it('is not found in another environment, and a repeat of it is not the event', async () => {
+    const event = queued(NOW, { env: 'staging' });
+    const repeated = queued(NOW, { repeat: true });
+    for (const one of [event, repeated]) {
+      await store.redis.lpush(listOf(one, 'active'), await addJob([one], NOW));
+      expect(await store.queuedEvents.find(ENV, one.internalId)).to.equal(undefined);
+    }
+    expect(await store.queuedEvents.find('staging', event.internalId)).to.deep.equal(event);
+  });
+});
