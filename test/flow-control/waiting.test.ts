@@ -55,6 +55,7 @@ describe('why a run does not start', () => {
       limit: 1,
       in_use: 1,
       held_by: [first.run_id],
+      held_elsewhere: 0,
       holds_back: true,
     });
     expect(third.waiting.limits[1]).to.include({ key: null, limit: 10, in_use: 2, holds_back: false });
@@ -85,6 +86,34 @@ describe('why a run does not start', () => {
     expect(Date.parse(second.waiting.earliest_start) - since).to.be.within(3_590_000, 3_610_000);
     expect(Date.parse(third.waiting.earliest_start) - Date.parse(second.waiting.earliest_start)).to.equal(3_600_000);
     expect(third.waiting.limits[0]).to.include({ kind: 'throttle', limit: 1, holds_back: true });
+  });
+
+  it('runs of other environments that hold a limit of the account are counted and not named; a branch holds nothing back', async () => {
+    await service.post('/v1/environments', { name: 'staging' });
+    const concurrency = [{ limit: 1, key: '"crm"', scope: 'account' }];
+    const functions = [{ id: 'f', triggers: [{ event: 'shared/x' }], concurrency }];
+    const registration = host.registration(functions, { appName: 'shared' });
+    for (const [inFlight, env] of [
+      [1, 'feature/1'],
+      [2, 'production'],
+      [2, 'staging'],
+    ] as const) {
+      const headers = { 'x-service-env': env, 'x-service-sdk': 'test:v1.0.0' };
+      expect((await service.post('/fn/register', registration, headers)).status).to.equal(200);
+      expect((await service.post(service.eventPath, { name: 'shared/x', data: {} }, headers)).status).to.equal(200);
+      await until(() => host.calls('f').length === inFlight, { describe: `the run of ${env} is called, or waits` });
+    }
+    const inStaging = async (path: string) => (await service.get(path, { 'x-service-env': 'staging' })).body.data;
+    const run = await until(async () => (await inStaging('/v1/runs'))[0], { describe: 'the run is there' });
+    const waiting = await until(async () => (await inStaging(`/v1/runs/${run.run_id}`)).waiting, {
+      describe: 'the run waits',
+    });
+    const { longest_backlogs: backlogs } = await inStaging('/v1/functions/shared-f/limits');
+    for (const limit of [waiting.limits[0], backlogs[0].limits[0]]) {
+      expect(limit).to.include({ in_use: 1, held_elsewhere: 1, holds_back: true });
+      expect(limit.held_by).to.deep.equal([]);
+    }
+    expect(host.calls('f')).to.have.length(2);
   });
 
   it('a function without limits has none to show', async () => {

@@ -31,7 +31,7 @@ function createProcess(store: OwnStore) {
   );
   const functions = new FunctionTables(stored);
   const admission = new Admission({
-    ...{ admissions, runs, events, functions, queues, flowKeys: {} as never },
+    ...{ admissions, runs, events, functions, environmentKinds, queues, flowKeys: {} as never },
     capacity: () => 10,
     recorder: { startThrottled: () => undefined },
   });

@@ -248,6 +248,7 @@ describe('the state of a run', () => {
       keys: store.keys,
       usage: new LimitUsage(redis as never, store.keys),
       functions,
+      environmentKinds: store.environmentKinds,
       delayedJobs: new DelayedJobs(redis, queues),
       capacity: () => 100,
     });

@@ -22,10 +22,16 @@ export const limitNameSchema = z.object({
   limit: z.int(),
 });
 
+const heldBy = z.array(z.string()).meta({ description: 'IDs of up to 10 runs of this environment that hold a permit' });
+const heldElsewhere = z
+  .int()
+  .meta({ description: 'Number of runs of other environments that hold a permit, among 200 holders' });
+
 const limitSchema = limitNameSchema
   .extend({
     in_use: z.int().meta({ description: 'Calls, or runs, that hold a permit; of a throttle 0' }),
-    held_by: z.array(z.string()).meta({ description: 'IDs of up to 10 runs that hold a permit' }),
+    held_by: heldBy,
+    held_elsewhere: heldElsewhere,
     holds_back: z.boolean().meta({ description: 'Whether the first run in line waits for this limit' }),
   })
   .meta({ id: 'Limit' });
@@ -51,7 +57,14 @@ export const functionLimitsSchema = z
         waiting: z.int(),
         since: z.iso.datetime().meta({ description: 'Since when the first waits, less its priority' }),
         limits: z.array(
-          z.object({ kind, limit: z.int(), in_use: z.int(), held_by: z.array(z.string()), holds_back: z.boolean() }),
+          z.object({
+            kind,
+            limit: z.int(),
+            in_use: z.int(),
+            held_by: heldBy,
+            held_elsewhere: heldElsewhere,
+            holds_back: z.boolean(),
+          }),
         ),
       }),
     ),
@@ -87,6 +100,7 @@ export function presentFunctionLimits({
         limit,
         in_use: use.inUse,
         held_by: use.holders,
+        held_elsewhere: use.holdersElsewhere,
         holds_back: holdsBack,
       })),
     })),
@@ -94,7 +108,13 @@ export function presentFunctionLimits({
 }
 
 function presentLimit({ limit, use, holdsBack }: LimitStatus): z.infer<typeof limitSchema> {
-  return { ...presentLimitName(limit), in_use: use.inUse, held_by: use.holders, holds_back: holdsBack };
+  return {
+    ...presentLimitName(limit),
+    in_use: use.inUse,
+    held_by: use.holders,
+    held_elsewhere: use.holdersElsewhere,
+    holds_back: holdsBack,
+  };
 }
 
 export function presentLimitName(limit: Limit): z.infer<typeof limitNameSchema> {

@@ -3,6 +3,7 @@
  *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
  *  A call that ends gives its permits to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
  *  (admission-checks.ts). */
+
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -10,6 +11,7 @@ import { homesOf, limitsOf } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Events } from '../../store/events/events.ts';
 import type {
   Admissions,
@@ -48,6 +50,7 @@ export interface AdmissionDeps {
   runs: Runs;
   events: Events;
   functions: FunctionTables;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
   flowKeys: FlowKeys;
   queues: PartitionQueues;
   /** Calls that all workers can make at the same time. */
@@ -226,7 +229,8 @@ export class Admission {
     if (!fn || !hasLimits(fn)) return undefined;
     const keys = await this.#keysOf(call, flowOptionsOf(fn));
     const isStart = !started;
-    const limits = limitsOf({ env, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
+    const isBranch = (await this.#deps.environmentKinds.of(env)) === 'branch';
+    const limits = limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
     if (!limits) return undefined;
     const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
     const score = since - (keys?.priority ?? 0) * 1_000;
@@ -263,9 +267,10 @@ export class Admission {
     const fn = (await this.#deps.functions.of(e)).find(f);
     if (!fn) return undefined;
     const keys = { values: v ?? {} };
+    const isBranch = (await this.#deps.environmentKinds.of(e)) === 'branch';
     const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
     for (const kind of kinds) {
-      const limits = limitsOf({ env: e, fn, keys, ...kind, capacity: this.#deps.capacity() });
+      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.#deps.capacity() });
       if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
     }
     return undefined;

@@ -1,7 +1,9 @@
 /** Why a run does not start, and how much of its limits a function uses. */
+
 import type { AppFunction } from '../../model/apps/app.ts';
 import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { StoredLimit } from '../../store/flow-control/admissions.ts';
 import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
@@ -44,6 +46,7 @@ export interface FunctionLimits {
 export interface LimitStatusesDeps {
   usage: LimitUsage;
   functions: FunctionTables;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
   capacity: () => number;
 }
 
@@ -63,6 +66,7 @@ export class LimitStatuses {
     if (!fn) return undefined;
     const found = limitsOf({
       env,
+      isBranch: await this.#isBranch(env),
       fn,
       keys,
       isStart: startedAt === undefined,
@@ -75,6 +79,7 @@ export class LimitStatuses {
     if (!position) return undefined;
     const uses = await usage.usesOf(
       home,
+      env,
       limits.map(({ id }) => id),
     );
     const statuses = limits.map((limit, i) => {
@@ -94,11 +99,13 @@ export class LimitStatuses {
     const all = await Promise.all(
       usage.inDifferentPartitions(homesOf(env, fn.id)).map((home) => this.#backlogs(home, env, fn.id)),
     );
-    const own = limitsOf({ env, fn, keys: undefined, isStart: true, capacity: capacity() });
+    const isBranch = await this.#isBranch(env);
+    const own = limitsOf({ env, isBranch, fn, keys: undefined, isStart: true, capacity: capacity() });
     const limits = own?.limits ?? [];
     const uses = own
       ? await usage.usesOf(
           own.home,
+          env,
           limits.map(({ id }) => id),
         )
       : [];
@@ -110,6 +117,10 @@ export class LimitStatuses {
         .sort((a, b) => b.waiting - a.waiting)
         .slice(0, BACKLOGS_SHOWN),
     };
+  }
+
+  async #isBranch(env: string): Promise<boolean> {
+    return (await this.#deps.environmentKinds.of(env)) === 'branch';
   }
 
   async #backlogs(
@@ -125,6 +136,7 @@ export class LimitStatuses {
   async #backlogStatus(home: string, { waiting, since, heldBy, info }: BacklogUse): Promise<BacklogStatus> {
     const uses = await this.#deps.usage.usesOf(
       home,
+      info.e,
       info.l.map(([id]) => id),
     );
     const limits = info.l.map(([id, kind, limit], i) => {

@@ -1,9 +1,11 @@
 /** Where runs are: what holds them back, what they wait for, and until when. Of any number of runs in three pipelines, of which none reads outputs
  *  or memos. */
+
 import { type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { LimitUsage, Position } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
@@ -17,6 +19,7 @@ export interface RunStatesDeps {
   keys: Keyspace;
   usage: LimitUsage;
   functions: FunctionTables;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
   delayedJobs: DelayedJobs;
   capacity: () => number;
 }
@@ -72,14 +75,16 @@ export class RunStates {
   }
 
   async #nextCallsOf(runs: readonly Run[], steps: readonly PendingSteps[]): Promise<NextCall[][]> {
-    const { functions, capacity } = this.#deps;
+    const { functions, environmentKinds, capacity } = this.#deps;
     const [{ env } = { env: '' }] = runs;
     // Only once: a function that was deleted is not looked up for each of its runs.
     const table = await functions.recent(env);
+    const isBranch = (await environmentKinds.of(env)) === 'branch';
     return runs.map((run, i) => {
       const fn = table.find(run.functionId);
       const { id: runId, keys, startedAt, queuedAt } = run;
-      const found = fn && limitsOf({ env, fn, keys, isStart: startedAt === undefined, queuedAt, capacity: capacity() });
+      const isStart = startedAt === undefined;
+      const found = fn && limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: capacity() });
       return nextCallsOf(runId, steps[i] as PendingSteps).map((call) => ({
         ...call,
         line: found && !call.ref.request ? { ...found, entry: entryOf(call.ref) } : undefined,

@@ -1,6 +1,7 @@
 /** The limits under which a call of a function starts. Calls with the same limits form one backlog, first in, first out. */
 import { hash } from 'node:crypto';
 import type { AppFunction } from '../apps/app.ts';
+import { BRANCHES } from '../environment.ts';
 import { flowOptionsOf } from './function-options.ts';
 import type { ConcurrencyLimit, FlowOptions, FrozenKeys } from './options.ts';
 
@@ -38,6 +39,8 @@ const ID_LENGTH = 16;
 
 export interface CallToLimit {
   env: string;
+  /** Branches share limits of the scope `account` among each other alone: they hold nothing of production back. */
+  isBranch: boolean;
   fn: AppFunction;
   keys: FrozenKeys | undefined;
   /** The first call of a run that has not started. */
@@ -97,12 +100,12 @@ function concurrency(kind: 'run' | 'step', limits: readonly ConcurrencyLimit[], 
 function limitOf(
   kind: 'run' | 'step',
   { limit, scope, key: source }: ConcurrencyLimit,
-  { env, fn, keys }: CallToLimit,
+  { env, isBranch, fn, keys }: CallToLimit,
   what = '',
 ): Limit {
   const key = source === undefined ? '' : (keys?.values[source] ?? '');
   // Functions share a limit by the value of its key, however each of them gets it.
-  const owner = { fn: [env, fn.id, source ?? '', what], env: [env], account: [] }[scope];
+  const owner = { fn: [env, fn.id, source ?? '', what], env: [env], account: isBranch ? [BRANCHES] : [] }[scope];
   return { id: digestOf(kind, scope, ...owner, key), kind, limit, scope, key, ...(source !== undefined && { source }) };
 }
 

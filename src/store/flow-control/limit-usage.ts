@@ -1,18 +1,22 @@
 /** Who holds permits of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type BacklogInfo, partsOf } from './admissions.ts';
 
 const HOLDERS_SHOWN = 10;
+/** Of a limit; more are not looked at. */
+const HOLDERS_READ = 200;
 /** Backlogs of a function that are counted. */
 const BACKLOGS_MAX = 10_000;
 
 export interface LimitUse {
   /** Calls, or runs, that hold a position. */
   inUse: number;
-  /** IDs of some of their runs. */
+  /** IDs of some of their runs, of the environment that asks. */
   holders: string[];
+  /** Their runs in other environments, of those that are looked at: these are nobody else's business. */
+  holdersElsewhere: number;
   /** TAT of a throttle (GCRA), Unix milliseconds; undefined: it lets the next start at once. */
   tat?: number;
 }
@@ -77,20 +81,42 @@ export class LimitUsage {
     });
   }
 
-  /** In the order of the limits. */
-  async usesOf(home: string, limits: readonly string[]): Promise<LimitUse[]> {
+  /** In the order of the limits.
+   *  @param env that asks */
+  async usesOf(home: string, env: string, limits: readonly string[]): Promise<LimitUse[]> {
     const keys = this.#keys.homeOf(home);
     const commands = limits.flatMap((id) => [
       ['scard', keys.limit(id)],
-      ['srandmember', keys.limit(id), HOLDERS_SHOWN],
+      ['srandmember', keys.limit(id), HOLDERS_READ],
       ['get', keys.throttle(id)],
     ]);
     const found = await inPipelines<unknown>(this.#redis, commands);
-    return limits.map((_, i) => {
-      const [inUse, members, tat] = found.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
-      const holders = [...new Set(members.map((member) => member.split('/')[0] as string))].sort();
-      return { inUse, holders, ...(tat !== null && { tat: readTat(tat) }) };
+    const uses = limits.map((_, i) => found.slice(3 * i, 3 * i + 3) as [number, string[], string | null]);
+    const own = await this.#heldBy(
+      keys,
+      env,
+      uses.flatMap(([, members]) => members),
+    );
+    return uses.map(([inUse, members, tat]) => {
+      const runs = [...new Set(members.map(runOf))];
+      const holders = runs.filter((run) => own.has(run));
+      return {
+        inUse,
+        holders: holders.sort().slice(0, HOLDERS_SHOWN),
+        holdersElsewhere: runs.length - holders.length,
+        ...(tat !== null && { tat: readTat(tat) }),
+      };
     });
+  }
+
+  /** @param members of limits
+   *  @returns the runs of the environment among them */
+  async #heldBy(keys: PartitionKeyspace, env: string, members: readonly string[]): Promise<Set<string>> {
+    const all = [...new Set(members)];
+    if (all.length === 0) return new Set();
+    const admitted = await this.#redis.hmget(keys.admissions, ...all);
+    // One that was released meanwhile has no environment any more.
+    return new Set(all.flatMap((member, i) => (admitted[i]?.split('\n')[1] === env ? [runOf(member)] : [])));
   }
 
   /** The longest backlogs of a function, and the number of all its calls that wait.
@@ -138,6 +164,10 @@ export class LimitUsage {
       return { env: name.slice(0, slash), functionId: name.slice(slash + 1), waiting };
     });
   }
+}
+
+function runOf(member: string): string {
+  return member.split('/')[0] as string;
 }
 
 /** Seconds and milliseconds. */

@@ -9,29 +9,23 @@ const SHOWN = 3;
 /** The API names no more. */
 const NAMED = 10;
 
-interface HoldersProps extends Pick<Limit, 'held_by' | 'in_use'> {
-  /** Of `account`: the runs may be in other environments, where a link would not lead. */
-  scope?: Limit['scope'];
-}
+type HoldersProps = Pick<Limit, 'held_by' | 'held_elsewhere' | 'in_use'>;
 
-/** The runs that use a limit, with links. */
-export function Holders({ held_by: ids, in_use, scope = 'fn' }: HoldersProps) {
-  const hasMore = ids.length > SHOWN || in_use > NAMED;
+/** The runs that use a limit, with links. Those of other environments are only counted. */
+export function Holders({ held_by: ids, held_elsewhere: elsewhere, in_use }: HoldersProps) {
+  const hasMore = ids.length > SHOWN || in_use > NAMED + elsewhere;
   return (
     <>
       {ids.slice(0, SHOWN).map((id, i) => (
         <Fragment key={id}>
           {i > 0 && ', '}
-          {scope === 'account' ? (
+          <Link to="/runs/$id" params={{ id }} className="text-accent underline">
             <Id id={id} maxChars={15} />
-          ) : (
-            <Link to="/runs/$id" params={{ id }} className="text-accent underline">
-              <Id id={id} maxChars={15} />
-            </Link>
-          )}
+          </Link>
         </Fragment>
       ))}
       {hasMore && ' and others'}
+      {elsewhere > 0 && `${ids.length > 0 ? ' and ' : ''}${elsewhere} of other environments`}
     </>
   );
 }

@@ -63,13 +63,13 @@ function Row({ keys, waiting, since, limits }: Backlog) {
 
 function WaitsFor({ limit }: { limit: Backlog['limits'][number] | undefined }) {
   if (!limit) return <span className="text-muted">–</span>;
-  const { kind, limit: size, in_use, held_by } = limit;
+  const { kind, limit: size, in_use, held_by, held_elsewhere } = limit;
   if (kind === 'paused') return 'The function is paused';
   if (kind === 'throttle') return 'Throttle';
   return (
     <>
       {KINDS[kind]}: {formatCount(in_use)} of {formatCount(size)}
-      {held_by.length > 0 && (
+      {held_by.length + held_elsewhere > 0 && (
         <>
           , held by <Holders {...limit} />
         </>

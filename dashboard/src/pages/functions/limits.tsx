@@ -47,7 +47,7 @@ export function Limits({ functionId }: { functionId: string }) {
 }
 
 function Line({ limit }: { limit: Limit }) {
-  const { kind, scope, key_expression: expression, held_by } = limit;
+  const { kind, scope, key_expression: expression, held_by, held_elsewhere } = limit;
   return (
     <li className="flex flex-wrap items-baseline gap-x-6 gap-y-1 px-4 py-3">
       <div className="min-w-0 flex-1 basis-48 break-words">
@@ -59,7 +59,7 @@ function Line({ limit }: { limit: Limit }) {
             <code className="font-mono text-xs break-all">{expression}</code>
           </span>
         )}
-        {held_by.length > 0 && limit.in_use !== null && (
+        {held_by.length + held_elsewhere > 0 && limit.in_use !== null && (
           <p className="text-sm text-muted">
             Held by <Holders {...limit} in_use={limit.in_use} />
           </p>

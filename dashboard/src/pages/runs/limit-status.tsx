@@ -14,9 +14,9 @@ export function LimitStatus({ waiting: { position, earliest_start: start, limits
     <>
       {limit ? NAMES[limit.kind](limit) : 'Waits for the runs before it'}
       {limit && limit.kind !== 'paused' && <Key limit={limit} />}
-      {limit && limit.held_by.length > 0 && (
+      {limit && limit.held_by.length + limit.held_elsewhere > 0 && (
         <>
-          : held by {limit.held_by.length === 1 ? 'run' : 'runs'} <Holders {...limit} />
+          : held by {limit.held_by.length + limit.held_elsewhere === 1 ? 'run' : 'runs'} <Holders {...limit} />
         </>
       )}
       ; {formatOrdinal(position)} in line
