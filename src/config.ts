@@ -164,6 +164,8 @@ export interface Config {
   readonly functionLimits: FunctionLimits;
   /** Where apps and endpoints of all environments may be (origin-patterns.ts). */
   readonly appOrigins: readonly string[];
+  /** What happens to the first registration of an app. */
+  readonly newApps: Env['NEW_APPS'];
   /** Registrations with fields that the service does not act on. */
   readonly unsupported: Env['UNSUPPORTED'];
   /** An unused branch is archived after this time, and later deleted; undefined: never. */
@@ -388,6 +390,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
       batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
     appOrigins: env.APP_ORIGINS,
+    newApps: env.NEW_APPS,
     unsupported: env.UNSUPPORTED,
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,

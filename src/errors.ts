@@ -46,6 +46,7 @@ export const CATALOGUE = {
   origin_untrusted: [403, 'The request has an untrusted origin'],
   quota_exceeded: [403, 'A quota is exceeded'],
   rate_exceeded: [429, 'Too many messages at once'],
+  registration_held: [409, 'The registration waits until somebody confirms it'],
   registration_invalid: [400, 'The app cannot be registered'],
   app_unreachable: [400, 'The app did not respond as expected'],
   replay_ended: [409, 'The replay has ended'],

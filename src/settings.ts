@@ -422,6 +422,12 @@ const quotas = {
     .describe(
       'Comma-separated origins where apps and endpoints of all environments may be, such as `https://shop.example.com`. `*` stands for a part of a label: `https://shop-*-acme.example.app`',
     ),
+  NEW_APPS: z
+    .enum(['accept', 'hold'])
+    .default('accept')
+    .describe(
+      'Outside dev mode, apps that register by themselves for the first time, at an origin that nobody has allowed: `accept` registers them, `hold` waits until somebody confirms them',
+    ),
   UNSUPPORTED: z
     .enum(['report', 'reject'])
     .default('report')

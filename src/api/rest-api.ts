@@ -65,6 +65,7 @@ import { functionMetricsRoutes } from './routes/function-metrics.ts';
 import { functionRoutes } from './routes/functions.ts';
 import { healthCheckRoutes } from './routes/health-checks.ts';
 import { heldEventRoutes } from './routes/held-events.ts';
+import { heldRegistrationRoutes } from './routes/held-registrations.ts';
 import { installationLimitRoutes } from './routes/installation-limits.ts';
 import { invokeRoutes } from './routes/invoke.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -153,8 +154,20 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
   const { eventLimits } = store;
   const { registrar, schedules } = deps;
-  const sync = { apps, functions, environments, signingKeys, environmentKinds, registrar, backpressure, httpAgent };
+  const { allowedOrigins, heldRegistrations } = store;
+  const sync = {
+    apps,
+    allowedOrigins,
+    functions,
+    environments,
+    signingKeys,
+    environmentKinds,
+    registrar,
+    backpressure,
+    httpAgent,
+  };
   const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
+  const held = { apps, allowedOrigins, heldRegistrations, appSync };
   const searches = new Searches(store, deps.archive, deps.history);
   const acceptedEvents = new AcceptedEvents(events, store.queuedEvents);
   const selectedRuns = new SelectedRuns({ ...store, runs, runStates: deps.runStates, searches, functionTables });
@@ -266,17 +279,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...auditRoutes({ auditLog, rejectionLog: store.rejectionLog }),
     ...userRoutes({ users, savedViews: store.savedViews, environments, accounts, publicUrl }),
     ...savedViewRoutes({ savedViews: store.savedViews }),
-    ...appRoutes({
-      apps,
-      allowedOrigins: store.allowedOrigins,
-      functions,
-      schedules,
-      expressionProblems,
-      processes,
-      appSync,
-      quotas,
-    }),
-    ...allowedOriginRoutes({ allowedOrigins: store.allowedOrigins, quotas }),
+    ...appRoutes({ ...held, dev: config.dev, functions, schedules, expressionProblems, processes, quotas }),
+    ...heldRegistrationRoutes(held),
+    ...allowedOriginRoutes({ allowedOrigins, quotas }),
     ...deployRoutes({ deploys: store.deploys, functions }),
     ...appConnectionRoutes({ apps, connections: store.connections }),
     ...appCheckRoutes({
@@ -304,7 +309,15 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       limitStatuses: deps.limitStatuses,
     }),
     ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
-    ...statusRoutes({ processes, metrics, heldEvents, webhookIssues, errorGroups: store.errorGroups, backpressure }),
+    ...statusRoutes({
+      processes,
+      metrics,
+      heldEvents,
+      heldRegistrations,
+      webhookIssues,
+      errorGroups: store.errorGroups,
+      backpressure,
+    }),
     ...healthCheckRoutes({
       config,
       redis: store.redis,
@@ -315,6 +328,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       archiveHealth: deps.archiveHealth,
       secretKeyCheck: store.secretKeyCheck,
       webhookIssues,
+      environments,
+      heldRegistrations,
     }),
     ...invokeRoutes({ environments, acceptor, invocations: deps.invocations, backpressure, eventLimits }),
     ...signalRoutes({ acceptor, signalSender: deps.signalSender, eventLimits }),

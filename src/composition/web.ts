@@ -1,6 +1,7 @@
 /** Puts the web process together. */
 import { createApp } from '../api/app.ts';
 import type { Discovery } from '../api/apps/discovery.ts';
+import { OriginCheck } from '../api/apps/origin-check.ts';
 import { Registrar } from '../api/apps/registrar.ts';
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { ConnectionKeys } from '../api/connect/connection-keys.ts';
@@ -184,6 +185,8 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     unsupported: config.unsupported,
     apps: store.apps,
     functions: store.functions,
+    heldRegistrations: store.heldRegistrations,
+    originCheck: new OriginCheck({ ...config, ...store, log }),
     deploys: store.deploys,
     expressionProblems: store.expressionProblems,
     looks,

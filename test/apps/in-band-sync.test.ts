@@ -18,6 +18,8 @@ interface Answer {
   key?: string;
   signedAt?: number;
   headers?: Record<string, string>;
+  /** Before it answers. */
+  meanwhile?: () => Promise<unknown>;
 }
 
 describe('registration in the answer to the service, in production', () => {
@@ -28,7 +30,11 @@ describe('registration in the answer to the service, in production', () => {
   let request: { headers: IncomingHttpHeaders; body: string } | undefined;
 
   before(async () => {
-    service = await startService({ workers: 0, dev: false });
+    service = await startService({
+      workers: 0,
+      dev: false,
+      env: { NEW_APPS: 'hold', APP_ORIGINS: 'https://*.apps.example.com' },
+    });
     server = createServer(async (incoming, response) => {
       request = { headers: incoming.headers, body: (await buffer(incoming)).toString() };
       const {
@@ -37,7 +43,9 @@ describe('registration in the answer to the service, in production', () => {
         key = service.env.SIGNING_KEY ?? '',
         signedAt = Date.now(),
         headers,
+        meanwhile,
       } = answer;
+      await meanwhile?.();
       const text = JSON.stringify({ ...registration('in-band'), ...fields });
       response.writeHead(200, {
         'x-inngest-sdk': 'go:v0.16.0',
@@ -199,5 +207,107 @@ describe('registration in the answer to the service, in production', () => {
     expect((await registers({ fields: { ...fields, env: 'feature-1' } })).body.code).to.equal('registration_invalid');
     expect((await read('branched', branch)).body.data.function_count).to.equal(1);
     expect((await read('branched')).status).to.equal(404);
+  });
+
+  describe('what an app registers by itself at another origin', () => {
+    const headers = () => service.appHeaders;
+    const at = (app: string, appUrl: string, fnUrl = appUrl) => {
+      const runtime = { type: 'http', url: `${fnUrl}?fnId=${app}-f&stepId=step` };
+      const fn = { id: `${app}-f`, triggers: [{ event: 'held/x' }], steps: { step: { id: 'step', runtime } } };
+      return service.post('/fn/register', { url: appUrl, appName: app, functions: [fn] }, headers());
+    };
+    const held = async () => (await service.get('/v1/held-registrations')).body.data;
+    const act = (method: string, path: string, body?: object) =>
+      service.request(method, `/v1/held-registrations/${path}`, body, service.apiHeaders);
+    const allow = (app: string, origins: string[]) =>
+      service.request('PUT', `/v1/allowed-origins/${app}`, { origins }, service.apiHeaders);
+    const present = async (app: string) => {
+      const { url: appUrl, functions, last_sync, held_registrations, allowed_origins } = (await read(app)).body.data;
+      return { appUrl, fnUrl: functions[0].url, succeeded: last_sync.succeeded, held_registrations, allowed_origins };
+    };
+    afterEach(async () => {
+      for (const { id } of await held()) expect((await act('DELETE', id)).status).to.equal(204);
+    });
+
+    it('is held, and the app stays where it was', async () => {
+      await registers({ fields: { app_id: 'moving', functions: [functionOf('moving-f')] } });
+      const before = await present('moving');
+      expect(before).to.include({ appUrl: url, succeeded: true, held_registrations: 0 });
+      for (let n = 0; n < 2; n++) {
+        const { status, body } = await at('moving', 'http://attacker.example/api');
+        expect([status, body.code]).to.deep.equal([409, 'registration_held']);
+        expect(body.error).to.include('http://attacker.example').and.include(`tidegate apps confirm ${body.held}`);
+      }
+      expect((await at('moving', url, 'http://attacker.example/api')).status).to.equal(409);
+      expect((await at('moving', url.replace('http:', 'https:'))).status).to.equal(409);
+      expect(await present('moving')).to.deep.equal({ ...before, held_registrations: 2 });
+      const [, one] = await held();
+      expect(one).to.include({ app: 'moving', origin: 'http://attacker.example', present_url: url, function_count: 1 });
+      expect((await service.get('/v1/status')).body.data.held_registrations).to.equal(2);
+      expect((await at('moving', url.replace('/api', '/other'))).status).to.equal(200);
+      await service.logs('"msg":"registration held"', '"origin":"http://attacker.example"');
+    });
+
+    it('counts once somebody confirms it; the same origin then needs no other confirmation', async () => {
+      const elsewhere = url.replace('127.0.0.1', 'localhost');
+      const { body } = await at('moving', elsewhere);
+      answer = { fields: { app_id: 'moving', functions: [functionOf('moving-f')], url: elsewhere } };
+      const confirm = (given: object) => act('POST', `${body.held}/confirm`, given);
+      expect((await confirm({ allow: ['https://*.com'] })).body.code).to.equal('input_invalid');
+      const { status, body: confirmed } = await confirm({ allow: ['http://a-*-b.example.app'] });
+      expect([status, confirmed.data?.url]).to.deep.equal([200, elsewhere]);
+      expect(await present('moving')).to.deep.include({
+        appUrl: elsewhere,
+        held_registrations: 0,
+        allowed_origins: [new URL(url).origin, 'http://a-*-b.example.app', new URL(elsewhere).origin],
+      });
+      for (const allowed of [elsewhere, 'http://a-1-b.example.app', url]) {
+        expect((await at('moving', allowed)).status, allowed).to.equal(200);
+      }
+      expect((await confirm({})).status).to.equal(404);
+      const { data } = (await service.get('/v1/audit')).body;
+      const entry = data.find(({ action }: { action: string }) => action === 'POST /v1/held-registrations/:id/confirm');
+      expect(entry).to.include({ target: body.held, environment: 'production' });
+      expect(entry.summary).to.include('http://a-*-b.example.app');
+    });
+
+    it('is held too where an app is new and NEW_APPS is hold, unless its origin is allowed', async () => {
+      expect((await at('newcomer', 'https://new.example.com/api')).body.code).to.equal('registration_held');
+      expect((await read('newcomer')).status).to.equal(404);
+      expect((await held())[0]).to.include({ app: 'newcomer', present_url: null, proposed_pattern: null });
+      await allow('newcomer', ['https://new.example.com']);
+      expect((await at('newcomer', 'https://new.example.com/api')).status).to.equal(200);
+      expect(await held()).to.deep.equal([]);
+      expect((await at('another', 'https://pr-7.apps.example.com/api')).status).to.equal(200);
+      expect((await service.request('DELETE', '/v1/apps/newcomer', undefined, service.apiHeaders)).status).to.equal(
+        204,
+      );
+      const { data } = (await service.get('/v1/allowed-origins')).body;
+      expect(data.map(({ app }: { app: string }) => app)).not.to.include('newcomer');
+    });
+
+    it('gets a pattern proposed where each deployment has a host of its own, and takes little room', async () => {
+      await allow('deployed', ['https://shop-1-acme.example.app']);
+      expect((await at('deployed', 'https://shop-1-acme.example.app/api')).status).to.equal(200);
+      for (let n = 2; n < 9; n++) await at('deployed', `https://shop-${n}-acme.example.app/api`);
+      const waiting = await held();
+      expect(waiting.map(({ origin }: { origin: string }) => origin)).to.deep.equal(
+        [8, 7, 6, 5, 4].map((n) => `https://shop-${n}-acme.example.app`),
+      );
+      expect(waiting[0].proposed_pattern).to.equal('https://shop-*-acme.example.app');
+    });
+
+    it('counts where somebody has the app register there meanwhile, also by a request of its own', async () => {
+      await registers({ fields: { app_id: 'asked', functions: [functionOf('asked-f')] } });
+      const elsewhere = url.replace('127.0.0.1', 'localhost');
+      expect((await at('asked', elsewhere)).status).to.equal(409);
+      answer = {
+        fields: { app_id: 'asked' },
+        headers: { 'x-inngest-sync-kind': 'out_of_band' },
+        meanwhile: () => at('asked', elsewhere),
+      };
+      const { status } = await service.post('/v1/apps', { url: elsewhere }, service.apiHeaders);
+      expect([status, (await present('asked')).appUrl]).to.deep.equal([200, elsewhere]);
+    });
   });
 });

@@ -43,6 +43,8 @@ describe('the errors of a registration in docs/protocol.md', () => {
       expect((await register(headers, body)).code).to.equal(code);
     }
     expect((await service.post('/fn/register', REGISTRATION, proof)).status).to.equal(200);
+    const elsewhere = { ...REGISTRATION, url: 'https://elsewhere.example/api' };
+    expect((await register(proof, elsewhere)).code).to.equal('registration_held');
     expect((await register(proof, { ...REGISTRATION, appName: 'second' })).code).to.equal('quota_exceeded');
 
     const documented = [...PAGE.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => `${status} ${code}`);

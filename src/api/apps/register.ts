@@ -52,7 +52,8 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
-      if (isStillProven(ctx, environments.find(env))) {
+      // A registration that is held changes nothing of the app.
+      if (!isHeld(error) && isStillProven(ctx, environments.find(env))) {
         const { message } = error as Error;
         await apps.recordSyncFailure(env, (app) => app.name === name, message, Date.now(), 'told', BY_APP);
       }
@@ -68,6 +69,10 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   throw new ServiceError('registration_invalid', {
     detail: otherKindProblem(expected, serverKind, address, dialectOf(ctx.req.headers) ?? 'service'),
   });
+}
+
+function isHeld(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'registration_held';
 }
 
 /** Name of the app; undefined when the text is not JSON or has no name. */

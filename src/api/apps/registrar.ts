@@ -8,14 +8,17 @@ import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
 import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
+import { originsOf } from '../../model/apps/held-registration.ts';
 import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
+import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
 import { KeyedQueue } from './keyed-queue.ts';
+import type { OriginCheck } from './origin-check.ts';
 import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
 
 /** Functions with problems in one log line. */
@@ -30,6 +33,8 @@ export interface RegistrarDeps {
   unsupported: Config['unsupported'];
   apps: Apps;
   functions: Functions;
+  heldRegistrations: Pick<HeldRegistrations, 'release'>;
+  originCheck: Pick<OriginCheck, 'holdUnconfirmed'>;
   deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
   looks: Pick<Looks, 'lookNow'>;
@@ -75,7 +80,7 @@ export class Registrar {
   }
 
   /** `modified`: whether a function has changed.
-   *  @throws ServiceError quota_exceeded */
+   *  @throws ServiceError quota_exceeded, registration_held */
   async register(env: string, parsed: ParsedRegistration, by: SyncOrigin): Promise<Saved> {
     const saved = await this.#queue.run(env, () => this.#save(env, parsed, by));
     // A changed expression may no longer have its problem.
@@ -126,6 +131,7 @@ export class Registrar {
     const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     const before = await apps.read(env, appName);
+    await this.#deps.originCheck.holdUnconfirmed(env, registration, checked.registered, before, by);
     await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
     await this.#noteChangedTimeouts(env, checked.registered);
@@ -149,6 +155,8 @@ export class Registrar {
       ...(refused.length > 0 && { refused }),
       ...(checked.unsupported && { unsupported: checked.unsupported }),
     });
+    const origins = originsOf([app.url]);
+    await this.#deps.heldRegistrations.release(env, appName, ({ origin }) => origins.includes(origin));
     return { ...saved, refused };
   }
 

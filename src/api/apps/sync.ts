@@ -8,6 +8,7 @@ import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
+import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
@@ -22,6 +23,8 @@ import { type FunctionProblems, problemsOf, refusalOf } from './registration-pro
 export interface SyncResult {
   /** Its name. */
   app: string;
+  /** Where it was asked; where it is, if it says so in its answer. */
+  url: string;
   /** The functions that do not work as configured. */
   functions: FunctionProblems[];
   /** undefined: the service acts on all that the app has. */
@@ -33,6 +36,7 @@ export interface AppSyncDeps {
   /** Of the service, for apps on the same machine. */
   address: string;
   apps: Apps;
+  allowedOrigins: Pick<AllowedOrigins, 'startRequest'>;
   functions: Functions;
   environments: Environments;
   signingKeys: SigningKeys;
@@ -66,15 +70,17 @@ export class AppSync {
 
   /** The official Python SDK responds with 200 even when the service has rejected its registration. */
   async #request(env: string, url: string): Promise<{ registration: InBandRegistration } | SyncResult> {
-    const { dev, address, apps, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
+    const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
+    // An app that does not register in its answer does so meanwhile, by itself.
+    const endRequest = dev ? undefined : await allowedOrigins.startRequest(env, url, Date.now());
     const response = await requestSync({
       url,
       agent: httpAgent.for(await environmentKinds.of(env)),
       signingKey: dev ? undefined : await signingKeys.current(env),
       registrationMaxBytes: BODY_MAX_BYTES,
       hint: (dialect) => notRegisteredHint(dev ? address : undefined, dialect),
-    });
+    }).finally(endRequest);
     if ('registration' in response) {
       rejectOtherEnvironment(env, response.registration);
       return response;
@@ -89,7 +95,12 @@ export class AppSync {
       });
     }
     const own = (await functions.all(env)).functions.filter((fn) => fn.app === registered.name && !fn.archived);
-    return { app: registered.name, functions: problemsOf(own), unsupported: registered.unsupported };
+    return {
+      app: registered.name,
+      url,
+      functions: problemsOf(own),
+      unsupported: registered.unsupported,
+    };
   }
 
   async #registerInBand(
@@ -106,7 +117,12 @@ export class AppSync {
     const { registered, refused } = await registrar.register(env, parsed, by);
     const problem = refusalOf(registered.length, refused);
     if (problem) throw problem;
-    return { app: String(appName), functions: problemsOf(registered), unsupported: parsed.checked.unsupported };
+    return {
+      app: String(appName),
+      url: parsed.registration.url,
+      functions: problemsOf(registered),
+      unsupported: parsed.checked.unsupported,
+    };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
+import type { HeldRegistration } from '../../model/apps/held-registration.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
@@ -11,6 +12,7 @@ import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { App, Apps, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { AppSync } from '../apps/sync.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
@@ -18,6 +20,14 @@ import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
+import {
+  NOT_REGISTERED,
+  presentSync,
+  SYNC_ERRORS,
+  syncResultSchema,
+  unsupportedSchema,
+  withoutDetails,
+} from '../views/sync-result.ts';
 import { time } from '../views/time.ts';
 
 const slowedSchema = z
@@ -31,16 +41,6 @@ const slowedSchema = z
     max: z.int().meta({ description: 'The limit without throttling' }),
   })
   .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
-
-const unsupportedSchema = z
-  .array(
-    z.object({
-      function: z.string().nullable().meta({ description: 'ID of the function; null: a field of the app itself' }),
-      field: z.string().meta({ examples: ['triggers.0.debounce'] }),
-      message: z.string(),
-    }),
-  )
-  .meta({ description: 'Fields of the last registration that the service does not act on, at most 100' });
 
 export const appSchema = z
   .object({
@@ -64,6 +64,12 @@ export const appSchema = z
       .meta({ description: 'The last attempt that failed, also when later ones succeeded; null: none has' }),
     deploy_id: z.string().nullable().meta({ description: 'Which build of the app it is; null: its SDK does not say' }),
     function_count: z.int(),
+    allowed_origins: z.array(z.string()).meta({
+      description: 'Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`',
+    }),
+    held_registrations: z.int().meta({
+      description: 'Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`',
+    }),
     unsupported_count: z.int().meta({
       description: 'Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them',
     }),
@@ -85,9 +91,11 @@ export const detailedAppSchema = appSchema
 const params = z.object({ name: z.string() });
 
 export interface AppRouteDeps {
+  dev: boolean;
   quotas: Config['quotas'];
   apps: Apps;
   allowedOrigins: AllowedOrigins;
+  heldRegistrations: HeldRegistrations;
   functions: Functions;
   schedules: Pick<Schedules, 'follow'>;
   expressionProblems: ExpressionProblems;
@@ -96,7 +104,18 @@ export interface AppRouteDeps {
 }
 
 export function appRoutes(deps: AppRouteDeps): Route[] {
-  const { apps, allowedOrigins, functions, schedules, expressionProblems, appSync, processes, quotas } = deps;
+  const {
+    dev,
+    apps,
+    allowedOrigins,
+    heldRegistrations,
+    functions,
+    schedules,
+    expressionProblems,
+    appSync,
+    processes,
+    quotas,
+  } = deps;
   const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
@@ -114,6 +133,11 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
   }
 
+  async function originsIn(env: string): Promise<AppOrigins> {
+    const [allowed, held] = await Promise.all([allowedOrigins.all(env), heldRegistrations.all(env, Date.now())]);
+    return { allowed, held };
+  }
+
   return [
     route({
       method: 'get',
@@ -129,9 +153,9 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       errors: [],
       async handle({ env, principal, query }) {
         const { page, next } = pageOf(await apps.all(env), ({ name }) => name, query);
-        const [live, slowed] = await Promise.all([liveFunctions(env), slowedIn(env)]);
+        const [live, slowed, origins] = await Promise.all([liveFunctions(env), slowedIn(env), originsIn(env)]);
         return listReply(page, {
-          present: (app) => presentApp(app, live, principal, slowed),
+          present: (app) => presentApp(app, live, principal, slowed, origins),
           positionOf: ({ name }) => name,
           next,
         });
@@ -155,7 +179,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
         return {
           data: {
-            ...presentApp(app, own, principal, await slowedIn(env)),
+            ...presentApp(app, own, principal, await slowedIn(env), await originsIn(env)),
             functions: shown,
             refused_functions: app.refused ?? [],
             unsupported: app.unsupported?.fields ?? [],
@@ -174,36 +198,13 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       description:
         'Sends PUT to the URL, in production signed; the app registers its functions in the answer or by a request of its own.',
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),
-      data: z.object({
-        url: z.url(),
-        functions: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })).meta({
-          description: 'Functions of the app that do not work as configured; empty: all do',
-        }),
-        unsupported: unsupportedSchema,
-        unsupported_count: z.int(),
-      }),
-      errors: [
-        'app_unreachable',
-        'address_blocked',
-        'registration_invalid',
-        'environment_archived',
-        'quota_exceeded',
-        'memory_short',
-      ],
+      data: syncResultSchema,
+      errors: [...SYNC_ERRORS],
       async handle({ env, principal, body: { url } }) {
         try {
-          const { functions, unsupported } = await appSync.register(env, url, {
-            kind: 'request',
-            name: principal.name,
-          });
-          return {
-            data: {
-              url,
-              functions,
-              unsupported: unsupported?.fields ?? [],
-              unsupported_count: unsupported?.count ?? 0,
-            },
-          };
+          const result = await appSync.register(env, url, { kind: 'request', name: principal.name });
+          if (!dev) await allowedOrigins.addGiven(env, result.app, result.url);
+          return { data: presentSync(url, result) };
         } catch (error) {
           throw withoutDetails(error, principal);
         }
@@ -228,25 +229,25 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);
         await apps.remove(env, name);
-        await allowedOrigins.set(env, name, []);
+        await Promise.all([allowedOrigins.set(env, name, []), heldRegistrations.release(env, name)]);
         return {};
       },
     }),
   ];
 }
 
-const NOT_REGISTERED = 'the app did not register; ask an admin for the reason';
-
-/** The details would reveal the network around the service, so only admins get them. */
-function withoutDetails(error: unknown, { access }: Principal): unknown {
-  const hasDetails =
-    error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');
-  return hasDetails && !covers(access, 'admin')
-    ? new ServiceError('app_unreachable', { detail: NOT_REGISTERED, cause: error })
-    : error;
+interface AppOrigins {
+  allowed: ReadonlyMap<string, string[]>;
+  held: readonly HeldRegistration[];
 }
 
-function presentApp(app: App, functions: AppFunction[], { access }: Principal, slowed: readonly ThrottledApp[]) {
+function presentApp(
+  app: App,
+  functions: AppFunction[],
+  { access }: Principal,
+  slowed: readonly ThrottledApp[],
+  { allowed, held }: AppOrigins,
+) {
   const { name, url, sdk, framework, deployId, dialect, registeredAt, lastSync, lastFailure, unsupported } = app;
   const shown = (error: string, found?: SyncFinder) =>
     found === 'asked' && !covers(access, 'admin') ? NOT_REGISTERED : error;
@@ -265,6 +266,8 @@ function presentApp(app: App, functions: AppFunction[], { access }: Principal, s
       : null,
     deploy_id: deployId ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
+    allowed_origins: allowed.get(name) ?? [],
+    held_registrations: held.filter((one) => one.app === name).length,
     unsupported_count: unsupported?.count ?? 0,
     slowed: presentSlowed(slowed.filter(({ app }) => app === name)),
   };

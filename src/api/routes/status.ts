@@ -1,6 +1,7 @@
 /** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
 import { z } from 'zod';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
 import type { ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
@@ -17,6 +18,9 @@ export const statusSchema = z
     accepts_events: z.boolean().meta({ description: 'false: events are rejected with 429 or 503 and `Retry-After`' }),
     runs_failed_last_hour: z.int().meta({ description: 'Of the environment' }),
     held_events: z.int().meta({ description: 'Events of webhooks that wait for an environment' }),
+    held_registrations: z.int().meta({
+      description: 'Registrations of apps of the environment that wait for a confirmation',
+    }),
     open_errors: z.int().meta({ description: 'Error groups of the environment that nobody has resolved' }),
     open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
   })
@@ -26,6 +30,7 @@ export interface StatusRouteDeps {
   processes: Pick<Processes, 'alive'>;
   metrics: Pick<Metrics, 'steps'>;
   heldEvents: Pick<HeldEvents, 'count'>;
+  heldRegistrations: Pick<HeldRegistrations, 'all'>;
   webhookIssues: Pick<WebhookIssues, 'count'>;
   errorGroups: Pick<ErrorGroups, 'positions'>;
   backpressure: Pick<Backpressure, 'full'>;
@@ -35,6 +40,7 @@ export function statusRoutes({
   processes,
   metrics,
   heldEvents,
+  heldRegistrations,
   webhookIssues,
   errorGroups,
   backpressure,
@@ -54,10 +60,11 @@ export function statusRoutes({
       errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, points, held, errors, issues] = await Promise.all([
+        const [alive, points, held, registrations, errors, issues] = await Promise.all([
           processes.alive(),
           metrics.steps(env, nowMs - HOUR_MS, nowMs, MINUTE_MS),
           heldEvents.count(nowMs),
+          heldRegistrations.all(env, nowMs),
           errorGroups.positions(env, { states: ['open'] }),
           webhookIssues.count('open', nowMs),
         ]);
@@ -67,6 +74,7 @@ export function statusRoutes({
             accepts_events: !backpressure.full,
             runs_failed_last_hour: points.reduce((sum, { counts }) => sum + counts.runsFailed, 0),
             held_events: held,
+            held_registrations: registrations.length,
             open_errors: errors.length,
             open_webhook_issues: issues,
           },

@@ -1,7 +1,10 @@
 /** Origins that persons have allowed for each app (origin-patterns.ts), also before the app has registered. */
-import { ORIGINS_MAX } from '../../origin-patterns.ts';
-import type { Redis } from '../redis/connection.ts';
+import { isAllowedOrigin, ORIGINS_MAX } from '../../origin-patterns.ts';
+import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+
+/** An app that is asked to register answers sooner, or not at all. */
+const REQUESTED_MS = 30_000;
 
 export class AllowedOrigins {
   readonly #redis: Redis;
@@ -34,5 +37,30 @@ export class AllowedOrigins {
     const known = await this.of(env, app);
     const added = patterns.filter((pattern) => !known.includes(pattern));
     if (added.length > 0) await this.set(env, app, [...known, ...added].slice(-ORIGINS_MAX));
+  }
+
+  /** An origin that a person gives, unless it is allowed already. */
+  async addGiven(env: string, app: string, url: string): Promise<void> {
+    const { origin } = new URL(url);
+    if (!isAllowedOrigin(origin, await this.of(env, app))) await this.add(env, app, [origin]);
+  }
+
+  /** Until it ends, any app may register at the origin: a person has asked the app there to do so.
+   *  @returns ends it */
+  async startRequest(env: string, url: string, nowMs: number): Promise<() => Promise<void>> {
+    const key = this.#keys.requestedOrigins(env);
+    const { origin } = new URL(url);
+    const writing = this.#redis.multi().zremrangebyscore(key, '-inf', nowMs);
+    replies(
+      await writing
+        .zadd(key, nowMs + REQUESTED_MS, origin)
+        .pexpire(key, REQUESTED_MS)
+        .exec(),
+    );
+    return async () => void (await this.#redis.zrem(key, origin));
+  }
+
+  async requested(env: string, nowMs: number): Promise<string[]> {
+    return this.#redis.zrangebyscore(this.#keys.requestedOrigins(env), nowMs, '+inf');
   }
 }

@@ -4,6 +4,8 @@ import type { KeyDeclaration } from '../redis/key-declaration.ts';
 export const appKeys = (prefix: string) => ({
   apps: (env: string) => `${prefix}:apps:${env}`,
   allowedOrigins: (env: string) => `${prefix}:allowed-origins:${env}`,
+  requestedOrigins: (env: string) => `${prefix}:requested-origins:${env}`,
+  heldRegistrations: (env: string) => `${prefix}:held-registrations:${env}`,
   functions: (env: string) => `${prefix}:functions:${env}`,
   pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
   functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
@@ -30,6 +32,22 @@ export const APP_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '1 field per app with allowed origins (quota); 50 origins',
     description: 'App name → origins that persons have allowed for it, as a JSON array.',
+  },
+  requestedOrigins: {
+    pattern: 'requested-origins:<env>',
+    type: 'zset',
+    owner: 'apps/allowed-origins.ts',
+    ttl: '30 s, renewed',
+    size: '1 entry per app that is being asked to register',
+    description: 'Origins at which persons have apps register right now, by the time until which they count (ms).',
+  },
+  heldRegistrations: {
+    pattern: 'held-registrations:<env>',
+    type: 'hash',
+    owner: 'apps/held-registrations.ts',
+    ttl: '7 days, renewed',
+    size: '200 apps; 5 registrations each, 3 KiB each',
+    description: 'App name → its registrations that wait for a confirmation, newest first, as a JSON array.',
   },
   functions: {
     pattern: 'functions:<env>',

@@ -5,11 +5,13 @@ import { Apps } from './apps.ts';
 import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
+import { HeldRegistrations } from './held-registrations.ts';
 import { TriggerHistory } from './trigger-history.ts';
 
 export interface AppStore {
   apps: Apps;
   allowedOrigins: AllowedOrigins;
+  heldRegistrations: HeldRegistrations;
   functions: Functions;
   deploys: Deploys;
   expressionProblems: ExpressionProblems;
@@ -21,6 +23,7 @@ export function createAppStore({ redis, keys, config }: StoreContext): AppStore 
   return {
     apps: new Apps(redis, keys),
     allowedOrigins: new AllowedOrigins(redis, keys),
+    heldRegistrations: new HeldRegistrations(redis, keys),
     functions: new Functions(redis, keys, triggerHistory),
     deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),

@@ -1,7 +1,9 @@
 /** Health checks of how the installation is set up: settings, keys, webhooks. */
 import type { Config } from '../../../config.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
+import type { HeldRegistrations } from '../../../store/apps/held-registrations.ts';
 import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
+import type { Environments } from '../../../store/environments/environments.ts';
 import type { WebhookIssues } from '../../../store/webhooks/webhook-issues.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 
@@ -18,13 +20,22 @@ export interface InstallationCheckDeps {
   config: Config;
   secretKeyCheck: SecretKeyCheck;
   webhookIssues: Pick<WebhookIssues, 'list' | 'read' | 'count'>;
+  environments: Pick<Environments, 'all'>;
+  heldRegistrations: Pick<HeldRegistrations, 'all'>;
 }
 
-export function installationChecks({ config, secretKeyCheck, webhookIssues }: InstallationCheckDeps): HealthCheck[] {
+export function installationChecks({
+  config,
+  secretKeyCheck,
+  webhookIssues,
+  environments,
+  heldRegistrations,
+}: InstallationCheckDeps): HealthCheck[] {
   return [
     { id: 'settings', run: async () => settings(config) },
     { id: 'secret_key', run: () => secretKey(config, secretKeyCheck) },
     { id: 'webhooks', run: (nowMs) => issues(webhookIssues, nowMs) },
+    { id: 'registrations', run: (nowMs) => registrations(environments, heldRegistrations, nowMs) },
   ];
 }
 
@@ -83,4 +94,20 @@ async function issues(webhookIssues: InstallationCheckDeps['webhookIssues'], now
     ];
   });
   return orOk(found, 'no issue is open');
+}
+
+async function registrations(
+  environments: InstallationCheckDeps['environments'],
+  heldRegistrations: InstallationCheckDeps['heldRegistrations'],
+  nowMs: number,
+): Promise<Finding[]> {
+  const existing = await environments.all();
+  const all = existing.map(async ({ name: env }) => ({ env, held: await heldRegistrations.all(env, nowMs) }));
+  const found = (await Promise.all(all)).flatMap(({ env, held }) => {
+    const [newest] = held;
+    if (!newest) return [];
+    const message = `${env}: ${held.length} held, such as ${newest.app} at ${newest.origin}, which nobody has allowed`;
+    return [warning(message, `Confirm or reject them: \`tidegate apps held --env ${env}\`, or Apps in the dashboard.`)];
+  });
+  return orOk(found, 'none waits for a confirmation');
 }

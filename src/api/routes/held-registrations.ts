@@ -1,0 +1,105 @@
+/** `/v1/held-registrations`: registrations that wait for a confirmation (docs/security.md#addresses-of-apps). */
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import type { HeldRegistration } from '../../model/apps/held-registration.ts';
+import { describe } from '../../model/values/json.ts';
+import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
+import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
+import type { Apps } from '../../store/apps/apps.ts';
+import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import type { AppSync } from '../apps/sync.ts';
+import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Route, route } from '../rest/route.ts';
+import { heldRegistrationSchema, presentHeld } from '../views/held-registration.ts';
+import { presentSync, SYNC_ERRORS, syncResultSchema, withoutDetails } from '../views/sync-result.ts';
+
+export interface HeldRegistrationRouteDeps {
+  apps: Apps;
+  allowedOrigins: AllowedOrigins;
+  heldRegistrations: HeldRegistrations;
+  appSync: AppSync;
+}
+
+export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[] {
+  const { apps, allowedOrigins, heldRegistrations, appSync } = deps;
+  const shared = { tag: 'Apps', scope: 'environment' } as const;
+  const params = z.object({ id: z.string().max(64) });
+
+  async function existing(env: string, id: string): Promise<HeldRegistration> {
+    const held = await heldRegistrations.find(env, id, Date.now());
+    if (!held) throw new ServiceError('not_found', { detail: `no registration waits with the ID ${describe(id)}` });
+    return held;
+  }
+
+  return [
+    route({
+      ...shared,
+      method: 'get',
+      path: '/v1/held-registrations',
+      access: 'read',
+      operationId: 'listHeldRegistrations',
+      summary: 'List registrations that wait for a confirmation',
+      description:
+        'Newest first. An app that registers by itself at an origin that nobody has allowed stays where it was. At most 5 of an app, for 7 days.',
+      query: z.object(longPageQuery(countPosition)),
+      data: z.array(heldRegistrationSchema),
+      errors: [],
+      async handle({ env, query }) {
+        const [held, all] = await Promise.all([heldRegistrations.all(env, Date.now()), apps.all(env)]);
+        const urls = new Map(all.map(({ name, url }) => [name, url]));
+        const { page, next } = pageFrom(held, query);
+        return listReply(page, {
+          present: ([, one]) => presentHeld(one, urls.get(one.app)),
+          positionOf: ([at]) => at,
+          next,
+        });
+      },
+    }),
+    route({
+      ...shared,
+      method: 'post',
+      path: '/v1/held-registrations/:id/confirm',
+      access: 'write',
+      operationId: 'confirmRegistration',
+      summary: 'Confirm a registration',
+      description: 'Asks the app at the URL to register, as `POST /v1/apps` does, and allows its origin from then on.',
+      params,
+      body: z.object({
+        allow: originPatternsSchema.default([]).meta({
+          description: `Allowed origins to add, such as \`proposed_pattern\`. At most ${ORIGINS_MAX}`,
+        }),
+      }),
+      data: syncResultSchema,
+      errors: ['not_found', ...SYNC_ERRORS],
+      async handle({ env, principal, params: { id }, body: { allow } }) {
+        const { app, url } = await existing(env, id);
+        try {
+          const result = await appSync.register(env, url, { kind: 'request', name: principal.name });
+          await allowedOrigins.add(env, result.app, allow);
+          await allowedOrigins.addGiven(env, result.app, result.url);
+          await heldRegistrations.release(env, app, (held) => held.id === id);
+          return { data: presentSync(url, result) };
+        } catch (error) {
+          throw withoutDetails(error, principal);
+        }
+      },
+    }),
+    route({
+      ...shared,
+      method: 'delete',
+      path: '/v1/held-registrations/:id',
+      access: 'write',
+      operationId: 'rejectRegistration',
+      summary: 'Reject a registration',
+      description: 'It is forgotten, and the app stays where it is. It waits again if the app registers there again.',
+      params,
+      errors: ['not_found'],
+      async handle({ env, params: { id } }) {
+        const { app } = await existing(env, id);
+        await heldRegistrations.release(env, app, (held) => held.id === id);
+        return {};
+      },
+    }),
+  ];
+}
