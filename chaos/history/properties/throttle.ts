@@ -25,7 +25,7 @@ function exceeded(history: History, key: string, starts: readonly Execution[], t
   const intervalMs = periodMs / limit;
   const atOnce = limit + burst;
   const violations: Violation[] = [];
-  /** The theoretical arrival time of the next start. */
+  /** When the next start is due in theory. */
   let nextMs = Number.NEGATIVE_INFINITY;
   for (const [index, start] of starts.entries()) {
     nextMs = Math.max(nextMs, start.atMs);

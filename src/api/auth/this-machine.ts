@@ -4,7 +4,8 @@ import { networkInterfaces } from 'node:os';
 import { isLoopback } from '../../config.ts';
 import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
 
-const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+/** Linux and macOS, where the service runs. */
+const HOSTS_FILE = '/etc/hosts';
 /** Programs connect to this machine by these, too. No page elsewhere can have such a host. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
