@@ -5,6 +5,7 @@ import { compatibilityPage, migrationPage } from './lib/compatibility-docs.ts';
 import { Problem, runMain } from './lib/problem.ts';
 import { providersPage } from './lib/provider-docs.ts';
 import { redisPage } from './lib/redis-docs.ts';
+import { installPage } from './lib/release/install-page.ts';
 import { envExample, settingsPage } from './lib/settings-docs.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -12,6 +13,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** Each generated document, by path. */
 export const GENERATED: Record<string, () => string> = {
   'docs/compatibility.md': compatibilityPage,
+  'docs/install.md': installPage,
   'docs/migrate-from-inngest.md': migrationPage,
   'docs/providers.md': providersPage,
   'docs/redis.md': redisPage,

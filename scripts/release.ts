@@ -6,16 +6,18 @@ import { Problem, runMain } from './lib/problem.ts';
 import { makeArtifacts, PARTS, type Part } from './lib/release/artifacts.ts';
 import { dateSection, isDated } from './lib/release/changelog.ts';
 import { command } from './lib/release/command.ts';
+import { renderInstallPage } from './lib/release/install-page.ts';
 import { createTags, tagsOf } from './lib/release/tags.ts';
 import { setVersion, versionOf, versionsIn } from './lib/release/versions.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const CHANGELOG = join(ROOT, 'CHANGELOG.md');
+const INSTALL_PAGE = join(ROOT, 'docs/install.md');
 const HELP = `scripts/release [--version X.Y.Z] [--tag] [--only PARTS] [--out DIR] [--allow-dirty]
 Makes what a release of this commit has, in dist/release/: the packages of the clients and of the
 service, checksums, an SBOM and the release notes. Publishes and pushes nothing.
   --version X.Y.Z   write this version to all files that have it, date its section of CHANGELOG.md,
-                    and end: commit that, then call scripts/release again
+                    have docs/install.md name the registries, and end: commit that, then call scripts/release again
   --tag             also create the Git tags vX.Y.Z, clients/go/vX.Y.Z and clients/typescript/vX.Y.Z;
                     the last one has the built package, for npm
   --only PARTS      some of ${PARTS.join(', ')}, separated by commas
@@ -43,12 +45,15 @@ await runMain(async () => {
   const tags = options.tag ? tagsOf(version) : [];
   await refuseTags(tags, version);
   const out = resolve(options.out);
-  await makeArtifacts({ root: ROOT, version, out, parts: readParts(options.only) });
+  const parts = readParts(options.only);
+  await makeArtifacts({ root: ROOT, version, out, parts });
   if (options.tag) await createTags(ROOT, version);
   for (const name of readdirSync(out).sort()) {
     console.log(`${(statSync(join(out, name)).size / 1_000).toFixed(1).padStart(9)} kB  ${name}`);
   }
-  console.log(nextSteps(out, version, tags));
+  console.log(
+    parts.length === PARTS.length ? nextSteps(out, version, tags) : `In ${relative(process.cwd(), out) || '.'}`,
+  );
 });
 
 function readOptions(args: string[]) {
@@ -77,6 +82,7 @@ function prepare(version: string): void {
   setVersion(ROOT, version);
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(CHANGELOG, dateSection(readFileSync(CHANGELOG, 'utf8'), version, today));
+  writeFileSync(INSTALL_PAGE, renderInstallPage(version, true));
   console.log(`The version is ${version}, of ${today}. Commit that, and make the release: scripts/release --tag`);
 }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
+import { DEFAULT_RETRIES, retryDelayMs } from '../../src/model/runs/retry.ts';
 import { FAILURES } from '../../src/providers/verification/verification.ts';
 import { SETTINGS } from '../../src/settings.ts';
 
@@ -37,6 +38,20 @@ describe('the documents', () => {
     const [, table = ''] = /\| reason \|.*\n\|---.*\n((?:\|.*\n)*)/.exec(read('docs/providers.md')) ?? [];
     const listed = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
     expect(listed.map(([, reason]) => reason)).to.have.members([...FAILURES]);
+  });
+
+  it('README.md and docs/functions.md say when a failed attempt is repeated, as the rule does', () => {
+    const seconds = (attempts: number, random: number) => retryDelayMs(attempts, random, 1) / 1_000;
+    const texts = [1, 2, 3, 4].map((attempts) => {
+      const delay = seconds(attempts, 0);
+      return delay < 60 ? `${delay} s` : `${delay / 60} min`;
+    });
+    const jitter = `each plus up to ${seconds(1, 1) - seconds(1, 0)} s of jitter`;
+    const readme = `retry: ${DEFAULT_RETRIES} times by default, after ${texts.slice(0, 3).join(', ')} and ${texts[3]}, ${jitter}`;
+    expect(read('README.md')).to.include(readme);
+    expect(read('docs/functions.md'))
+      .to.include(`retries after ${texts.join(', ')},`)
+      .and.include(jitter);
   });
 
   it('CONTRIBUTING.md names files and folders that exist', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { dateSection, isDated, releaseNotes } from '../../scripts/lib/release/changelog.ts';
+import { renderInstallPage } from '../../scripts/lib/release/install-page.ts';
 import { setVersion, versionOf, versionsIn } from '../../scripts/lib/release/versions.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -62,5 +63,18 @@ describe('The section of a release in CHANGELOG.md', () => {
 
   it('exists for the version there is', () => {
     expect(releaseNotes(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), versionOf(ROOT))).to.match(/^# Tidegate \d/);
+  });
+});
+
+describe('docs/install.md', () => {
+  it('names files of a release until the version is released, and then the registries', () => {
+    const [before, after] = [renderInstallPage('1.2.3', false), renderInstallPage('1.2.3', true)];
+    const registries = ['npm install tidegate@1.2.3', 'pip install tidegate==1.2.3', 'go get github.com/'];
+    for (const command of registries) {
+      expect(before).not.to.include(command);
+      expect(after).to.include(command);
+    }
+    expect(before).to.include('./tidegate-1.2.3.tgz').and.include('./tidegate-1.2.3-py3-none-any.whl');
+    expect(after).not.to.include('.tgz');
   });
 });
