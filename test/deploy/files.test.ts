@@ -11,7 +11,7 @@ const config = readConfig({ SECRET_KEY: SECRETS.SECRET_KEY });
 
 /** Of compose.yaml itself. */
 const OF_COMPOSE = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
-const OF_COMPOSE_ENV = ['POSTGRES_PASSWORD', 'REDIS_MEMORY', 'REDIS_PASSWORD', 'WEB_ADDRESS'];
+const OF_COMPOSE_ENV = ['POSTGRES_PASSWORD', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
 /** Of Node. */
 const OF_NODE = ['NODE_COMPILE_CACHE', 'NODE_ENV'];
 
@@ -87,11 +87,18 @@ describe('The files in deploy/', () => {
   it('agree on the port of web', () => {
     const port = String(config.port);
     expect(read('Dockerfile')).to.include(`PORT=${port} `).and.include(`EXPOSE ${port} `);
-    expect(read('compose.yaml')).to.include(`:-127.0.0.1:${port}}:${port}"`);
+    expect(read('deploy/compose.Caddyfile')).to.include(`port ${port}\n`);
     expect(read('deploy/health.js')).to.include(`PORT = '${port}'`);
     expect(read('deploy/helm/tidegate/templates/web.yaml')).to.include(`name: http, containerPort: ${port} `);
     for (const file of ['nginx.conf', 'Caddyfile'])
       expect(read(`deploy/${file}`), file).to.include(`127.0.0.1:${port}`);
+  });
+
+  it('compose.yaml gives its processes every setting of .env, and only Caddy reaches web', () => {
+    const compose = read('compose.yaml');
+    expect(compose).to.include('env_file: [.env]').and.include('TRUST_PROXY: 1');
+    expect([...compose.matchAll(/^ {4}ports: (.+)$/gm)]).to.have.length(1);
+    expect(/^ {2}caddy:\n(?: {4}.*\n)*? {4}ports: .+:80", .+:443"\]$/m.test(compose)).to.equal(true);
   });
 
   it('wait longer at shutdown than the service takes', () => {

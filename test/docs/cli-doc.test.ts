@@ -63,6 +63,15 @@ describe('docs/cli.md', function () {
     }
   });
 
+  it('docs/production.md has commands that work as they are written', async () => {
+    const lines = pageOf('production.md')
+      .split('\n')
+      .filter((line) => line.startsWith('tidegate ') && !line.includes('tail'));
+    expect(lines).to.have.length(4);
+    const env = { ...process.env, ...variablesOf(service), PATH: `${folder}:${process.env.PATH}` };
+    for (const line of lines) await run('sh', ['-ec', line], { cwd: folder, env });
+  });
+
   it('has an example or the name of every command', async () => {
     const { stdout } = await cliOk(['completion', 'zsh']);
     const routes = [...stdout.matchAll(/^ {4}'(tidegate(?: [a-z][a-z-]*)+)'\) compadd/gm)].map(
