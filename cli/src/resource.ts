@@ -7,6 +7,8 @@ import type { Output } from './output.ts';
 import type { Row } from './table.ts';
 
 export interface ListedResource<Options> {
+  /** Default: `list`. */
+  name?: string;
   description: string;
   path: string;
   query?: (options: Options) => Query;
@@ -16,23 +18,21 @@ export interface ListedResource<Options> {
   shown?: (item: Json) => Json;
 }
 
-/** `list`: all entries. */
+/** All entries. */
 export function addList<Options>(parent: Command, context: Context, resource: ListedResource<Options>): Command {
-  const { description, path, query, headings, row, shown = (item) => item } = resource;
-  return parent
-    .command('list')
-    .alias('ls')
-    .description(description)
-    .action(async (options: Options) => {
-      const found = (await context.api().all(path, query?.(options))).map(shown);
-      const output = context.output();
-      output.result(found, () => {
-        output.table(
-          headings,
-          found.map((item) => row(item, output)),
-        );
-      });
+  const { name = 'list', description, path, query, headings, row, shown = (item) => item } = resource;
+  const command = parent.command(name).description(description);
+  if (name === 'list') command.alias('ls');
+  return command.action(async (options: Options) => {
+    const found = (await context.api().all(path, query?.(options))).map(shown);
+    const output = context.output();
+    output.result(found, () => {
+      output.table(
+        headings,
+        found.map((item) => row(item, output)),
+      );
     });
+  });
 }
 
 export interface ResourceAction {

@@ -31,6 +31,33 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
   const run = (...args: string[]) => cliOk(args, { service });
   const json = async (...args: string[]) => (await cliOk([...args, '--json'], { service })).json;
 
+  it('shows, confirms and rejects registrations that wait, and allows origins', async () => {
+    await run('apps', 'sync', host.url);
+    const url = host.url.replace('127.0.0.1', 'localhost');
+    const body = { appName: 'shop', url, functions: [] };
+    const hold = async () => (await service.post('/fn/register', body, service.appHeaders)).body.held;
+    const id = await hold();
+    expect((await run('apps', 'held')).stdout).to.match(new RegExp(`^${id} +shop +${url} +${host.url} `, 'm'));
+    expect((await run('apps', 'list')).stdout).to.match(/ 1 +http/);
+    const doctor = await cli(['doctor', '--no-apps'], { service });
+    expect(doctor.stdout).to.match(/^warning +registrations +production: 1 held, such as shop at http:\/\/localhost:/m);
+    expect((await run('apps', 'reject', id)).stdout).to.equal(`Rejected ${id}.\n`);
+    expect((await cli(['apps', 'confirm', id], { service })).exitCode).to.equal(3);
+    await hold();
+    const { stdout } = await run('apps', 'confirm', id, '--allow', 'https://shop-*-acme.example.app');
+    expect(stdout).to.equal(`Registered ${url}.\n`);
+    expect((await run('apps', 'held')).stdout).not.to.include(id);
+    const allow = (...args: string[]) => json('apps', 'allow', 'shop', ...args).then(({ origins }) => origins);
+    const first = new URL(host.url).origin;
+    const allowed = [first, 'https://shop-*-acme.example.app', new URL(url).origin];
+    expect(await allow()).to.deep.equal(allowed);
+    expect(await allow('https://shop.example.com')).to.deep.equal([...allowed, 'https://shop.example.com']);
+    expect((await cli(['apps', 'allow', 'shop', 'https://*.com'], { service })).stderr).to.include(
+      'one "*" in a label',
+    );
+    expect(await allow('--only')).to.deep.equal([]);
+  });
+
   it('registers, lists, shows, diagnoses and deletes an app', async () => {
     const { stdout } = await run('apps', 'sync', host.url);
     expect(stdout).to.include(`Registered ${host.url}`);

@@ -7,6 +7,7 @@ import { EXIT } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
 import { type Output, printable } from '../output.ts';
 import { addAction, addList } from '../resource.ts';
+import { registerOrigins } from './app-origins.ts';
 
 export function register(program: Command, context: Context): void {
   const apps = program
@@ -16,8 +17,8 @@ export function register(program: Command, context: Context): void {
   addList(apps, context, {
     description: 'Lists apps.',
     path: '/v1/apps',
-    headings: ['NAME', 'FUNCTIONS', 'REGISTERED', 'SDK', 'URL'],
-    row: (app) => [app.name, app.function_count, app.registered_at, app.sdk, app.url],
+    headings: ['NAME', 'FUNCTIONS', 'REGISTERED', 'SDK', 'HELD', 'URL'],
+    row: (app) => [app.name, app.function_count, app.registered_at, app.sdk, app.held_registrations || '', app.url],
   });
   apps
     .command('get')
@@ -49,6 +50,7 @@ export function register(program: Command, context: Context): void {
       if (!check.ok) context.exitCode = EXIT.different;
     });
   registerConnections(apps, context);
+  registerOrigins(apps, context);
   addAction(apps, context, {
     name: 'delete',
     description: 'Deletes an app. Its functions are archived until it registers again.',
@@ -99,6 +101,8 @@ function printApp(output: Output, app: Json): void {
     registered: app.registered_at,
     'last attempt': app.last_sync.succeeded ? undefined : `${app.last_sync.at}: ${app.last_sync.error}`,
     throttled: app.slowed,
+    'allowed origins': app.allowed_origins?.join('\n'),
+    held: app.held_registrations ? `${app.held_registrations} registrations: tidegate apps held` : undefined,
     'not registered': app.refused_functions.map(({ id, problem }: Json) => `${id}: ${problem}`).join('\n'),
   });
   output.line();
@@ -121,7 +125,7 @@ function stateOf({ archived, paused_at, queued_runs }: Json): string {
   return paused_at ? `paused${queued_runs === 'hold' ? ', holds runs' : ''}` : '';
 }
 
-function printRegistration(output: Output, { url, functions }: Json): void {
+export function printRegistration(output: Output, { url, functions }: Json): void {
   output.line(`Registered ${printable(url)}.`);
   for (const { id, problems } of functions as { id: string; problems: string[] }[]) {
     for (const problem of problems) output.line(printable(`${id}: ${problem}`));
