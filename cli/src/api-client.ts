@@ -47,6 +47,11 @@ export class ApiClient {
     this.#signal = signal;
   }
 
+  /** The same for another environment. */
+  inEnvironment(environment: string): ApiClient {
+    return new ApiClient({ ...this.settings, environment }, this.#signal);
+  }
+
   get(path: string, query?: Query): Promise<Reply> {
     return this.request('GET', path, { query });
   }

@@ -36,6 +36,10 @@ describe('tidegate export, diff and apply', () => {
 environments:
   - name: staging
     event_max_bytes: 100000
+apps:
+  - name: shop
+    environment: staging
+    allowed_origins: ['HTTPS://shop.example.com:443/', 'https://shop-*-acme.example.app']
 webhooks:
   - name: GitHub
     environment: staging
@@ -64,7 +68,7 @@ api_keys:
     write(EXAMPLE);
     const before = await run('diff');
     expect(before.exitCode).to.equal(7);
-    expect(before.stdout).to.include('+ webhook GitHub (staging)').and.include('5 to create, 0 to update');
+    expect(before.stdout).to.include('+ webhook GitHub (staging)').and.include('6 to create, 0 to update');
     const asked = await run('apply');
     expect([asked.exitCode, (await api('/v1/webhooks')).length]).to.deep.equal([2, 0]);
     const { stdout } = await runOk('apply', '--yes');
@@ -72,6 +76,10 @@ api_keys:
     expect(github).to.deep.include({ environment: 'staging', filter: 'has(body.ref)', methods: ['POST', 'PUT'] });
     expect(github.event_names).to.deep.equal({ mode: 'allow', items: ['github/*'] });
     expect(stripe).to.include({ provider: 'stripe', verify: true }).and.have.property('secrets').with.lengthOf(1);
+    const origins = await service.get('/v1/allowed-origins', { ...service.apiHeaders, 'x-service-env': 'staging' });
+    expect(origins.body.data).to.deep.equal([
+      { app: 'shop', origins: ['https://shop.example.com', 'https://shop-*-acme.example.app'] },
+    ]);
     const staging = await api('/v1/environments/staging');
     expect(staging).to.include({ kind: 'named', event_max_bytes: 100_000 });
     expect(stdout)

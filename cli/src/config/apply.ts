@@ -31,11 +31,19 @@ export function checkVariables(changes: readonly Change[], variables: Variables)
 /** @returns what the service answered: of a new key, with its secret */
 export async function applyChange(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
   if (change.kind === 'environments') return applyEnvironment(api, change);
+  if (change.kind === 'apps') return applyApp(api, change);
   const path = PATHS[change.kind];
   const { action, id = '' } = change;
   if (action === 'delete') return (await api.delete(`${path}/${encodeURIComponent(id)}`)).data;
   if (action === 'create') return (await api.post(path, bodyOf(change, variables))).data;
   return (await api.patch(`${path}/${encodeURIComponent(id)}`, bodyOf(change, variables))).data;
+}
+
+/** Only its allowed origins are in the file: the app itself registers. */
+async function applyApp(api: ApiClient, { action, entry }: Change): Promise<void> {
+  const { name, environment, allowed_origins } = entry;
+  const origins = action === 'delete' ? [] : allowed_origins;
+  await api.inEnvironment(environment).put(at`/v1/allowed-origins/${name}`, { origins });
 }
 
 async function applyEnvironment(api: ApiClient, { action, entry, fields }: Change): Promise<Json> {

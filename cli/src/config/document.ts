@@ -2,11 +2,12 @@
 import type { Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 
-export const KINDS = ['environments', 'webhooks', 'event_keys', 'api_keys'] as const;
+export const KINDS = ['environments', 'apps', 'webhooks', 'event_keys', 'api_keys'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const NAME_OF_KIND: Record<Kind, string> = {
   environments: 'environment',
+  apps: 'allowed origins of app',
   webhooks: 'webhook',
   event_keys: 'event key',
   api_keys: 'API key',
@@ -23,6 +24,7 @@ export const VERSION = 1;
 /** Fields and their defaults, in the order in which `export` writes them. undefined: there is none, and a missing field stays as it is. */
 export const FIELDS: Record<Kind, Record<string, Json>> = {
   environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
+  apps: { name: undefined, environment: 'production', allowed_origins: [] },
   webhooks: {
     name: undefined,
     environment: 'production',
@@ -90,6 +92,7 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
     throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
   }
   if (kind === 'webhooks') checkSecrets(entry, where);
+  if (kind === 'apps') return { environment: 'production', ...entry, allowed_origins: checkOrigins(entry, where) };
   const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(defaults), ...entry };
 }
@@ -105,6 +108,17 @@ function checkSecrets({ name, secrets }: Entry, where: string): void {
     `${where} (${name}): secrets are written by reference, and their texts are read from the environment by apply`,
     'For example: secrets: [{ env: STRIPE_WEBHOOK_SECRET }]',
   );
+}
+
+/** As the service writes them, so that nothing differs where nothing is another. */
+function checkOrigins({ name, allowed_origins: origins }: Entry, where: string): string[] {
+  if (!Array.isArray(origins) || origins.length === 0 || !origins.every((one) => typeof one === 'string')) {
+    throw usageError(
+      `${where} (${name}): allowed_origins: expected a list such as ['https://shop-*-acme.example.app']`,
+    );
+  }
+  const written = origins.map((origin: string) => origin.trim().toLowerCase().replace(/\/$/, ''));
+  return [...new Set(written.map((origin) => origin.replace(/^(http:.*):80$|^(https:.*):443$/, '$1$2')))];
 }
 
 function rejectTwins(entries: readonly Entry[], where: string): void {

@@ -58,6 +58,17 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
         return { id: name, entry: { name, event_max_bytes, retention_days, archived: archived_at !== null } };
       });
   },
+  async apps(api) {
+    const environments: Json[] = await api.all('/v1/environments');
+    const named = environments.filter(({ kind, deleting_at }) => kind !== 'branch' && deleting_at === null);
+    const found = named.map(async ({ name: environment }) => {
+      const all: Json[] = await api.inEnvironment(environment).all('/v1/allowed-origins');
+      return all.map(({ app: name, origins }) => {
+        return { id: name, entry: { name, environment, allowed_origins: origins } };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  },
   async webhooks(api) {
     const all: Json[] = await api.all('/v1/webhooks');
     const methodsOf = await defaultMethods(api, all);

@@ -4,6 +4,8 @@ import { type Document, type Entry, identityOf, isObject, KINDS, type Kind } fro
 import { type Installation, isSameSet, type Present } from './installation.ts';
 
 const PRODUCTION = 'production';
+/** Fields whose order means nothing. */
+const SETS: ReadonlySet<string> = new Set(['methods', 'allowed_origins']);
 
 export interface FieldChange {
   field: string;
@@ -83,7 +85,7 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
     // What the document names is compared with what the webhook does; what it does not name must be the default.
     const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
     const is = after[field];
-    if (field === 'methods' && was && is && isSameSet(was, is)) return [];
+    if (SETS.has(field) && was && is && isSameSet(was, is)) return [];
     return covers(was, is) ? [] : [{ field, before: was ?? null, after: is ?? null }];
   });
   if (kind !== 'webhooks' || !after.secrets?.length) return changes;
