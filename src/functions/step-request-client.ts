@@ -124,8 +124,9 @@ export class StepRequestClient {
   }
 }
 
-/** The request that a redirect asks for, as `fetch` does it. Another origin does not get the secrets of this one. */
-function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
+/** The request that a redirect asks for, as `fetch` does it. Another origin does not get the secrets of this one, and nothing of a request that was
+ *  encrypted travels in clear text. */
+export function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
   if (!URL.canParse(location, request.url)) {
     return {
       failure: permanentFailure('RedirectBlocked', `${originOf(request)} redirected the request to an invalid URL`),
@@ -137,6 +138,14 @@ function redirected(request: Request, location: string, status: number): Request
       failure: permanentFailure(
         'RedirectBlocked',
         `${originOf(request)} redirected the request to a URL that is not plain http`,
+      ),
+    };
+  }
+  if (url.protocol === 'http:' && new URL(request.url).protocol === 'https:') {
+    return {
+      failure: permanentFailure(
+        'RedirectBlocked',
+        `${originOf(request)} redirected the request from https to ${url.origin}, unencrypted`,
       ),
     };
   }

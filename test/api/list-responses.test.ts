@@ -225,6 +225,13 @@ describe('API responses', () => {
       '/sign-in',
       '/set-password?token=x',
       '/v0/runs/x/actions',
+      '/v2/nothing',
+      '/invoke/nothing',
+      '/docs',
+      '/openapi.json',
+      '/queues',
+      '/queues/api/queues',
+      '/nothing',
     ]) {
       expect((await service.get(path)).headers.get('cache-control'), path).to.equal('no-store');
     }

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { RedirectRefused, redirectTarget } from '../../src/functions/redirects.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
+import { redirected } from '../../src/functions/step-request-client.ts';
 import { nonPublicKind } from '../../src/model/network/address.ts';
 import { outboundRules } from '../../src/model/network/outbound.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
@@ -32,6 +33,17 @@ describe('HTTP agent for apps', () => {
     const runs = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.error);
     return runs.body.data[0].error as { name: string; message: string };
   }
+
+  it('a request of a step that was encrypted follows no redirect to plain http', () => {
+    const request = { url: 'https://api.example/pay', method: 'POST', headers: { 'x-card': '4242' }, body: '{}' };
+    const to = (location: string) => redirected(request, location, 307);
+    const blocked = to('http://api.example/pay');
+    expect('failure' in blocked && blocked.failure.error.name).to.equal('RedirectBlocked');
+    expect(to('/v2/pay')).to.include({ url: 'https://api.example/v2/pay', body: '{}' });
+    expect(redirected({ ...request, url: 'http://api.example' }, 'http://other.example/', 307)).to.include({
+      body: '{}',
+    });
+  });
 
   describe('redirects', () => {
     let service: Service;

@@ -12,20 +12,18 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
-/** Responses with private data, and pages with a token. The router matches paths in any case, so this does too. Files of the dashboard set
- *  their own cache lifetime. */
-const PRIVATE = /^\/(?:auth|e|fn|openapi\.json|set-password|set-up|sign-in|v0|v1)(?:\/|$)/i;
 export const HSTS = 'max-age=31536000; includeSubDomains';
 
 export function securityHeaders(publicUrl: string | undefined): Middleware {
   return async (ctx: Context, next: Next) => {
     setSecurityHeaders(ctx, publicUrl);
     await next();
+    // Any response may be private. Files of the dashboard and of Bull Board have set their own lifetime.
+    if (!ctx.headerSent && !ctx.res.hasHeader('cache-control')) ctx.set('cache-control', 'no-store');
   };
 }
 
 export function setSecurityHeaders(ctx: Context, publicUrl: string | undefined): void {
   ctx.set(HEADERS);
-  if (PRIVATE.test(ctx.path)) ctx.set('cache-control', 'no-store');
   if (isSecure(ctx, publicUrl)) ctx.set('strict-transport-security', HSTS);
 }

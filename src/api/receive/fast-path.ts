@@ -51,6 +51,7 @@ async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<vo
   } catch (thrown) {
     ctx.set('x-request-id', ctx.state.requestId);
     setSecurityHeaders(ctx, deps.publicUrl);
+    ctx.set('cache-control', 'no-store');
     deps.reject(ctx, thrown);
   }
   deps.logDone(ctx);
