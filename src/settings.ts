@@ -334,9 +334,9 @@ const calls = {
     .int()
     .min(65_536)
     .max(67_108_864)
-    .default(4_259_840)
+    .default(8_454_144)
     .describe(
-      'Maximum size of the response to a function call: by default, the largest output of a step and its envelope',
+      'Maximum size of the response to a function call: by default, the largest outputs of two steps and their envelope',
     ),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
   STALLED_AFTER_SECONDS: z.coerce

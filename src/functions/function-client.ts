@@ -26,7 +26,7 @@ import { tracedCall } from './trace-context.ts';
 /** Users of the official SDKs know these words. */
 const CUT_OFF = 'Your server reset the connection while we were reading the reply';
 /** How many of the largest responses a worker reads at the same time. */
-const LARGEST_AT_ONCE = 32;
+const LARGEST_AT_ONCE = 16;
 /** Node's limit, which undici uses too. */
 const MAX_HEADER_BYTES = 16_384;
 

@@ -86,7 +86,7 @@ describe('A call over a connection', () => {
     const eventId = await send();
     const call = await instance.nextCall();
     instance.acknowledge(call);
-    await instance.complete(call, 'y'.repeat(5_000_000));
+    await instance.complete(call, 'y'.repeat(9_000_000));
     const run = await ended(eventId);
     expect(run).to.include({ status: 'Failed', attempt: 0 });
     expect(run.error.name).to.equal('OutputTooLarge');

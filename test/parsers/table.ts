@@ -45,7 +45,7 @@ import { bodiesOf, fieldsOf, ROUTES } from './routes.ts';
 import { verifyForm, verifyItems, verifyJwt, verifySignatures } from './signatures.ts';
 
 /** Default of CALL_RESPONSE_MAX_BYTES. */
-const RESPONSE_MAX_BYTES = 4_259_840;
+const RESPONSE_MAX_BYTES = 8_454_144;
 const KB = 1_024;
 /** All headers and the request line: Node's limit (--max-http-header-size). */
 export const HEADER_BYTES = 16 * KB;
@@ -68,7 +68,7 @@ export interface Parser {
 }
 
 const ANSWERS = {
-  budgetMs: 400,
+  budgetMs: 800,
   reason: "an app's own answer, of which V8's parser takes most: it keeps a worker from its other calls for so long",
 };
 const QUOTAS = {

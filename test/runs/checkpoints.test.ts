@@ -206,17 +206,20 @@ describe('checkpoints of a call', () => {
   it('have the limits of responses', async () => {
     const codes: unknown[] = [];
     host.on('limits', async (call) => {
+      const fits = 'x'.repeat(2_300_000);
+      codes.push(codeOf(await store(call, [step('one', fits), step('other', fits)])));
       const tooMany = Array.from({ length: 1_001 }, (_, n) => step(`s${n}`));
       codes.push(codeOf(await store(call, tooMany)));
       codes.push(codeOf(await store(call, [step('deep', JSON.parse('['.repeat(600) + ']'.repeat(600)))])));
       codes.push(codeOf(await store(call, [step('name'.repeat(300))])));
-      codes.push(codeOf(await answerOf(() => store(call, [step('large', 'x'.repeat(5_000_000))]))));
+      codes.push(codeOf(await answerOf(() => store(call, [step('large', 'x'.repeat(9_000_000))]))));
       codes.push(codeOf(await store(call, [step('bulky', 'x'.repeat(4 * 1_024 * 1_024))])));
       return done;
     });
     const run = await ended(await start('limits'));
     expect([run.status, run.error.name]).to.deep.equal(['Failed', 'OutputTooLarge']);
     expect(codes).to.deep.equal([
+      [200, undefined],
       [400, 'input_invalid'],
       [400, 'input_invalid'],
       [400, 'input_invalid'],

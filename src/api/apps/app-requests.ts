@@ -34,6 +34,12 @@ export function appGuard({ dev, signingKeys, environments }: AppGuardDeps): Midd
   };
 }
 
+/** Refuses a request without any key before its body is read.
+ *  @throws ServiceError credentials_invalid */
+export function requireCredentials(ctx: Context, { dev }: Pick<AppGuardDeps, 'dev'>): void {
+  if (!dev && bearerOf(ctx) === undefined) throw keyRequired();
+}
+
 /** Requires the hashed signing key of an environment that the request names otherwise than by header.
  *  @throws ServiceError credentials_invalid, environment_unknown */
 export async function requireSigningKey(
@@ -43,7 +49,7 @@ export async function requireSigningKey(
 ): Promise<void> {
   const environment = await environments.findOrFetch(env);
   if (!dev && !(environment && (await keyProvenBy(ctx, ownerOf(environment), signingKeys)))) {
-    throw new ServiceError('credentials_invalid', { detail: 'the app must have the signing key of its environment' });
+    throw keyRequired();
   }
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
 }
@@ -76,6 +82,10 @@ export async function namedEnvironment(ctx: Context, environments: Environments)
   const environment = isName ? await environments.findOrFetch(name) : undefined;
   if (environment) return environment;
   throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
+}
+
+function keyRequired(): ServiceError {
+  return new ServiceError('credentials_invalid', { detail: 'the app must have the signing key of its environment' });
 }
 
 function selectedName({ req }: Context): string {

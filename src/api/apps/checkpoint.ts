@@ -4,11 +4,11 @@ import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
 import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
-import { type AppGuardDeps, requireSigningKey } from './app-requests.ts';
+import { type AppGuardDeps, requireCredentials, requireSigningKey } from './app-requests.ts';
 import { readJsonBody } from './json-body.ts';
 
 export interface CheckpointRouteDeps extends AppGuardDeps {
@@ -23,6 +23,7 @@ const callCheckpointSchema = z.looseObject({
 
 export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): void {
   router.post('/v1/checkpoint/:run_id/async', async (ctx) => {
+    requireCredentials(ctx, deps);
     const { qi_id, steps } = validate(callCheckpointSchema, await readCheckpoint(ctx), 'field');
     const item = decodeQueueItem(qi_id);
     if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
@@ -33,12 +34,9 @@ export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): voi
   });
 }
 
-/** The output of a step and its envelope. */
-const BODY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
-
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
 export function readCheckpoint(ctx: Context): Promise<unknown> {
-  return readJsonBody(ctx, BODY_MAX_BYTES);
+  return readJsonBody(ctx, MAX_ANSWER_BYTES);
 }
 
 /** @throws ServiceError input_invalid */

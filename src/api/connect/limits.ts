@@ -1,5 +1,6 @@
 /** What bounds connections, besides the settings. */
 import { REPLY_MAX_BYTES } from '../../functions/connect/reply.ts';
+import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { BODY_MAX_BYTES } from '../apps/register.ts';
 import type { HandshakeLimits } from './handshakes.ts';
 
@@ -20,7 +21,7 @@ export const HANDSHAKES: HandshakeLimits = {
   totalMs: HANDSHAKE_MS,
 };
 /** Larger frames close the connection; a reply up to this size that is still too large fails its call, and the app learns why. */
-export const FRAME_MAX_BYTES = 2 * REPLY_MAX_BYTES;
+export const FRAME_MAX_BYTES = REPLY_MAX_BYTES + MAX_STEP_BYTES;
 /** A connection that reads so slowly that more than this is waiting to be sent gets no more calls. */
 export const UNSENT_MAX_BYTES = 16 * 1_048_576;
 /** Messages of a connection whose effect Redis has not confirmed; above, nothing more is read from it. */

@@ -1,12 +1,12 @@
 /** A reply over a connection, as the response that the same app would send over HTTP. */
 import type { Dialect } from '../../model/apps/app.ts';
-import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { headerName } from '../headers.ts';
 import type { CallResponse } from '../interpret-response.ts';
 import { REPLY_STATUS, Reply } from './messages.ts';
 
-/** Largest reply that is kept: the output of a step and its envelope. */
-export const REPLY_MAX_BYTES = MAX_STEP_BYTES + 65_536;
+/** Largest reply that is kept. */
+export const REPLY_MAX_BYTES = MAX_ANSWER_BYTES;
 
 const HTTP_STATUS: Record<number, number> = {
   [REPLY_STATUS.notCompleted]: 206,
@@ -31,7 +31,7 @@ export function responseOf(bytes: Uint8Array, dialect: Dialect): CallResponse {
 
 /** What is stored for a reply that is too large. */
 export function tooLargeReply(requestId: string): Uint8Array {
-  const message = `the reply is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return its location`;
+  const message = `the reply is larger than ${REPLY_MAX_BYTES} bytes; store large data elsewhere and return its location`;
   const body = Buffer.from(JSON.stringify({ name: 'OutputTooLarge', message }));
   return Reply.encode({ requestId, status: REPLY_STATUS.error, noRetry: true, body });
 }

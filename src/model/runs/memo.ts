@@ -7,6 +7,8 @@ export type Memo = { data: unknown } | { error: RunError } | Record<string, unkn
 /** Finished and pending steps of a run. */
 export const MAX_STEPS = 1_000;
 export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;
+/** An app's answer to a call, and a checkpoint: two of the largest steps, and what is around them. */
+export const MAX_ANSWER_BYTES = 2 * MAX_STEP_BYTES + 65_536;
 export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 
 /** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */

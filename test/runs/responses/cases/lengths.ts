@@ -1,5 +1,5 @@
 /** Names, outputs and errors that are too long, or of the wrong kind. */
-import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce, raw } from './entry.ts';
+import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce, raw, step } from './entry.ts';
 
 export const LENGTHS: readonly HostileResponse[] = [
   {
@@ -26,6 +26,16 @@ export const LENGTHS: readonly HostileResponse[] = [
     name: 'a step output of a little more than 4 MiB',
     answer: opsOnce(op('StepRun', { data: 'x'.repeat(4_194_310) })),
     must: { status: 'Completed', calls: 2 },
+  },
+  {
+    name: 'two steps with the largest outputs',
+    answer: opsOnce(...['a', 'b'].map((id) => op('StepRun', { id: step(id), data: 'x'.repeat(4_194_290) }))),
+    must: { status: 'Completed', calls: 2 },
+  },
+  {
+    name: 'an answer of 9 MB',
+    answer: () => ({ body: 'x'.repeat(9_000_000) }),
+    must: failedAfterRetry('OutputTooLarge', 'larger than 8454144 bytes'),
   },
   {
     name: 'an error message of a megabyte',
