@@ -38,6 +38,7 @@ import type { Readiness } from './operations/readiness.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { fastPath } from './receive/fast-path.ts';
+import { RefusalLimit } from './receive/refusal-limit.ts';
 import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
 import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
@@ -87,6 +88,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     acceptor,
     backpressure,
     requestLogWriter,
+    refusalLimit: new RefusalLimit(),
     webhookWatcher: deps.webhookWatcher,
     telemetry,
     transforms,

@@ -10,6 +10,7 @@ import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import { rejectAddress } from './credentials.ts';
 import { type ProcessWebhookDeps, processWebhook } from './process-webhook.ts';
+import type { RefusalLimit } from './refusal-limit.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
@@ -22,6 +23,7 @@ export interface ReceiveWebhookDeps extends ProcessWebhookDeps {
   eventLimits: EventLimits;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
+  refusalLimit: RefusalLimit;
   webhookWatcher: WebhookWatcher;
 }
 
@@ -31,7 +33,7 @@ export async function receiveWebhook(
   receivedAt: number,
   deps: ReceiveWebhookDeps,
 ): Promise<Received> {
-  const { backpressure, telemetry, requestLogWriter, webhookWatcher } = deps;
+  const { backpressure, telemetry, refusalLimit, requestLogWriter, webhookWatcher } = deps;
   const { headers } = ctx.req;
   const search = ctx.querystring;
   const { requestId } = ctx.state;
@@ -57,11 +59,12 @@ export async function receiveWebhook(
     ...logFieldsOf(result),
   };
   webhookWatcher.record(webhook.id, summary);
-  requestLogWriter.add(webhook.id, {
+  const logged = refusalLimit.admit(webhook.id, {
     summary,
     ...withoutSecrets(webhook, result.verification, { headers, search }),
     body,
   });
+  if (logged) requestLogWriter.add(webhook.id, logged);
   if (isMethodError(result)) ctx.set('allow', webhook.acceptedMethods.join(', '));
   return responseOf(result);
 

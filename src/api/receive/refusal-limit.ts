@@ -1,0 +1,65 @@
+/** How much is logged of requests that nobody has proven: whoever knows the URL of a webhook can send any number, and the archive keeps them for long. What
+ *  one webhook's log takes at once is enough for a provider whose secret is wrong; of a flood it takes a sample. */
+import { LRUCache } from 'lru-cache';
+import type { LoggedRequest, LogSummary } from '../../store/webhooks/webhook-log.ts';
+
+/** Logged at once, and then each minute. */
+const REQUESTS = { atOnce: 1_000, perMinute: 60 };
+/** Of their bodies, headers and query strings. */
+const BYTES = { atOnce: 16 * 1_048_576, perMinute: 1_048_576 };
+const MAX_WEBHOOKS = 1_000;
+
+/** Before the transform. Later errors are of requests that the webhook takes. */
+const UNPROVEN: ReadonlySet<string | undefined> = new Set([
+  'verification_failed',
+  'verification_unavailable',
+  'ip_refused',
+  'method_not_allowed',
+  'webhook_paused',
+  'body_too_large',
+  'body_invalid',
+  'content_encoding_unsupported',
+]);
+
+interface Left {
+  requests: number;
+  bytes: number;
+  at: number;
+}
+
+export class RefusalLimit {
+  readonly #left = new LRUCache<string, Left>({ max: MAX_WEBHOOKS });
+
+  /** What of a request is logged: all, all but the body, or nothing. */
+  admit(webhookId: string, request: LoggedRequest): LoggedRequest | undefined {
+    const { summary, headers, search, body } = request;
+    if (!isUnproven(summary)) return request;
+    const left = this.#leftOf(webhookId, summary.receivedAt);
+    const headBytes = JSON.stringify(headers).length + search.length;
+    if (left.requests < 1 || left.bytes < headBytes) return undefined;
+    left.requests -= 1;
+    left.bytes -= headBytes;
+    if (body && left.bytes < body.length) {
+      return { summary: { ...summary, bodyBytes: undefined }, headers, search };
+    }
+    left.bytes -= body?.length ?? 0;
+    return request;
+  }
+
+  #leftOf(webhookId: string, nowMs: number): Left {
+    const known = this.#left.get(webhookId) ?? { requests: REQUESTS.atOnce, bytes: BYTES.atOnce, at: nowMs };
+    const minutes = Math.max(0, nowMs - known.at) / 60_000;
+    const left = {
+      requests: Math.min(REQUESTS.atOnce, known.requests + minutes * REQUESTS.perMinute),
+      bytes: Math.min(BYTES.atOnce, known.bytes + minutes * BYTES.perMinute),
+      at: Math.max(known.at, nowMs),
+    };
+    this.#left.set(webhookId, left);
+    return left;
+  }
+}
+
+function isUnproven({ outcome, reason, verification }: LogSummary): boolean {
+  if (verification?.result === 'verified') return false;
+  return outcome === 'handshake' || (outcome === 'rejected' && UNPROVEN.has(reason));
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { RefusalLimit } from '../../src/api/receive/refusal-limit.ts';
+import type { LoggedRequest, LogSummary } from '../../src/store/webhooks/webhook-log.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('What is logged of requests that nobody has proven', () => {
+  const refused = (receivedAt: number, fields: Partial<LogSummary> = {}, body = Buffer.from('{}')): LoggedRequest => ({
+    summary: {
+      ...{ id: 'r', method: 'POST', ip: '192.0.2.1', status: 401, ids: [], console: [], durationMs: 1 },
+      ...{ receivedAt, outcome: 'rejected', reason: 'verification_failed', bodyBytes: body.length },
+      ...fields,
+    },
+    headers: { host: 'example.com' },
+    search: '',
+    body,
+  });
+  const count = (limit: RefusalLimit, requests: LoggedRequest[], webhook = 'w') =>
+    requests.filter((one) => limit.admit(webhook, one)).length;
+  const many = (n: number, at: number, fields?: Partial<LogSummary>) =>
+    Array.from({ length: n }, () => refused(at, fields));
+
+  it('is 1,000 requests at once, and then one a second', () => {
+    const limit = new RefusalLimit();
+    expect(count(limit, many(1_500, 0))).to.equal(1_000);
+    expect(count(limit, many(1_500, MINUTE_MS))).to.equal(60);
+    expect(count(limit, many(1_500, MINUTE_MS), 'another webhook')).to.equal(1_000);
+    expect(count(limit, many(1_500, 60 * MINUTE_MS))).to.equal(1_000);
+  });
+
+  it('is 16 MiB at once; then requests are logged without their bodies', () => {
+    const limit = new RefusalLimit();
+    const body = Buffer.alloc(1_048_576);
+    const logged = Array.from({ length: 100 }, () => limit.admit('w', refused(0, {}, body)));
+    expect(logged.filter((one) => one?.body)).to.have.length(15);
+    expect(logged.at(-1)).to.have.nested.property('summary.outcome', 'rejected');
+    expect(logged.at(-1)?.summary.bodyBytes).to.equal(undefined);
+  });
+
+  it('is everything of requests that were verified, and of those that failed later', () => {
+    const limit = new RefusalLimit();
+    count(limit, many(1_500, 0));
+    expect(limit.admit('w', refused(0))).to.equal(undefined);
+    for (const fields of [
+      { reason: 'transform_failed' },
+      { outcome: 'accepted', reason: undefined },
+      { outcome: 'handshake', verification: { result: 'verified' } },
+      { reason: 'method_not_allowed', verification: { result: 'verified' } },
+    ] as Partial<LogSummary>[]) {
+      expect(count(limit, many(50, 0, fields)), JSON.stringify(fields)).to.equal(50);
+    }
+    expect(limit.admit('w', refused(0, { outcome: 'handshake', reason: undefined }))).to.equal(undefined);
+  });
+});
