@@ -133,7 +133,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await run('keys', 'signing', 'get')).stdout)
       .to.include(`…${key.slice(-4)}`)
       .and.not.include(key);
-    expect((await run('keys', 'signing', 'get', '--show')).stdout).to.include(key);
+    expect((await run('keys', 'signing', 'get', '--show')).stdout).to.equal(`${key}\n`);
     await run('environments', 'create', 'staging');
     const rotated = await json('keys', 'signing', 'rotate', '--yes', '--env', 'staging');
     expect(rotated.current).to.match(/^signkey-/);

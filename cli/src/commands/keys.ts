@@ -99,7 +99,8 @@ function registerSigning(keys: Command, context: Context): void {
     .option('--show', 'the whole key, for the settings of an app')
     .action(async ({ show }: { show?: boolean }) => {
       const { data } = await context.api().get(pathOf());
-      printSigningKey(context.output(), data, show);
+      if (show) printWhole(context.output(), data);
+      else printMasked(context.output(), data);
     });
   signing
     .command('rotate')
@@ -108,12 +109,20 @@ function registerSigning(keys: Command, context: Context): void {
     .action(async ({ yes }: { yes?: boolean }) => {
       await confirm(context, 'Rotate the signing key? Its previous fallback becomes invalid.', yes);
       const { data } = await context.api().post(`${pathOf()}/rotate`);
-      printSigningKey(context.output(), { ...data, fallback: masked(data.fallback) }, true);
+      printWhole(context.output(), { ...data, fallback: masked(data.fallback) });
     });
 }
 
-function printSigningKey(output: Output, key: Json, show = false): void {
-  const shown = show ? key : { ...key, current: masked(key.current), fallback: masked(key.fallback) };
+/** The key is alone on stdout, for `$(…)` and files. */
+function printWhole(output: Output, key: Json): void {
+  output.result(key, () => {
+    output.note(`The signing key of ${key.environment}:`);
+    output.line(key.current);
+  });
+}
+
+function printMasked(output: Output, key: Json): void {
+  const shown = { ...key, current: masked(key.current), fallback: masked(key.fallback) };
   output.result(shown, () => {
     const { environment, current, fallback, given } = shown;
     output.fields({
