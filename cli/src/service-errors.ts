@@ -35,6 +35,12 @@ export function serviceError({ method, path, response, body }: Failed, settings:
 export function unreachable({ url, urlFrom }: Settings, error: unknown): CliError {
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   const from = urlFrom === 'default' ? 'the default: set TIDEGATE_URL, or --url' : `from ${urlFrom}`;
+  if (isOfTls(error)) {
+    return new CliError(`No secure connection to ${url}: ${reasonOf(error)}`, {
+      exitCode: EXIT.unreachable,
+      hint: `The address is ${from}. Its certificate must be valid for this name and known to this machine (NODE_EXTRA_CA_CERTS names a file of others); a server without TLS has an address with http://`,
+    });
+  }
   return new CliError(`No service answers at ${url}: ${isTimeout ? 'no response in time' : reasonOf(error)}`, {
     exitCode: EXIT.unreachable,
     hint: `The address is ${from}. Start a service on this machine with: tidegate dev`,
@@ -56,6 +62,12 @@ function hintOf(response: Response, code: unknown, { apiKey, urlFrom, url }: Set
   if (status === 401) return `Check the API key, and that it belongs to ${url} (${urlFrom})`;
   const after = response.headers.get('retry-after');
   return after ? `Try again in ${after} s` : undefined;
+}
+
+/** Codes of Node and of OpenSSL about certificates and handshakes. */
+function isOfTls(error: unknown): boolean {
+  const code = String((error as { cause?: { code?: unknown } }).cause?.code);
+  return /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|^(HOSTNAME_MISMATCH|EPROTO)$/.test(code);
 }
 
 /** fetch says "fetch failed", and why in the cause. */

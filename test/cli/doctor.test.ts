@@ -56,7 +56,12 @@ describe('tidegate doctor', () => {
     const PUBLIC_URL = `https://localhost:${(elsewhere.address() as AddressInfo).port}`;
     const production = await startService({ dev: false, workers: 0, env: { PUBLIC_URL } });
     const { exitCode, json } = await cli(['doctor', '--json'], { service: production });
+    const directly = await cli(['doctor', '--url', PUBLIC_URL]);
     elsewhere.close();
+    expect(directly.stdout)
+      .to.match(/^problem +service +No secure connection to https:.*certificate/m)
+      .and.match(/→ .*NODE_EXTRA_CA_CERTS/)
+      .and.not.include('tidegate dev');
     expect([exitCode, json.status]).to.deep.equal([7, 'problem']);
     const of = (id: string) => json.checks.filter((check: { id: string }) => check.id === id);
     expect(of('certificate')[0].message).to.include('the certificate of localhost is not trusted');
