@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { bundleCli } from '../../cli/bundle.ts';
 import { cli, cliOk, startCli } from '../support/cli.ts';
+
+const SERVICE_BIN = resolve(import.meta.dirname, '../../scripts/lib/release/service/tidegate-service');
 
 /** Plays the program of the service: says its arguments, and goes on until a signal. */
 const STAND_IN = `#!/bin/sh
@@ -51,6 +54,18 @@ describe('tidegate dev and start', () => {
     await dev.prints('got dev --no-example');
     expect(await dev.interrupt()).to.equal(9);
     expect(dev.stdout()).to.include('ended');
+  });
+
+  it('of the package say which Node the service needs', () => {
+    const bin = join(folder, 'old-node');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v20.20.2 || echo false\n');
+    chmodSync(join(bin, 'node'), 0o755);
+    const { status, stderr } = spawnSync(SERVICE_BIN, ['dev'], { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    expect([status, String(stderr)]).to.satisfy(
+      ([code, text]: [number, string]) =>
+        code === 1 && text.startsWith('The service needs Node 24 or newer; found Node v20.20.2.'),
+    );
   });
 
   it('say how to get the service where it is not installed', async () => {
