@@ -36,13 +36,23 @@ export function printRun(output: Output, run: Json): void {
     output: run.status === 'Failed' ? undefined : run.output,
   });
   output.line();
-  const rows = run.history.map((entry: Json) => [
+  const rows = shownEntries(run.history).map((entry) => [
     nameOf(entry),
     output.status(entry.status),
     tookOf(entry),
     noteOf(entry),
   ]);
   output.table(['ATTEMPT OR STEP', 'STATUS', 'TOOK', 'NOTE'], rows, 'Nothing happened yet.');
+}
+
+/** The entries that people read: a call that went well is told by its steps. A run without steps has its calls. */
+export function shownEntries(history: Json[]): Json[] {
+  const steps = history.filter(({ kind }) => kind === 'step');
+  const tells = (call: Json) =>
+    steps.some(
+      ({ step_id, attempt }) => call.step_id === null || (step_id === call.step_id && attempt === call.attempt),
+    );
+  return history.filter((entry) => entry.kind === 'step' || entry.status !== 'Completed' || !tells(entry));
 }
 
 /** Lines of a run's log, with their fields as JSON. */
@@ -93,8 +103,24 @@ function attemptText({ attempt, run_started_at }: Json): number | undefined {
   return run_started_at ? attempt + 1 : undefined;
 }
 
+/** What the operations of steps are called. */
+const KINDS: Record<string, string> = {
+  Sleep: 'sleep',
+  WaitForEvent: 'wait for event',
+  WaitForSignal: 'wait for signal',
+  InvokeFunction: 'invoke',
+  Gateway: 'fetch',
+  AIGateway: 'ai',
+  DeferAdd: 'defer',
+  DeferAbort: 'defer',
+};
+const STEPS: readonly string[] = ['Step', 'StepRun', 'StepPlanned', 'StepError', 'StepFailed'];
+
 function nameOf({ kind, name, op, attempt }: Json): string {
-  return kind === 'attempt' ? `attempt ${attempt + 1}` : `${name ?? ''} (${op})`;
+  const number = attempt === null ? '' : `attempt ${attempt + 1}`;
+  if (kind === 'attempt') return name === null ? `function, ${number}` : `${name} (step), ${number}`;
+  const what = STEPS.includes(op) ? 'step' : (KINDS[op] ?? op);
+  return `${name ?? ''} (${what})${attempt > 0 ? `, ${number}` : ''}`;
 }
 
 function noteOf({ error, until, waits_for, timed_out }: Json): string {

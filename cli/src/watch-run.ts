@@ -4,7 +4,7 @@ import type { ApiClient, Json } from './api-client.ts';
 import { CliError, EXIT } from './exit-codes.ts';
 import { at } from './list-options.ts';
 import type { Output } from './output.ts';
-import { entryLine } from './runs.ts';
+import { entryLine, shownEntries } from './runs.ts';
 
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 2_000;
@@ -28,8 +28,8 @@ export async function watchRun(api: ApiClient, id: string, { output, timeoutMs, 
   };
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LAST_PAUSE_MS)) {
     const { data: run } = await api.get(at`/v1/runs/${id}`);
-    for (const entry of run.history) {
-      show(`${entry.step_id}/${entry.attempt}/${entry.status}`, entryLine(output, entry));
+    for (const entry of shownEntries(run.history)) {
+      show(`${entry.kind}/${entry.step_id}/${entry.attempt}/${entry.status}`, entryLine(output, entry));
     }
     show(run.status, `run ${id}  ${run.status}`);
     if (ENDED.includes(run.status)) return run;

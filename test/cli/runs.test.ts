@@ -13,7 +13,15 @@ describe('tidegate runs and invoke', () => {
     host.on('double', ({ body }) => ({ body: { doubled: body.event.data.n * 2 } }));
     host.on('fails', () => ({ status: 400, body: { name: 'Oops', message: 'broken \x1b[31m' } }));
     host.on('hangs', () => new Promise(() => {}));
-    const functions = ['double', 'fails', 'hangs'].map((id) => ({
+    host.on('steps', ({ stepId, number, body }) => {
+      const [a, b] = ['a'.repeat(40), 'b'.repeat(40)] as [string, string];
+      if (stepId === a) return { status: 206, body: [{ op: 'StepRun', id: a, name: 'charge', data: 1 }] };
+      if (stepId === b)
+        return { status: 206, body: [{ op: 'StepFailed', id: b, name: 'mail', error: { name: 'E', message: 'no' } }] };
+      const plan = (id: string, name: string) => ({ op: 'StepPlanned', id, name, displayName: name });
+      return number === 0 ? { status: 206, body: [plan(a, 'charge'), plan(b, 'mail')] } : { body: body.steps };
+    });
+    const functions = ['double', 'fails', 'hangs', 'steps'].map((id) => ({
       id,
       triggers: [{ event: `cli/${id}` }],
       retries: 0,
@@ -34,7 +42,7 @@ describe('tidegate runs and invoke', () => {
     expect(JSON.parse(stdout)).to.deep.equal({ doubled: 42 });
     expect(stderr)
       .to.match(/^run 01\w+ {2}Completed$/m)
-      .and.match(/^Completed +attempt 1 /m);
+      .and.match(/^Completed +function, attempt 1 /m);
     const whole = await cliOk(['invoke', 'shop-double', '--data', '{"n": 1}', '--wait', '--json'], { service });
     expect(whole.json).to.deep.include({ function_id: 'shop-double', status: 'Completed', output: { doubled: 2 } });
     expect(whole.stderr).to.equal('');
@@ -79,9 +87,20 @@ describe('tidegate runs and invoke', () => {
     const { stdout } = await cliOk(['runs', 'get', id], { service });
     expect(stdout)
       .to.match(/^function +shop-fails$/m)
-      .and.match(/^attempt 1 +Failed .*Oops/m);
+      .and.match(/^function, attempt 1 +Failed .*Oops/m);
     const { json } = await cliOk(['runs', 'list', '--app', 'shop', '--limit', '2', '--json'], { service });
     expect(json).to.have.lengthOf(2);
+  });
+
+  it('shows each step by its name, and no word of the protocol', async () => {
+    const id = await invoke('steps');
+    await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.status === 'Completed');
+    const { stdout } = await cliOk(['runs', 'get', id], { service });
+    const rows = stdout.slice(stdout.indexOf('ATTEMPT OR STEP')).trim().split('\n').slice(1);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 2)).sort()).to.deep.equal([
+      ['charge (step)', 'Completed'],
+      ['mail (step)', 'Failed'],
+    ]);
   });
 
   it('follows a run until somebody cancels it', async () => {

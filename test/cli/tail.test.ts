@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { type CliCommand, cli, startCli } from '../support/cli.ts';
+import { type CliCommand, cli, cliOk, startCli } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe('tidegate tail', () => {
@@ -44,6 +44,21 @@ describe('tidegate tail', () => {
     await command.prints(/^[\d:.]+ {2}run {4}01\w+ {2}Failed {2}shop-fails {2}Oops: broken$/m);
     expect(await command.interrupt()).to.equal(130);
     expect(command.stderr()).to.match(/^Following .*\n$/);
+  });
+
+  it('prints an event before its run, and the key that sent it by its name', async () => {
+    const { body } = await service.post(
+      '/v1/event-keys',
+      { name: 'till 1', environment: 'production' },
+      service.apiHeaders,
+    );
+    const command = await tail();
+    const sent = await service.post(`/e/${body.data.secret}`, { name: 'order/paid', data: {} });
+    await command.prints('Oops: broken');
+    const lines = command.stdout().trim().split('\n');
+    expect(lines[0]).to.include(`event  ${sent.body.ids[0]}  event-key till 1  order/paid`);
+    const { stdout } = await cliOk(['events', 'get', sent.body.ids[0]], { service });
+    expect(stdout).to.match(/^source +event-key till 1$/m);
   });
 
   it('filters events by name, with their data', async () => {

@@ -1,9 +1,10 @@
 /** `tidegate events`: reads stored events. */
 import type { Command } from 'commander';
-import type { Json } from '../api-client.ts';
+import type { ApiClient, Json } from '../api-client.ts';
 import type { Context } from '../context.ts';
 import { at, type ListOptions, type TimeOptions, withLimit, withTimes } from '../list-options.ts';
 import type { Output } from '../output.ts';
+import { SourceNames } from '../source-names.ts';
 
 interface Filters {
   name?: string;
@@ -23,7 +24,8 @@ export function register(program: Command, context: Context): void {
       const query = { ...filters, received_after: since, received_before: until, include: 'runs' };
       const found = await context.api().list('/v1/events', query, limit);
       const output = context.output();
-      output.result(found, () => printEvents(output, found));
+      const shown = output.json ? found : await withSourceNames(context.api(), found);
+      output.result(found, () => printEvents(output, shown));
     });
   events
     .command('get')
@@ -35,7 +37,8 @@ export function register(program: Command, context: Context): void {
       const { data: event } = await api.get(path);
       const runs = await api.all(`${path}/runs`);
       const output = context.output();
-      output.result({ ...event, runs }, () => printEvent(output, event, runs));
+      const [shown] = output.json ? [event] : await withSourceNames(api, [event]);
+      output.result({ ...event, runs }, () => printEvent(output, shown, runs));
     });
   events
     .command('send-again')
@@ -48,6 +51,14 @@ export function register(program: Command, context: Context): void {
         output.item(data, () => output.line(data.internal_id));
       }
     });
+}
+
+/** For people, who know names and not the IDs of keys. */
+async function withSourceNames(api: ApiClient, events: readonly Json[]): Promise<Json[]> {
+  const sources = new SourceNames(api);
+  const named: Json[] = [];
+  for (const event of events) named.push({ ...event, source: await sources.of(event.source) });
+  return named;
 }
 
 function printEvents(output: Output, events: Json[]): void {

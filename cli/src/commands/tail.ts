@@ -5,11 +5,16 @@ import type { Context } from '../context.ts';
 import { at } from '../list-options.ts';
 import { liveUpdates } from '../live-updates.ts';
 import { type Output, printable } from '../output.ts';
+import { SourceNames } from '../source-names.ts';
 
 /** Of the service: events or runs in one message. */
 const LISTED_MAX = 100;
 /** Of more failed runs in one message, the errors are not looked up. */
 const ERRORS_MAX = 20;
+/** A run waits so long for its event, which another process may report later. */
+const EVENT_WAIT_MS = 1_000;
+/** Events that are remembered as printed. */
+const PRINTED_MAX = 10_000;
 
 interface Options {
   name?: string;
@@ -51,15 +56,23 @@ class Tail {
   readonly #wantsEvent: (name: string) => boolean;
   readonly #wantsRun: (run: Json) => boolean;
   readonly #withData: boolean;
+  readonly #wantsEvents: boolean;
+  readonly #sources: SourceNames;
+  /** IDs of the last events. */
+  readonly #printed = new Set<string>();
+  /** Runs whose event has not been printed. */
+  #held: Json[] = [];
   #hellos = 0;
 
   constructor(context: Context, { name, function: functionId, status, data = false }: Options) {
     this.api = context.api();
     this.#output = context.output();
+    this.#sources = new SourceNames(this.api);
     this.#withData = data;
     const statuses = status?.split(',');
     const ofRuns = functionId !== undefined || statuses !== undefined;
     const matchesFunction = matcher(functionId);
+    this.#wantsEvents = name !== undefined || !ofRuns;
     this.#wantsEvent = name === undefined && ofRuns ? () => false : matcher(name);
     this.#wantsRun = (run) => matchesFunction(run.function_id) && (statuses?.includes(run.status) ?? true);
     if (name !== undefined && !ofRuns) this.#wantsRun = () => false;
@@ -69,6 +82,13 @@ class Tail {
     if (kind === 'hello') this.#showHello();
     if (kind === 'events') await this.#showEvents(data);
     if (kind === 'runs') await this.#showRuns(data);
+  }
+
+  /** Prints the runs that have waited for their event. */
+  async #release(isReady: (run: Json) => boolean): Promise<void> {
+    const ready = this.#held.filter(isReady);
+    this.#held = this.#held.filter((run) => !ready.includes(run));
+    await this.#printRuns(ready);
   }
 
   #showHello(): void {
@@ -81,18 +101,31 @@ class Tail {
   async #showEvents({ count, events }: Json): Promise<void> {
     for (const event of events.filter(({ name }: Json) => this.#wantsEvent(name))) {
       const { data } = this.#withData ? (await this.api.get(at`/v1/events/${event.internal_id}`)).data : {};
+      const from = this.#output.json ? '' : await this.#sources.of(event.source);
       const shown = { kind: 'event', ...event, ...(data !== undefined && { data }) };
       this.#output.item(shown, () => {
-        const { internal_id, name, received_at, source } = event;
-        this.#line(received_at, 'event', name, internal_id, source);
+        const { internal_id, name, received_at } = event;
+        this.#line(received_at, 'event', name, internal_id, from);
         if (data !== undefined) this.#output.line(printable(`  ${JSON.stringify(data)}`));
       });
     }
+    for (const { internal_id } of events) this.#printed.add(internal_id);
+    for (const id of this.#printed) if (this.#printed.size > PRINTED_MAX) this.#printed.delete(id);
     this.#countOmitted(count, events.length, 'events');
+    await this.#release(({ event_id }) => this.#printed.has(event_id));
   }
 
   async #showRuns({ count, runs }: Json): Promise<void> {
     const wanted: Json[] = runs.filter((run: Json) => this.#wantsRun(run));
+    const waits = (run: Json) => this.#wantsEvents && !this.#printed.has(run.event_id);
+    const waiting = wanted.filter(waits);
+    this.#held.push(...waiting);
+    if (waiting.length > 0) setTimeout(() => void this.#release((run) => waiting.includes(run)), EVENT_WAIT_MS).unref();
+    await this.#printRuns(wanted.filter((run) => !waits(run)));
+    this.#countOmitted(count, runs.length, 'changes of runs');
+  }
+
+  async #printRuns(wanted: Json[]): Promise<void> {
     const withErrors = wanted.filter(({ status }) => status === 'Failed').length <= ERRORS_MAX;
     for (const run of wanted) {
       const error = run.status === 'Failed' && withErrors ? await this.#errorOf(run.run_id) : undefined;
@@ -101,11 +134,12 @@ class Tail {
         this.#line(new Date().toISOString(), 'run', run.function_id, run.run_id, run.status, note);
       });
     }
-    this.#countOmitted(count, runs.length, 'changes of runs');
   }
 
+  /** undefined: it cannot be read now; the line says what it can. */
   async #errorOf(runId: string): Promise<Json> {
-    return (await this.api.get(at`/v1/runs/${runId}`)).data.error;
+    const answer = await this.api.get(at`/v1/runs/${runId}`).catch(() => undefined);
+    return answer?.data.error;
   }
 
   #line(time: string, kind: string, name: string, id: string, state: string, note = ''): void {
