@@ -1,3 +1,4 @@
+import { platform } from 'node:os';
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import { errorOf, fieldsOf, REQUEST, returning, start, transformChildren, webhook, withTransforms } from './support.ts';
@@ -53,6 +54,15 @@ describe('A transform process that is killed from outside', () => {
       const error = await rejected;
       expect([error.code, error.status, error.retryAfterSeconds]).to.deep.equal(['overloaded', 503, 1]);
       expect((await transforms.run(victim, REQUEST)).returned).to.deep.equal({ name: 'victim' });
+      expect(lines.filter(({ msg }) => STRIKE_LINES.test(msg))).to.deep.equal([]);
+    });
+  });
+
+  (platform() === 'linux' ? it : it.skip)('blames no transform when it is stopped and not killed', async () => {
+    await withTransforms({ timeoutMs: 200, totalTimeoutMs: 20_000 }, async (transforms, lines) => {
+      await transforms.run(fine(), REQUEST);
+      for (const pid of transformChildren()) process.kill(pid, 'SIGSTOP');
+      expect(fieldsOf(await transforms.run(fine(), REQUEST)).name).to.equal('fine');
       expect(lines.filter(({ msg }) => STRIKE_LINES.test(msg))).to.deep.equal([]);
     });
   });

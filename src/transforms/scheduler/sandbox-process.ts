@@ -13,6 +13,7 @@ import {
 import { CHILD, forkOptions, preferForOutOfMemoryKill } from './fork-options.ts';
 import { type Batch, type Drained, InFlightRequests, type Load } from './in-flight.ts';
 import type { QueuedRequest } from './queued-request.ts';
+import { isStopped } from './stopped-process.ts';
 
 const LOADED_CODE_LIMIT = 1_000;
 const STDERR_CHARS = 2_000;
@@ -40,8 +41,8 @@ export interface SandboxEvents {
   exited(exit: ProcessExit): void;
 }
 
-/** `time` and `memory`: the parent killed it for exceeding a limit. `crash`: it exited by itself. `killed`: something outside killed it, and no
- *  request is to blame. `recalled`: the parent killed it to get its requests back, and blames none of them. */
+/** `time` and `memory`: the parent killed it for exceeding a limit. `crash`: it exited by itself. `killed`: something outside killed it, or
+ *  stopped it until the parent did, and no request is to blame. `recalled`: the parent killed it to get its requests back, and blames none of them. */
 export type ExitCause = StopCause | 'crash' | 'killed' | 'recalled';
 
 export interface ProcessExit {
@@ -183,7 +184,7 @@ export class SandboxProcess {
     if (!this.#isOverdue()) return;
     // If this process was blocked, the results are already there: one turn of the event loop reads them.
     setImmediate(() => {
-      if (this.#isOverdue()) this.kill('time');
+      if (this.#isOverdue()) this.kill(isStopped(this.#process.pid) ? 'killed' : 'time');
     });
   }
 
