@@ -2,7 +2,7 @@
 export const CATALOGUE = {
   address_blocked: [400, 'The service does not connect to this address'],
   access_denied: [403, 'The credentials do not permit this request'],
-  api_rate_exceeded: [429, 'The API key sends too many requests'],
+  api_rate_exceeded: [429, 'The API key or user sends too many requests'],
   archive_unavailable: [503, 'The archive is unavailable'],
   backlog_full: [429, 'The job backlog is full'],
   body_missing: [400, 'The request has no body'],

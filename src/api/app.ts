@@ -196,7 +196,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app
     .use(pageDuringOutage())
     .use(guard(config, principals))
-    .use(limitRequests(store.apiRateLimits))
+    .use(limitRequests({ 'api-key': store.apiRateLimits, user: store.userRateLimits }))
     .use(dashboardPage());
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());

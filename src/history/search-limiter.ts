@@ -1,35 +1,43 @@
-/** Bounds the searches of one process: each takes time of its main thread, and a connection to Postgres. */
+/** Bounds the searches of one process: each takes time of its main thread, and a connection to Postgres. Nobody takes all of them. */
 import { ServiceError } from '../errors.ts';
+import { ConcurrencyLimits } from '../model/capacity/concurrency-limits.ts';
 
-const OF_ENVIRONMENT = 2;
+const OF_ENVIRONMENT = 3;
 const OF_ALL = 6;
+/** Of one principal: in an environment, and in all. */
+const OF_PRINCIPAL_IN_ENVIRONMENT = 2;
+const OF_PRINCIPAL = 3;
 const RETRY_AFTER_SECONDS = 1;
 
 export class SearchLimiter {
-  readonly #running = new Map<string, number>();
-  #all = 0;
+  readonly #running = new ConcurrencyLimits();
 
-  /** @throws ServiceError searches_full */
-  async run<T>(env: string, search: () => Promise<T>): Promise<T> {
-    const ofEnvironment = this.#running.get(env) ?? 0;
-    if (ofEnvironment >= OF_ENVIRONMENT || this.#all >= OF_ALL) {
+  /** @param principal who searches; undefined: the service
+   *  @throws ServiceError searches_full */
+  async run<T>(env: string, principal: string | undefined, search: () => Promise<T>): Promise<T> {
+    const begun = this.#running.begin([
+      ...(principal === undefined ? [] : limitsOf(principal, env)),
+      { name: `environment ${env}`, max: OF_ENVIRONMENT, who: 'this environment has' },
+      { name: 'all', max: OF_ALL, who: 'the process has' },
+    ]);
+    if ('reached' in begun) {
       throw new ServiceError('searches_full', {
-        detail: `${ofEnvironment >= OF_ENVIRONMENT ? 'this environment has' : 'the process has'} as many as it may; retry after ${RETRY_AFTER_SECONDS} s`,
+        detail: `${begun.reached.who} as many as it may; retry after ${RETRY_AFTER_SECONDS} s`,
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    this.#change(env, 1);
     try {
       return await search();
     } finally {
-      this.#change(env, -1);
+      begun.end();
     }
   }
+}
 
-  #change(env: string, by: 1 | -1): void {
-    this.#all += by;
-    const count = (this.#running.get(env) ?? 0) + by;
-    if (count === 0) this.#running.delete(env);
-    else this.#running.set(env, count);
-  }
+function limitsOf(principal: string, env: string) {
+  const who = 'this user or key has';
+  return [
+    { name: `principal ${principal} in ${env}`, max: OF_PRINCIPAL_IN_ENVIRONMENT, who },
+    { name: `principal ${principal}`, max: OF_PRINCIPAL, who },
+  ];
 }

@@ -12,7 +12,8 @@ import type { SearchPage } from './search-merge.ts';
 /** Of the whole request. */
 const TIMEOUT_MS = 5_000;
 
-type Timed<Query> = Omit<Query, 'timeoutMs'> & { timeoutMs?: number };
+/** `principal`: who searches; absent: the service. */
+type Timed<Query> = Omit<Query, 'timeoutMs'> & { timeoutMs?: number; principal?: string };
 
 export class Searches {
   readonly #events: EventSearch;
@@ -31,19 +32,25 @@ export class Searches {
 
   /** @throws ServiceError searches_full */
   events(
-    { timeoutMs = TIMEOUT_MS, ...query }: Timed<EventSearchQuery>,
+    { timeoutMs = TIMEOUT_MS, principal, ...query }: Timed<EventSearchQuery>,
     nowMs: number,
   ): Promise<SearchPage<FoundEvent>> {
-    return this.#limiter.run(query.env, () => this.#events.search({ ...query, timeoutMs }, nowMs));
+    return this.#limiter.run(query.env, principal, () => this.#events.search({ ...query, timeoutMs }, nowMs));
   }
 
   /** @throws ServiceError searches_full */
-  runsOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
-    return this.#limiter.run(query.env, () => this.#runs.searchOfEvent(eventId, query));
+  runsOfEvent(
+    eventId: string,
+    { principal, ...query }: Omit<Timed<RunSearchQuery>, 'timeoutMs'>,
+  ): Promise<SearchPage<Run>> {
+    return this.#limiter.run(query.env, principal, () => this.#runs.searchOfEvent(eventId, query));
   }
 
   /** @throws ServiceError searches_full */
-  runs({ timeoutMs = TIMEOUT_MS, ...query }: Timed<RunSearchQuery>, nowMs: number): Promise<SearchPage<Run>> {
-    return this.#limiter.run(query.env, () => this.#runs.search({ ...query, timeoutMs }, nowMs));
+  runs(
+    { timeoutMs = TIMEOUT_MS, principal, ...query }: Timed<RunSearchQuery>,
+    nowMs: number,
+  ): Promise<SearchPage<Run>> {
+    return this.#limiter.run(query.env, principal, () => this.#runs.search({ ...query, timeoutMs }, nowMs));
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { addUser, sessionHeaders } from '../support/auth.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('API_RATE_LIMIT', () => {
   let service: Service;
@@ -32,11 +33,27 @@ describe('API_RATE_LIMIT', () => {
     expect((await service.get('/v1/events', other)).status).to.equal(200);
     for (let n = 0; n < 25; n++) {
       const { status, headers } = await service.get('/v1/events?limit=1', session);
-      expect([status, headers.get('ratelimit')]).to.deep.equal([200, null]);
+      expect([status, headers.get('ratelimit-policy')]).to.deep.equal([200, '"user";q=6000;w=60']);
     }
     for (let n = 0; n < 25; n++) {
       expect((await service.post(service.eventPath, { name: 'limit/x', data: {} })).status).to.equal(200);
     }
+  });
+
+  it('a user has 6,000 requests a minute, with all sessions together', async () => {
+    const { id } = (await service.get('/auth/me', session)).body.data;
+    const key = `${service.prefix}:api-rate-limit:60:user:${id}`;
+    await service.redis.set(key, 6_000, 'PX', 60_000);
+    const other = await sessionHeaders(service, 'ada@example.com');
+    const { status, body } = await until(
+      async () => {
+        const answer = await service.get('/v1/events?limit=1', other);
+        return answer.status === 429 && answer;
+      },
+      { describe: 'the process has read the count' },
+    );
+    expect([status, body.code]).to.deep.equal([429, 'api_rate_exceeded']);
+    await service.redis.del(key);
   });
 
   it('0 is no limit', async () => {

@@ -25,14 +25,25 @@ function requestOf(n: number): LoggedRequest {
   };
 }
 
-/** A writer to a log in memory. @param onWrite called with each batch */
-function writerTo(onWrite: (webhookId: string, requests: readonly LoggedRequest[]) => void): RequestLogWriter {
+/** A writer to a log in memory.
+ *  @param onWrite called with each batch
+ *  @param onLost called for each request that is not logged */
+function writerTo(
+  onWrite: (webhookId: string, requests: readonly LoggedRequest[]) => void,
+  onLost: () => void = () => undefined,
+): RequestLogWriter {
   const log = {
     maxRequests: MAX_REQUESTS,
     add: async (webhookId: string, requests: readonly LoggedRequest[]) => onWrite(webhookId, requests),
   };
   const telemetry = { publishWebhookRequest() {} };
-  return new RequestLogWriter(log as unknown as WebhookLog, telemetry as unknown as Telemetry, {} as Logger);
+  return new RequestLogWriter(
+    log as unknown as WebhookLog,
+    telemetry as unknown as Telemetry,
+    {
+      warn: onLost,
+    } as unknown as Logger,
+  );
 }
 
 describe('The writer of request logs', () => {
@@ -53,6 +64,23 @@ describe('The writer of request logs', () => {
     await again.promise;
     await writer.flush();
     expect(written.slice(0, 6)).to.deep.equal(['busy 3', 'quiet 1', 'quiet 1', 'quiet 1', 'quiet 1', 'busy 3']);
+  });
+
+  it('counts the headers and the query of a request too, so that those without a body do not fill the memory', async () => {
+    let written = 0;
+    let lost = 0;
+    const writer = writerTo(
+      (_, requests) => {
+        written += requests.length;
+      },
+      () => lost++,
+    );
+    const large = { headers: { 'x-large': 'h'.repeat(15_000) }, search: 's'.repeat(15_000) };
+    // 31 KB each, of 64 MB; to different webhooks, whose logs keep a few.
+    for (let n = 0; n < 2_500; n++) writer.add(`hook ${n}`, { ...requestOf(n), ...large });
+    await writer.flush();
+    expect(written + lost).to.equal(2_500);
+    expect(written).to.be.within(2_000, 2_200);
   });
 
   it('writes a resting log at once when the process ends', async () => {

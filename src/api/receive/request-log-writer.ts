@@ -4,13 +4,15 @@ import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
 
-/** Bytes of bodies that may be buffered; beyond that requests are not logged. */
+/** Bytes of requests that may be buffered; beyond that requests are not logged. */
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
+/** Of a request beside its texts. */
+const OVERHEAD_BYTES = 1_024;
 /** Time between two batches. The first request after a pause is written at once. */
 const INTERVAL_MS = 250;
 /** Rounds that a log is left out after one that replaced all its requests. */
 const RESTS = 3;
-/** Bytes of bodies above which no log waits for its time. */
+/** Bytes above which no log waits for its time. */
 const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Redis does nothing else while it executes a batch. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
@@ -118,8 +120,12 @@ export class RequestLogWriter {
   }
 }
 
-function sizeOf({ body }: LoggedRequest): number {
-  return body?.length ?? 0;
+/** What a request takes in memory, about. */
+function sizeOf({ summary, headers, search, body }: LoggedRequest): number {
+  let bytes = OVERHEAD_BYTES + (body?.length ?? 0) + search.length + (summary.message?.length ?? 0);
+  for (const name in headers) bytes += name.length + String(headers[name]).length;
+  for (const { text } of summary.console) bytes += text.length;
+  return bytes;
 }
 
 function inBatches(requests: readonly LoggedRequest[]): LoggedRequest[][] {

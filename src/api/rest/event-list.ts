@@ -22,7 +22,7 @@ export interface EventFilters {
 
 export async function listEvents(
   { eventLists, searches }: { eventLists: History['eventLists']; searches: Searches },
-  { id, id_prefix, search, ...filters }: EventFilters,
+  { id, id_prefix, search, principal, ...filters }: EventFilters & { principal: string },
   nowMs: number,
 ): Promise<ListedEvents> {
   const { env, name, source, limit } = filters;
@@ -40,6 +40,9 @@ export async function listEvents(
     const page = await eventLists.listById(id, { env, source, timeRange, limit });
     return { ...page, events: page.events.filter((event) => matches(readsOfEvent(event))) };
   }
-  const { found, next, stoppedEarly } = await searches.events({ env, node, source, timeRange, limit }, nowMs);
+  const { found, next, stoppedEarly } = await searches.events(
+    { env, principal, node, source, timeRange, limit },
+    nowMs,
+  );
   return { events: found, next, stoppedEarly };
 }

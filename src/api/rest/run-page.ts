@@ -26,7 +26,19 @@ export interface RunFilters {
 
 export async function listRuns(
   { runLists, searches }: { runLists: History['runLists']; searches: Searches },
-  { function_id, id_prefix, error, fingerprint, search, event_id, statuses, ...query }: RunFilters,
+  {
+    principal,
+    function_id,
+    id_prefix,
+    error,
+    fingerprint,
+    search,
+    event_id,
+    statuses,
+    ...query
+  }: RunFilters & {
+    principal: string;
+  },
   nowMs: number,
 ): Promise<SearchPage<Run>> {
   const { env, functionIds, limit } = query;
@@ -45,7 +57,7 @@ export async function listRuns(
   });
   const timeRange = withinPrefix(query.timeRange, id_prefix, true);
   if (!timeRange) return { found: [], next: undefined };
-  const wanted = { env, node, functionIds, statuses, timeRange, limit };
+  const wanted = { env, principal, node, functionIds, statuses, timeRange, limit };
   return event_id === undefined ? searches.runs(wanted, nowMs) : searches.runsOfEvent(event_id, wanted);
 }
 

@@ -59,7 +59,7 @@ const ERROR_MIN = 3;
 
 export async function hitsOf(
   { events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
-  env: string,
+  { env, principal }: { env: string; principal: string },
   text: string,
   nowMs: number,
 ): Promise<{ hits: Hits[]; stoppedEarly: StoppedEarly | undefined }> {
@@ -87,7 +87,7 @@ export async function hitsOf(
     const run = await tried(() => runs.read(env, id));
     add('run', `/v1/runs?id_prefix=${id}`, run ? [hitOfRun(run)] : []);
   } else if (id.length >= PREFIX_MIN && ID_PREFIX_PATTERN.test(id)) {
-    const common = { env, limit: HITS, timeoutMs: SEARCH_MS };
+    const common = { env, principal, limit: HITS, timeoutMs: SEARCH_MS };
     const ofEvents = withinPrefix({}, id, false);
     if (ofEvents) {
       const page = await searches.events(
@@ -133,6 +133,7 @@ export async function hitsOf(
     const page = await searches.runs(
       {
         env,
+        principal,
         node: mentions('error', text),
         functionIds: undefined,
         statuses: ['Failed'],

@@ -1,9 +1,11 @@
 /** `/v1/events`: lists and reads stored events. */
+
 import { z } from 'zod';
 import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
 import type { Searches } from '../../history/searches.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
+import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { gistOf } from '../../model/events/gist.ts';
 import { listEvents } from '../rest/event-list.ts';
 import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
@@ -77,11 +79,15 @@ export function eventRoutes({
       }),
       data: z.array(listedEventSchema),
       errors: ['not_found', 'archive_unavailable', 'searches_full'],
-      async handle({ env, query, dialect }) {
+      async handle({ env, query, principal, dialect }) {
         const { received_after, received_before, include = [], exclude, cursor, ...filters } = query;
         const position = cursor && ('at' in cursor ? cursor : await positionOf(env, cursor.id));
         const timeRange = { after: received_after, before: received_before, cursor: position };
-        const page = await listEvents({ eventLists, searches }, { env, ...filters, timeRange }, Date.now());
+        const page = await listEvents(
+          { eventLists, searches },
+          { env, principal: nameOfPrincipal(principal), ...filters, timeRange },
+          Date.now(),
+        );
         const data = page.events.map((event) => {
           const { data, ...rest } = presentEvent(event, env, dialect);
           const gist = include.includes('gist') && { gist: gistOf(data) };

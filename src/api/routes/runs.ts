@@ -1,4 +1,5 @@
 /** `/v1/runs`: lists, reads, retries, re-runs and cancels runs. */
+
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
@@ -10,6 +11,7 @@ import type { CallRef } from '../../jobs/runs/call-ref.ts';
 import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
+import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
@@ -116,12 +118,14 @@ export function runRoutes({
       errors: ['searches_full'],
       async handle({
         env,
+        principal,
         dialect,
         query: { status, state, app, queued_after, queued_before, cursor, fields, limit, ...filters },
       }) {
         const times = { after: queued_after, before: queued_before };
         const query = {
           env,
+          principal: nameOfPrincipal(principal),
           ...filters,
           functionIds: await functionIdsOf(functionTables, env, app, filters.function_id),
         };

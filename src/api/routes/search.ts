@@ -1,5 +1,7 @@
 /** `/v1/search`: what a text may be, and the fields by which events and runs are searched. */
+
 import { z } from 'zod';
+import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
@@ -51,8 +53,13 @@ export function searchRoutes(deps: TextHitDeps): Route[] {
       query: z.object({ text: z.string().trim().min(1).max(TEXT_MAX) }),
       data: z.array(hitsSchema),
       errors: ['searches_full'],
-      async handle({ env, query: { text } }) {
-        const { hits, stoppedEarly } = await hitsOf(deps, env, text, Date.now());
+      async handle({ env, principal, query: { text } }) {
+        const { hits, stoppedEarly } = await hitsOf(
+          deps,
+          { env, principal: nameOfPrincipal(principal) },
+          text,
+          Date.now(),
+        );
         return { data: hits, metadata: stoppedEarly ? { stopped_early: stoppedEarly } : {} };
       },
     }),

@@ -22,6 +22,11 @@ export interface Principal {
   environment?: string;
 }
 
+/** Tells principals apart, where something is counted for each. */
+export function nameOfPrincipal({ kind, id }: Principal): string {
+  return `${kind}:${id}`;
+}
+
 /** The principal of the setting API_KEY. */
 export const SETTING_PRINCIPAL: Principal = {
   kind: 'setting',

@@ -1,4 +1,4 @@
-/** How many requests per minute an API key may send, over all web processes. Redis counts them. Far from the limit, no request waits for it: the process
+/** How many requests per minute an API key or a user may send, over all web processes. Redis counts them. Far from the limit, no request waits for it: the process
  *  goes by what Redis said last, and adds its own requests together, a tenth of a second at a time. */
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -6,6 +6,8 @@ import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export const WINDOW_SECONDS = 60;
+/** Requests of a user in a window: more than any number of open pages sends. */
+export const USER_RATE_LIMIT = 6_000;
 /** Share of the limit below which each request waits for the count. */
 const EXACT_BELOW = 0.2;
 /** Between two additions of a key's requests. */

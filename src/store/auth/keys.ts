@@ -187,7 +187,7 @@ export const AUTH_KEY_DECLARATIONS = {
     ttl: '1 min',
     size: 'a number',
     description:
-      'Prefix of the keys that rate-limiter-flexible makes: requests of an API key or an app to the REST API in this minute.',
+      'Prefix of the keys that rate-limiter-flexible makes: requests of an API key, an app or a user to the REST API in this minute.',
   },
   savedViews: {
     pattern: 'saved-views:<env>:<owner>',

@@ -5,7 +5,7 @@ import type { Environments } from '../environments/environments.ts';
 import type { StoreContext } from '../store-context.ts';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import { ApiKeys } from './api-keys.ts';
-import { ApiRateLimits } from './api-rate-limits.ts';
+import { ApiRateLimits, USER_RATE_LIMIT } from './api-rate-limits.ts';
 import { AuditLog } from './audit-log.ts';
 import { EventKeys } from './event-keys.ts';
 import { IdempotentResponses } from './idempotent-responses.ts';
@@ -31,6 +31,7 @@ export interface AuthStore {
   rejectionLog: RejectionLog;
   idempotentResponses: IdempotentResponses;
   apiRateLimits: ApiRateLimits;
+  userRateLimits: ApiRateLimits;
   savedViews: SavedViews;
 }
 
@@ -53,6 +54,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
     rejectionLog: new RejectionLog(redis, keys),
     idempotentResponses: new IdempotentResponses(redis, keys, sealer),
     apiRateLimits: new ApiRateLimits(redis, keys, config.apiRateLimit),
+    userRateLimits: new ApiRateLimits(redis, keys, USER_RATE_LIMIT),
     savedViews: new SavedViews(redis, keys),
   };
 }
