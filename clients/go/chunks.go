@@ -39,6 +39,22 @@ func splitByBytes(events []any, maxBytes int) ([]chunk, error) {
 	return append(chunks, closeChunk(body, first)), nil
 }
 
+// splitRest cuts what is left of a send, from a chunk on that the service found too large, by the limit that it named.
+// It is nil when smaller requests do not help.
+func splitRest(events []any, refused chunk, limitBytes int) []chunk {
+	if limitBytes <= 0 || limitBytes >= len(refused.body) {
+		return nil
+	}
+	chunks, err := splitByBytes(events[refused.index:], limitBytes)
+	if err != nil {
+		return nil
+	}
+	for i := range chunks {
+		chunks[i].index += refused.index
+	}
+	return chunks
+}
+
 // closeChunk puts the bracket where the last comma was.
 func closeChunk(body []byte, first int) chunk {
 	body[len(body)-1] = ']'

@@ -37,6 +37,8 @@ type failure struct {
 	cause      error
 	retriable  bool
 	retryAfter string
+	// limitBytes of a request, as the service names it; 0: it does not.
+	limitBytes int
 }
 
 // postEvents is one request with events, tried again until the service has taken it, refused it, or five tries have
@@ -114,6 +116,7 @@ func readIDs(a answer) ([]string, *failure) {
 		IDs   []string        `json:"ids"`
 		Error json.RawMessage `json:"error"`
 		Code  json.RawMessage `json:"code"`
+		Limit json.RawMessage `json:"limit_bytes"`
 	}
 	// What cannot be read has none of these.
 	_ = json.Unmarshal(bytes.TrimSpace(a.body), &body)
@@ -124,7 +127,11 @@ func readIDs(a answer) ([]string, *failure) {
 	if !a.ok() {
 		message = firstOf(textOf(body.Error), fmt.Sprintf("The service answered %d", a.status))
 	}
+	limitBytes := 0
+	// A limit that is no number is none.
+	_ = json.Unmarshal(body.Limit, &limitBytes)
 	return nil, &failure{
+		limitBytes: limitBytes,
 		message:    message,
 		status:     a.status,
 		code:       textOf(body.Code),

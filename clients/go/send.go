@@ -29,7 +29,9 @@ func sendEvents(ctx context.Context, events []any, s settings, options []SendOpt
 		return nil, err
 	}
 	var ids []string
-	for _, chunk := range chunks {
+	for len(chunks) > 0 {
+		chunk := chunks[0]
+		chunks = chunks[1:]
 		seedOfChunk, err := seed.From(o.seed, chunk.index)
 		if err != nil {
 			return nil, err
@@ -42,6 +44,11 @@ func sendEvents(ctx context.Context, events []any, s settings, options []SendOpt
 			return nil, err
 		}
 		if failure != nil {
+			// The limit of the event key or environment is smaller than the client's.
+			if smaller := splitRest(events, chunk, failure.limitBytes); smaller != nil {
+				chunks = smaller
+				continue
+			}
 			return nil, failure.asError(ids, len(events), o.seed)
 		}
 		ids = append(ids, accepted...)

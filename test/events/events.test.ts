@@ -204,6 +204,9 @@ describe('POST /e/:key', () => {
     expect(over.status).to.equal(413);
     expect(over.body).to.include({ code: 'body_too_large', limit_bytes: MAX_BYTES });
     expect(over.body.error).to.include(String(MAX_BYTES));
+    expect(over.body.error).to.include('setting EVENT_MAX_BYTES');
+    const [, method = '', path = ''] = /or the limit with ([A-Z]+) (\S+)/.exec(String(over.body.error)) ?? [];
+    expect((await service.request(method, path, { event_max_bytes: null })).status, `${method} ${path}`).to.equal(200);
   });
 
   it('limits a body without Content-Length while reading it', async () => {

@@ -32,6 +32,17 @@ export function splitByBytes(events: readonly unknown[], maxBytes: number): Chun
   return chunks;
 }
 
+/** What is left of a send, from a chunk on that the service found too large, within the limit that it named.
+ *  @returns undefined: smaller requests do not help */
+export function splitRest(events: readonly unknown[], { index, body }: Chunk, limitBytes = 0): Chunk[] | undefined {
+  if (limitBytes <= 0 || limitBytes >= Buffer.byteLength(body)) return undefined;
+  try {
+    return splitByBytes(events.slice(index), limitBytes).map((chunk) => ({ ...chunk, index: index + chunk.index }));
+  } catch {
+    return undefined;
+  }
+}
+
 function tooLarge(event: unknown, index: number, bytes: number, maxBytes: number): SendError {
   const { name } = event as { name?: unknown };
   return new SendError(

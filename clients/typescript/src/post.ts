@@ -40,6 +40,8 @@ export interface Failure {
   cause?: unknown;
   retriable?: boolean;
   retryAfter?: string | null;
+  /** Of a request, as the service names it. */
+  limitBytes?: number | undefined;
 }
 
 /** Every attempt has the same seed and body, so that retries create no duplicates.
@@ -89,7 +91,7 @@ export function abandoned({ reason }: AbortSignal, before?: Failure): Failure {
 
 function readAnswer(response: Response, text: string, mode: Settings['mode']): { ids: string[] } | Failure {
   const { status } = response;
-  const { ids, error, code } = parseObject(text);
+  const { ids, error, code, limit_bytes: limitBytes } = parseObject(text);
   if (response.ok && Array.isArray(ids)) return { ids };
   const message = response.ok
     ? `The answer (${status}) has no ids, so it did not come from the service`
@@ -103,6 +105,7 @@ function readAnswer(response: Response, text: string, mode: Settings['mode']): {
     requestId: response.headers.get(HEADERS.requestId) ?? undefined,
     retriable: status === 408 || status === 429 || status >= 500,
     retryAfter: response.headers.get(HEADERS.retryAfter),
+    limitBytes: typeof limitBytes === 'number' ? limitBytes : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 /** One logical send: one seed, and one or more sequential requests, depending on its size. */
-import { splitByBytes } from './chunks.ts';
+import { splitByBytes, splitRest } from './chunks.ts';
 import { SendError } from './errors.ts';
 import type { SendResult } from './events.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
@@ -37,11 +37,18 @@ export async function sendEvents(
   const { seed = newSeed(clock.nowMs()) } = options;
   const signal = signalOf(options);
   const ids: string[] = [];
-  for (const { index, body } of splitByBytes(events, settings.maxBytes)) {
-    const request = { body, seed: seedFrom(seed, index), signal };
+  let chunks = splitByBytes(events, settings.maxBytes);
+  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
+    const request = { body: chunk.body, seed: seedFrom(seed, chunk.index), signal };
     const outcome = signal?.aborted ? abandoned(signal) : await postEvents(request, settings, clock);
-    if (!('ids' in outcome)) throw errorOf(outcome, ids, events.length, seed);
-    ids.push(...outcome.ids);
+    if ('ids' in outcome) {
+      ids.push(...outcome.ids);
+      continue;
+    }
+    // The limit of the event key or environment is smaller than the client's.
+    const smaller = splitRest(events, chunk, outcome.limitBytes);
+    if (!smaller) throw errorOf(outcome, ids, events.length, seed);
+    chunks = smaller;
   }
   return { ids };
 }

@@ -21,7 +21,7 @@ import {
 } from '../../model/runs/endpoint.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { Functions } from '../../store/apps/functions.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
+import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../rest/validation.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
@@ -70,7 +70,7 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
     endpointRequestOf(data);
     const env = await envOf(ctx);
     await rejectUnknownOrigin(env, data);
-    rejectLarge(data, deps.eventLimits.of(env).bytes);
+    rejectLarge(data, deps.eventLimits.of(env));
     const fn = functionOf(data, ctx, {
       kind,
       retries: retries ?? (kind === 'signed-run-id' ? 0 : DEFAULT_RETRIES),
@@ -149,11 +149,11 @@ function functionOf(
 }
 
 /** @throws ServiceError body_too_large */
-function rejectLarge(data: object, limit: number): void {
+function rejectLarge(data: object, { bytes, remedy }: EventLimit): void {
   const size = Buffer.byteLength(JSON.stringify(data));
-  if (size <= limit) return;
-  const detail = `the request has ${size} bytes as an event, and the limit is ${limit}`;
-  throw new ServiceError('body_too_large', { detail, facts: { limit_bytes: limit } });
+  if (size <= bytes) return;
+  const detail = `the request has ${size} bytes as an event, and the limit is ${bytes}; ${remedy}`;
+  throw new ServiceError('body_too_large', { detail, facts: { limit_bytes: bytes } });
 }
 
 /** The official Go SDK sends the body of the request in Base64. */

@@ -32,7 +32,10 @@ export class EventLimits {
       env === undefined || env === BRANCHES
         ? '/v1/account/limits'
         : `/v1/environments/${encodeURIComponent(env)}/limits`;
-    return { bytes, remedy: `raise the limit with PUT ${path} (up to ${EVENT_LIMIT_MAX_BYTES})` };
+    return {
+      bytes,
+      remedy: `raise the setting EVENT_MAX_BYTES, or the limit with PATCH ${path} (up to ${EVENT_LIMIT_MAX_BYTES})`,
+    };
   }
 
   /** The limit of an event key wins. */

@@ -44,6 +44,18 @@ def split_by_bytes(events: Sequence[dict[str, Any]], max_bytes: int) -> list[Chu
     return chunks
 
 
+def split_rest(events: Sequence[dict[str, Any]], refused: Chunk, limit_bytes: int | None) -> list[Chunk] | None:
+    """What is left of a send, from a chunk on that the service found too large, within the limit that it named.
+    None: smaller requests do not help."""
+    if limit_bytes is None or limit_bytes >= len(refused.body):
+        return None
+    try:
+        chunks = split_by_bytes(events[refused.index :], limit_bytes)
+    except SendError:
+        return None
+    return [Chunk(refused.index + chunk.index, chunk.body) for chunk in chunks]
+
+
 def _too_large(event: dict[str, Any], index: int, size: int, max_bytes: int) -> SendError:
     return SendError(
         f'Event {index} ("{event.get("name")}") has {size} bytes as JSON, '

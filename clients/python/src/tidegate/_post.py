@@ -40,6 +40,8 @@ class Failure:
     cause: BaseException | None = None
     retriable: bool = False
     retry_after: str | None = None
+    limit_bytes: int | None = None
+    """Of a request, as the service names it."""
 
 
 def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
@@ -101,7 +103,7 @@ def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Fail
     ids = answer.get("ids")
     if response.ok and isinstance(ids, list):
         return cast("list[str]", ids)
-    error, code = answer.get("error"), answer.get("code")
+    error, code, limit_bytes = answer.get("error"), answer.get("code"), answer.get("limit_bytes")
     if response.ok:
         message = f"The answer ({response.status}) has no ids, so it did not come from the service"
     else:
@@ -114,6 +116,7 @@ def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Fail
         request_id=response.headers.get(headers.REQUEST_ID),
         retriable=response.status in (408, 429) or response.status >= 500,
         retry_after=response.headers.get(headers.RETRY_AFTER),
+        limit_bytes=limit_bytes if isinstance(limit_bytes, int) else None,
     )
 
 

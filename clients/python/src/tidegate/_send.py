@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._chunks import split_by_bytes
+from ._chunks import split_by_bytes, split_rest
 from ._clock import Clock
 from ._effects import Effects
 from ._post import Failure, PostRequest, post_events
@@ -26,10 +26,17 @@ def send_events(
     seed = new_seed(clock.now_ms()) if seed is None else seed
     ends_at = None if timeout is None else clock.monotonic() + timeout
     ids: list[str] = []
-    for chunk in split_by_bytes(events, settings.max_bytes):
+    chunks = split_by_bytes(events, settings.max_bytes)
+    while chunks:
+        chunk = chunks.pop(0)
         request = PostRequest(body=chunk.body, seed=seed_from(seed, chunk.index), ends_at=ends_at)
         outcome = yield from post_events(request, settings, clock)
         if isinstance(outcome, Failure):
+            # The limit of the event key or environment is smaller than the client's.
+            smaller = split_rest(events, chunk, outcome.limit_bytes)
+            if smaller:
+                chunks = smaller
+                continue
             raise _error_of(outcome, ids, len(events), seed) from outcome.cause
         ids += outcome
     return ids
