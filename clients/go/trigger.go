@@ -16,8 +16,10 @@ type trigger struct {
 	Cron       string `json:"cron,omitempty"`
 	// Jitter is as on the wire.
 	Jitter string `json:"jitter,omitempty"`
-	isCron bool
-	jitter *time.Duration
+	// CatchUp is "all" or absent.
+	CatchUp string `json:"catchUp,omitempty"`
+	isCron  bool
+	jitter  *time.Duration
 }
 
 func (t trigger) triggers() []trigger { return []trigger{t} }
@@ -50,6 +52,12 @@ type CronOption func(*trigger)
 // the same schedule.
 func Jitter(most time.Duration) CronOption {
 	return func(t *trigger) { t.jitter, t.Jitter = &most, timing.Write(most) }
+}
+
+// CatchUpAll runs all times that were missed while nothing could run, up to the last 1,000. Without it only the last one
+// runs.
+func CatchUpAll() CronOption {
+	return func(t *trigger) { t.CatchUp = "all" }
 }
 
 // CronTrigger starts the function by the clock, in UTC, such as 0 * * * *, or in a time zone:

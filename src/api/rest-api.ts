@@ -304,6 +304,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       admission: deps.admission,
       heldFunctions: store.heldFunctions,
       expressionProblems,
+      missedTicks: store.missedTicks,
       schedules,
       environments,
       limitStatuses: deps.limitStatuses,

@@ -78,6 +78,7 @@ export function createRunServices(
     redis,
     keys,
     environments,
+    missedTicks,
     functions: storedFunctions,
     runs,
     runLists,
@@ -201,7 +202,16 @@ export function createRunServices(
       confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
     },
   });
-  const cronTicks = new CronTicks({ keys, environments, functions, events, flowControl, starter, telemetry });
+  const cronTicks = new CronTicks({
+    keys,
+    environments,
+    functions,
+    missedTicks,
+    events,
+    flowControl,
+    starter,
+    telemetry,
+  });
   const operations = {
     transitions,
     runs,

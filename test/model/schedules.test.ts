@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { cronProblem } from '../../src/model/apps/cron.ts';
-import { ticksToRun } from '../../src/model/schedules/missed-ticks.ts';
+import { type LateTimer, ticksToRun } from '../../src/model/schedules/missed-ticks.ts';
 import { jitterMs, tickingTrigger } from '../../src/model/schedules/schedules.ts';
 import { lastTick, nextTick } from '../../src/model/schedules/ticks.ts';
 
@@ -98,8 +98,12 @@ describe('Ticks of a schedule', () => {
 
 describe('Missed ticks', () => {
   const due = at('2026-11-20T12:00:00Z');
-  const run = (cron: string, lateMs: number, isRepeated = false) =>
-    ticksToRun(cron, due, due + lateMs, isRepeated).map((tick) => (tick - due) / 1_000);
+  const late = (cron: string, lateMs: number, { isRepeated = false, catchUp }: Partial<LateTimer> = {}) => {
+    const { run, skipped } = ticksToRun({ cron, dueAt: due, nowMs: due + lateMs, isRepeated, catchUp });
+    const seconds = (tick: number) => (tick - due) / 1_000;
+    return [run.map(seconds), skipped && [seconds(skipped.first), seconds(skipped.last), skipped.count]];
+  };
+  const run = (cron: string, lateMs: number, isRepeated = false) => late(cron, lateMs, { isRepeated })[0];
 
   it('a tick that is on time or some seconds late runs, with those since', () => {
     expect(run('* * * * *', 3)).to.deep.equal([0]);
@@ -116,6 +120,34 @@ describe('Missed ticks', () => {
   it('one that a dead worker had begun with runs too, for ten minutes', () => {
     expect(run('* * * * *', 90_000, true)).to.deep.equal([0, 60]);
     expect(run('* * * * *', 660_000, true)).to.deep.equal([660]);
+  });
+
+  it('those that do not run are told: the first, the last, and how many', () => {
+    expect(late('* * * * *', 3)[1]).to.equal(undefined);
+    expect(late('* * * * *', 45_000)[1]).to.equal(undefined);
+    expect(late('* * * * *', 200_000)[1]).to.deep.equal([0, 120, 3]);
+    expect(late('* * * * *', 90_000, { isRepeated: true })[1]).to.equal(undefined);
+    expect(late('* * * * *', 200_000, { isRepeated: true })[1]).to.deep.equal([60, 120, 2]);
+    expect(late('* * * * * *', 58_500)[1]).to.deep.equal([0, 57, 58]);
+    expect(late('* * * * * *', 3_600_000)[1]).to.deep.equal([0, 3_599, undefined]);
+  });
+
+  it('all of them run where the trigger asks for it, up to the last 1,000', () => {
+    const all = { catchUp: 'all' as const };
+    const seconds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i);
+    expect(late('* * * * *', 200_000, all)).to.deep.equal([[0, 60, 120, 180], undefined]);
+    expect(late('* * * * * *', 58_500, all)).to.deep.equal([seconds(59), undefined]);
+    expect(late('* * * * * *', 58_500, { ...all, isRepeated: true })).to.deep.equal([seconds(59), undefined]);
+    expect(late('* * * * * *', 1_499_000, all)).to.deep.equal([seconds(1_000, 500), [0, 499, 500]]);
+    // The clocks skip 02:30 in spring.
+    const skip = at('2026-03-27T01:30:00Z');
+    const { run } = ticksToRun({
+      ...{ cron: 'TZ=Europe/Berlin 30 2 * * *', dueAt: skip, nowMs: skip + 3 * 86_400_000, isRepeated: false },
+      catchUp: 'all',
+    });
+    expect(run.map(iso)).to.deep.equal(
+      ['2026-03-27T01:30', '2026-03-28T01:30', '2026-03-29T01:30', '2026-03-30T00:30'].map((text) => `${text}:00.000Z`),
+    );
   });
 
   it('of schedules that tick at the same time the first one counts, whichever timer comes first', () => {

@@ -199,31 +199,46 @@ describe('Schedules', () => {
     });
   });
 
-  it('of ticks that were missed while everything was down, only the last runs', async () => {
+  it('of ticks that were missed while everything was down only the last runs, or all where the trigger asks for it', async () => {
     await withService({ workers: 0 }, async (service) => {
-      await host.register(service, [scheduled('missed', EVERY_SECOND)]);
+      const functions = [
+        scheduled('missed', EVERY_SECOND),
+        { id: 'all', triggers: [{ cron: EVERY_SECOND, catchUp: 'all' }] },
+      ];
+      await host.register(service, functions);
       const key = `${service.keys.partition(0).queues}:timers`;
-      // As if it were registered a minute ago, and nothing had run since.
-      const [id] = await service.redis.zrange(`${key}:repeat`, '0', '0');
+      // As if they were registered a minute ago, and nothing had run since.
       const before = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-      const [job] = await service.redis.zrange(`${key}:delayed`, '0', '0');
-      await service.redis.rename(`${key}:${job}`, `${key}:repeat:${id}:${before}`);
-      const opts = JSON.parse((await service.redis.hget(`${key}:repeat:${id}:${before}`, 'opts')) as string);
-      await service.redis.hset(`${key}:repeat:${id}:${before}`, {
-        opts: JSON.stringify({ ...opts, prevMillis: before, jobId: `repeat:${id}:${before}` }),
-        timestamp: before,
-        delay: 0,
-      });
-      await service.redis.zadd(`${key}:repeat`, before, id as string);
-      await service.redis.zrem(`${key}:delayed`, job as string);
-      await service.redis.zadd(`${key}:delayed`, before * 0x1000, `repeat:${id}:${before}`);
+      for (const job of await service.redis.zrange(`${key}:delayed`, '0', '-1')) {
+        const [, id = ''] = job.split(':');
+        const early = `repeat:${id}:${before}`;
+        await service.redis.rename(`${key}:${job}`, `${key}:${early}`);
+        const opts = JSON.parse((await service.redis.hget(`${key}:${early}`, 'opts')) as string);
+        await service.redis.hset(`${key}:${early}`, {
+          opts: JSON.stringify({ ...opts, prevMillis: before, jobId: early }),
+          timestamp: before,
+          delay: 0,
+        });
+        await service.redis.zadd(`${key}:repeat`, before, id);
+        await service.redis.zrem(`${key}:delayed`, job);
+        await service.redis.zadd(`${key}:delayed`, before * 0x1000, early);
+      }
       const startedAt = Date.now() / 1_000;
       await service.startWorker();
       const readyAt = Date.now() / 1_000;
       await moreTicks('missed', 3);
       const ticks = await runTicks(service, 'test-app-missed');
-      expect(ticks[0]).to.be.within(startedAt - 1, readyAt + 3);
-      expect(ticks).to.deep.equal(from(ticks[0] as number, ticks.at(-1) as number));
+      const [first = 0] = ticks;
+      expect(first).to.be.within(startedAt - 1, readyAt + 3);
+      expect(ticks).to.deep.equal(from(first, ticks.at(-1) as number));
+      const missedTicks = async (id: string) =>
+        (await service.get(`/v1/functions/test-app-${id}`)).body.data.triggers[0].missed_ticks;
+      const iso = (seconds: number) => new Date(seconds * 1_000).toISOString();
+      const skipped = { first: iso(before / 1_000), last: iso(first - 1), count: first - before / 1_000 };
+      expect(await missedTicks('missed')).to.deep.equal([skipped]);
+      const all = await runTicks(service, 'test-app-all');
+      expect(all).to.deep.equal(from(before / 1_000, all.at(-1) as number));
+      expect(await missedTicks('all')).to.deep.equal([]);
     });
   });
 

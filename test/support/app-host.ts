@@ -38,7 +38,7 @@ export type Handler = (call: Call) => CallAnswer | 'hang up' | Promise<CallAnswe
 export interface FunctionSpec {
   /** Without the app's ID as prefix. */
   id: string;
-  triggers: ({ event: string; expression?: string } | { cron: string })[];
+  triggers: ({ event: string; expression?: string } | { cron: string; catchUp?: string })[];
   /** Retries after the first attempt; default: the service's default. */
   retries?: number;
   /** concurrency, throttle, … (docs/protocol.md) */

@@ -14,7 +14,8 @@ type triggerOptions struct {
 	If    string `json:"if"`
 	Cron  string `json:"cron"`
 	// Jitter of a schedule.
-	Jitter *length `json:"jitter"`
+	Jitter  *length `json:"jitter"`
+	CatchUp string  `json:"catchUp"`
 }
 
 // length is a time.Duration, written as the wire has it.
@@ -129,15 +130,24 @@ func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunct
 
 func (o triggerOptions) trigger() tidegate.Trigger {
 	switch {
-	case o.Cron != "" && o.Jitter != nil:
-		return tidegate.CronTrigger(o.Cron, tidegate.Jitter(time.Duration(*o.Jitter)))
 	case o.Cron != "":
-		return tidegate.CronTrigger(o.Cron)
+		return tidegate.CronTrigger(o.Cron, o.cronOptions()...)
 	case o.If != "":
 		return tidegate.EventTrigger(o.Event, tidegate.If(o.If))
 	default:
 		return tidegate.EventTrigger(o.Event)
 	}
+}
+
+func (o triggerOptions) cronOptions() []tidegate.CronOption {
+	var options []tidegate.CronOption
+	if o.Jitter != nil {
+		options = append(options, tidegate.Jitter(time.Duration(*o.Jitter)))
+	}
+	if o.CatchUp == "all" {
+		options = append(options, tidegate.CatchUpAll())
+	}
+	return options
 }
 
 func (o functionOptions) flow() tidegate.FlowControl {

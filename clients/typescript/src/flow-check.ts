@@ -59,6 +59,11 @@ export function checkJitter(id: string, jitter: unknown): void {
   check(`Function "${id}": jitter`, jitter, duration('1s', '24h'));
 }
 
+/** @throws TypeError */
+export function checkCatchUp(id: string, catchUp: unknown): void {
+  check(`Function "${id}": catchUp`, catchUp, oneOf('last', 'all'));
+}
+
 function checkConcurrency(of: string, given: unknown): void {
   if (typeof given !== 'object' || given === null) {
     check(`${of}: concurrency`, given, count);

@@ -17,6 +17,8 @@ export interface CronTrigger {
   cron: string;
   /** Starts each run up to this much later, by chance: spreads functions with the same schedule. */
   jitter?: string;
+  /** What runs after a time in which nothing could: all missed times, up to the last 1,000, or only the last one, the default. */
+  catchUp?: 'last' | 'all';
 }
 
 export type Trigger<Events = LooseEvents> = EventTrigger<Events> | CronTrigger;

@@ -1,7 +1,7 @@
 /** Defines functions: validates the configuration, and turns `onFailure` into a function. */
 import { isCron } from './cron.ts';
 import { FLOW_NAMES } from './flow.ts';
-import { checkFlow, checkJitter } from './flow-check.ts';
+import { checkCatchUp, checkFlow, checkJitter } from './flow-check.ts';
 import type {
   AnyFailureHandler,
   AnyFunctionConfig,
@@ -108,9 +108,9 @@ function checkTrigger(id: string, trigger: Trigger): void {
   const fields = Object.keys(trigger ?? {})
     .sort()
     .join();
-  if (!['event', 'event,if', 'cron', 'cron,jitter'].includes(fields)) {
+  if (!/^(event(,if)?|(catchUp,)?cron(,jitter)?)$/.test(fields)) {
     throw new TypeError(
-      `Function "${id}": a trigger has event and perhaps if, or cron and perhaps jitter; got ${JSON.stringify(trigger)}`,
+      `Function "${id}": a trigger has event and perhaps if, or cron and perhaps jitter and catchUp; got ${JSON.stringify(trigger)}`,
     );
   }
   if ('cron' in trigger && !isCron(trigger.cron)) {
@@ -118,7 +118,10 @@ function checkTrigger(id: string, trigger: Trigger): void {
       `Function "${id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), got "${trigger.cron}"`,
     );
   }
-  if ('cron' in trigger) checkJitter(id, trigger.jitter);
+  if ('cron' in trigger) {
+    checkJitter(id, trigger.jitter);
+    checkCatchUp(id, trigger.catchUp);
+  }
   if ('event' in trigger && (typeof trigger.event !== 'string' || trigger.event === '')) {
     throw new TypeError(
       `Function "${id}": a trigger's event must be the name of an event, got ${JSON.stringify(trigger)}`,

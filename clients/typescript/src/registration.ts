@@ -72,6 +72,9 @@ function functionOnTheWire(fn: TidegateFunction, app: App) {
 }
 
 function triggerOnTheWire(trigger: Trigger) {
-  if ('cron' in trigger) return { cron: trigger.cron, ...(trigger.jitter && { jitter: trigger.jitter }) };
+  if ('cron' in trigger) {
+    const { cron, jitter, catchUp } = trigger;
+    return { cron, ...(jitter && { jitter }), ...(catchUp && { catchUp }) };
+  }
   return { event: trigger.event, ...(trigger.if && { expression: trigger.if }) };
 }

@@ -261,7 +261,7 @@ export function flowControl() {
   // @ts-expect-error: a time string
   create({ ...on, debounce: { period: 60 } }, () => {});
 
-  create({ id: 'a', triggers: { cron: 'TZ=Europe/Berlin 0 9 * * 1', jitter: '30s' } }, () => {});
+  create({ id: 'a', triggers: { cron: 'TZ=Europe/Berlin 0 9 * * 1', jitter: '30s', catchUp: 'all' } }, () => {});
 }
 
 export function schemas() {

@@ -12,6 +12,7 @@ import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Cancellations } from '../../store/runs/cancellations.ts';
@@ -38,6 +39,7 @@ interface FunctionRouteDeps extends LastTickDeps {
   admission: Pick<Admission, 'noteChange'>;
   heldFunctions: Pick<HeldFunctions, 'follow'>;
   expressionProblems: ExpressionProblems;
+  missedTicks: Pick<MissedTickLog, 'of'>;
   schedules: Pick<Schedules, 'follow'>;
   environments: Pick<Environments, 'find'>;
   limitStatuses: LimitStatuses;
@@ -61,7 +63,7 @@ const pauseSchema = z
 
 export function functionRoutes(deps: FunctionRouteDeps): Route[] {
   const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
-  const { expressionProblems } = deps;
+  const { expressionProblems, missedTicks } = deps;
   const tag = 'Functions';
 
   /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
@@ -141,7 +143,8 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
         const isLive = environments.find(env)?.archivedAt === undefined;
         const now = Date.now();
         const lastTicks = await lastTicksOf(env, fn, deps, now);
-        return { data: presentDetails(fn, problem, lastTicks, isLive ? now : undefined) };
+        const missed = await missedTicks.of(env, id);
+        return { data: presentDetails(fn, problem, lastTicks, missed, isLive ? now : undefined) };
       },
     }),
     route({

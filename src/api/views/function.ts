@@ -7,6 +7,7 @@ import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
+import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
 import { omittedField } from '../rest/list-response.ts';
 import { time } from './time.ts';
 
@@ -20,6 +21,9 @@ const triggerSchema = z
     expression: z.string().optional(),
     cron: z.string().optional().meta({ description: 'A schedule, with its time zone' }),
     jitter: z.string().optional().meta({ description: 'A run starts up to so much later than its schedule says' }),
+    catchUp: z.enum(['last', 'all']).optional().meta({
+      description: 'Of a schedule: whether all missed ticks run late, or only the last one, the default',
+    }),
   })
   .meta({ id: 'Trigger' });
 
@@ -45,6 +49,20 @@ const detailedTriggerSchema = triggerSchema
       .nullable()
       .optional()
       .meta({ description: 'Of a schedule: its last tick' }),
+    missed_ticks: z
+      .array(
+        z.object({
+          first: z.iso.datetime(),
+          last: z.iso.datetime(),
+          count: z.int().nullable().meta({ description: 'null: more than 1,000' }),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Of a schedule: its ticks that started no run because no worker was there in time, all from `first` to `last`. The last 10 gaps of the ' +
+          'function, the latest first',
+      }),
   })
   .meta({ id: 'TriggerWithNextRun' });
 
@@ -142,13 +160,20 @@ export function presentDetails(
   fn: AppFunction,
   problem: KnownProblem | undefined,
   lastTicks: ReadonlyMap<string, LastTick>,
+  missedTicks: readonly MissedTicks[],
   nowMs: number | undefined,
 ) {
-  const triggers = fn.triggers.map((trigger) => ({
-    ...trigger,
-    ...(trigger.cron !== undefined && presentSchedule(fn, trigger, trigger.cron, lastTicks.get(trigger.cron), nowMs)),
-  }));
+  const triggers = fn.triggers.map((trigger) => {
+    const { cron } = trigger;
+    if (cron === undefined) return trigger;
+    const missed = missedTicks.filter((one) => one.cron === cron).map(presentMissed);
+    return { ...trigger, ...presentSchedule(fn, trigger, cron, lastTicks.get(cron), nowMs), missed_ticks: missed };
+  });
   return { ...presentFunction(fn, problem), triggers, url: fn.url, cancel: fn.cancel, configuration: fn.config };
+}
+
+function presentMissed({ first, last, count }: MissedTicks) {
+  return { first: time(first) as string, last: time(last) as string, count: count ?? null };
 }
 
 function presentSchedule(

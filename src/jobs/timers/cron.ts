@@ -5,10 +5,12 @@
 import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, SCHEDULED_TIMER, toEnvelope } from '../../model/events/event.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
 import { ownEventId } from '../../model/ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
 import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
+import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
@@ -21,12 +23,15 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** Timers whose runs are created together. */
 const TOGETHER_MAX = 250;
+/** Runs that are created in one go. */
+const STARTED_TOGETHER = 1_000;
 
 export interface CronTicksDeps {
   keys: Keyspace;
   environments: Pick<Environments, 'read'>;
   functions: FunctionTables;
   events: Events;
+  missedTicks: Pick<MissedTickLog, 'add'>;
   flowControl: Pick<FlowControl, 'decide'>;
   starter: Pick<RunStarter, 'start'>;
   telemetry: Telemetry;
@@ -80,10 +85,21 @@ export class CronTicks {
   }
 
   async #runAll(due: readonly Due[]): Promise<void> {
-    const { events, flowControl, starter, telemetry } = this.#deps;
     const now = Date.now();
-    const candidates = await this.#candidates(due, now);
+    const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
+    const candidates = new Map<string, Candidate>();
+    for (const one of due) {
+      for (const candidate of await this.#candidatesOf(one, tables, now)) candidates.set(candidate.id, candidate);
+      if (candidates.size < STARTED_TOGETHER) continue;
+      await this.#start([...candidates.values()], now);
+      candidates.clear();
+    }
+    await this.#start([...candidates.values()], now);
+  }
+
+  async #start(candidates: readonly Candidate[], now: number): Promise<void> {
     if (candidates.length === 0) return;
+    const { events, flowControl, starter, telemetry } = this.#deps;
     const stored = await events.storeNew(candidates.map(({ event }) => event));
     const byId = new Map(stored.map((one) => [one.event.internalId, one]));
     // The event of a tick is there already after an earlier try, or after another schedule of the function that ticks at the same time.
@@ -96,27 +112,25 @@ export class CronTicks {
     telemetry.recordIngested(stored, Date.now());
   }
 
-  /** Of functions that still have the schedule. */
-  async #candidates(due: readonly Due[], nowMs: number): Promise<Candidate[]> {
-    const candidates = new Map<string, Candidate>();
-    const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
-    for (const { timer, dueAt, isRepeated } of due) {
-      const { env, functionId, cron } = timer;
-      const fn = tables.get(env)?.find(functionId);
-      if (!fn || !scheduledTrigger(fn, cron)) continue;
-      const home = this.#deps.keys.homeOf(`${env}/${functionId}`).number;
-      for (const tick of ticksToRun(cron, dueAt, nowMs, isRepeated)) {
-        const candidate = candidateOf(env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs);
-        candidates.set(candidate.id, candidate);
-      }
-    }
-    return [...candidates.values()];
+  /** Of a function that still has the schedule. */
+  async #candidatesOf(
+    { timer: { env, functionId, cron }, dueAt, isRepeated }: Due,
+    tables: ReadonlyMap<string, TriggerTable>,
+    nowMs: number,
+  ): Promise<Candidate[]> {
+    const fn = tables.get(env)?.find(functionId);
+    const trigger = fn && scheduledTrigger(fn, cron);
+    if (!trigger) return [];
+    const home = this.#deps.keys.homeOf(`${env}/${functionId}`).number;
+    const { run, skipped } = ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp: trigger.catchUp });
+    if (skipped) await this.#deps.missedTicks.add(env, functionId, { cron, ...skipped });
+    return run.map((tick) => candidateOf(env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs));
   }
 
   /** Of the environments that are there and not archived. */
-  async #tables(envs: ReadonlySet<string>) {
+  async #tables(envs: ReadonlySet<string>): Promise<Map<string, TriggerTable>> {
     const { environments, functions } = this.#deps;
-    const tables = new Map<string, Awaited<ReturnType<FunctionTables['of']>>>();
+    const tables = new Map<string, TriggerTable>();
     await Promise.all(
       [...envs].map(async (env) => {
         const environment = env === PRODUCTION ? undefined : await environments.read(env);

@@ -64,6 +64,8 @@ export interface Trigger {
   cron?: string;
   /** Time string: a run starts up to so much later than the tick of `cron`. */
   jitter?: string;
+  /** Whether missed ticks of `cron` all run, or only the last one, the default. */
+  catchUp?: 'last' | 'all';
 }
 
 /** A stored function: the fields that runs need, and its registered configuration. */

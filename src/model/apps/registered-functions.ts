@@ -44,6 +44,7 @@ const triggerSchema = z
     expression: z.string().nullish(),
     cron: cron.optional(),
     jitter: jitter.nullish(),
+    catchUp: z.enum(['last', 'all'], '"last" or "all"').nullish(),
   })
   .refine(({ event, cron }) => event !== undefined || cron !== undefined, 'a trigger with "event" or "cron"');
 
@@ -142,10 +143,10 @@ function functionOf(
     url: step.runtime.url,
     dialect,
     retries: Math.min(retries, MAX_RETRIES),
-    triggers: triggers.map(({ event, expression, cron, jitter }) => ({
+    triggers: triggers.map(({ event, expression, cron, jitter, catchUp }) => ({
       ...(event && { event }),
       ...(expression && { expression }),
-      ...(cron && { cron, ...(jitter && { jitter }) }),
+      ...(cron && { cron, ...(jitter && { jitter }), ...(catchUp && { catchUp }) }),
     })),
     cancel: cancel.map(({ event, if: expression, timeout }) => ({
       event,

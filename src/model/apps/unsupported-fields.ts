@@ -49,7 +49,7 @@ const FUNCTION: Shape = {
   name: true,
   description: true,
   group: true,
-  triggers: [{ event: true, expression: true, cron: true, jitter: true }],
+  triggers: [{ event: true, expression: true, cron: true, jitter: true, catchUp: true }],
   cancel: [{ event: true, if: true, timeout: true }],
   steps: true,
   // The official Go SDK says here too what is in `steps`, and what the app itself does.
@@ -123,11 +123,12 @@ export class UnsupportedFields {
 
   #addTrigger(id: string, trigger: unknown, path: string): void {
     if (!isJsonObject(trigger)) return;
-    const { event, cron, expression, jitter } = trigger;
+    const { event, cron, expression, jitter, catchUp } = trigger;
     if (hasValue(expression) && !hasValue(event)) {
       this.#add(id, `${path}.expression`, 'a schedule has no event that an expression could read: it starts every run');
     }
     if (hasValue(jitter) && !hasValue(cron)) this.#add(id, `${path}.jitter`, 'only a trigger with "cron" has a jitter');
+    if (hasValue(catchUp) && !hasValue(cron)) this.#add(id, `${path}.catchUp`, 'only a trigger with "cron" has ticks');
   }
 
   #addUnknown(id: string | null, given: unknown, shape: Shape, path: string): void {

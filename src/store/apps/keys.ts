@@ -10,6 +10,7 @@ export const appKeys = (prefix: string) => ({
   pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
   functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
   triggerHistory: (env: string) => `${prefix}:trigger-history:${env}`,
+  missedTicks: (env: string) => `${prefix}:missed-ticks:${env}`,
   deploys: (env: string) => `${prefix}:deploys:${env}`,
   appDeploys: (env: string, app: string) => `${prefix}:app-deploys:${env}:${app}`,
   expressionProblems: (env: string) => `${prefix}:expression-problems:${env}`,
@@ -81,6 +82,14 @@ export const APP_KEY_DECLARATIONS = {
     size: '1 field per function whose triggers changed; 10 changes, 2 KiB each',
     description:
       'Function ID → what it listened to before its last changes, as JSON (`model/apps/trigger-history.ts`).',
+  },
+  missedTicks: {
+    pattern: 'missed-ticks:<env>',
+    type: 'hash',
+    owner: 'apps/missed-ticks.ts',
+    ttl: 'retention, renewed',
+    size: '1 field per function that has missed ticks; the last 10, 100 bytes each',
+    description: 'Function ID → ticks of its schedules that started no run: schedule, first, last, number, as JSON.',
   },
   deploys: {
     pattern: 'deploys:<env>',

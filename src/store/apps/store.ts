@@ -6,6 +6,7 @@ import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
 import { HeldRegistrations } from './held-registrations.ts';
+import { MissedTickLog } from './missed-ticks.ts';
 import { TriggerHistory } from './trigger-history.ts';
 
 export interface AppStore {
@@ -16,6 +17,7 @@ export interface AppStore {
   deploys: Deploys;
   expressionProblems: ExpressionProblems;
   triggerHistory: TriggerHistory;
+  missedTicks: MissedTickLog;
 }
 
 export function createAppStore({ redis, keys, config }: StoreContext): AppStore {
@@ -28,5 +30,6 @@ export function createAppStore({ redis, keys, config }: StoreContext): AppStore 
     deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),
     triggerHistory,
+    missedTicks: new MissedTickLog(redis, keys, config.retentionMs),
   };
 }

@@ -138,6 +138,12 @@ def check_jitter(id: str, jitter: object) -> None:
         _check(f'Function "{id}": jitter', jitter, _duration("1s", "24h"))
 
 
+def check_catch_up(id: str, catch_up: object) -> None:
+    """Raises ConfigError."""
+    if catch_up is not None:
+        _check(f'Function "{id}": catch_up', catch_up, _one_of("last", "all"))
+
+
 def _check_concurrency(of: str, given: int | OneOrTwo | ConcurrencyOfRunsAndSteps) -> None:
     if isinstance(given, ConcurrencyOfRunsAndSteps):
         for name, limits in (("fn", given.fn), ("step", given.step)):

@@ -6,12 +6,12 @@ import dataclasses
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._cron import is_cron
 from ._flow import FlowControl
-from ._flow_check import check_flow, check_jitter
+from ._flow_check import check_catch_up, check_flow, check_jitter
 from ._middleware.check import check_hooks
 from ._middleware.middleware import Middleware
 from ._moments import Duration, time_string
@@ -43,9 +43,13 @@ class CronTrigger:
     """In UTC, or in a time zone: `TZ=Europe/Berlin 0 9 * * 1`."""
     jitter: Duration | None = None
     """Starts each run up to this much later, by chance: spreads functions with the same schedule."""
+    catch_up: Literal["last", "all"] | None = None
+    """What runs after a time in which nothing could: all missed times, up to the last 1,000, or only the last one, the
+    default."""
 
     def on_the_wire(self) -> dict[str, str]:
-        return {"cron": self.cron, **({} if self.jitter is None else {"jitter": time_string(self.jitter)})}
+        jitter = {} if self.jitter is None else {"jitter": time_string(self.jitter)}
+        return {"cron": self.cron, **jitter, **({"catchUp": self.catch_up} if self.catch_up else {})}
 
 
 Trigger = str | EventTrigger | CronTrigger
@@ -149,6 +153,7 @@ def _trigger(id: str, trigger: object) -> EventTrigger | CronTrigger:
     if isinstance(trigger, CronTrigger):
         if is_cron(trigger.cron):
             check_jitter(id, trigger.jitter)
+            check_catch_up(id, trigger.catch_up)
             return trigger
         raise ConfigError(
             f'Function "{id}": cron must be a schedule such as "0 9 * * 1" (minute, hour, day, month, weekday), '

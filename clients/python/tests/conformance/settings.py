@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -121,10 +121,10 @@ def _handler(program: list[dict[str, Any]], flavour: Flavour) -> Any:
 
 
 def _trigger(given: dict[str, str]) -> EventTrigger | CronTrigger:
-    only(given, ("event", "if") if "event" in given else ("cron", "jitter"))
+    only(given, ("event", "if") if "event" in given else ("cron", "jitter", "catchUp"))
     if "event" in given:
         return EventTrigger(given["event"], if_=given.get("if"))
-    return CronTrigger(given["cron"], jitter=given.get("jitter"))
+    return CronTrigger(given["cron"], jitter=given.get("jitter"), catch_up=cast("Any", given.get("catchUp")))
 
 
 def _concurrency(given: Any) -> Any:

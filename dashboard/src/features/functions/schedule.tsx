@@ -7,7 +7,7 @@ type Trigger = FunctionDetails['triggers'][number];
 
 /** Next ticks of a schedule in its time zone, and the run of its last tick. */
 export function Schedule({ trigger }: { trigger: Trigger }) {
-  const { next_run_at, next_ticks: ticks = [], time_zone, last_tick, jitter } = trigger;
+  const { next_run_at, next_ticks: ticks = [], time_zone, last_tick, jitter, missed_ticks: missed = [] } = trigger;
   return (
     <div className="mt-1 space-y-1 text-sm text-muted">
       <p>
@@ -46,6 +46,20 @@ export function Schedule({ trigger }: { trigger: Trigger }) {
             </Link>
           )}
         </p>
+      )}
+      {missed.length > 0 && (
+        <details>
+          <summary className="w-fit cursor-pointer rounded hover:text-text">Missed times</summary>
+          <ol aria-label="Missed times" className="mt-1 space-y-0.5 tabular-nums">
+            {missed.map(({ first, last, count }) => (
+              <li key={first}>
+                {count === 1
+                  ? inZone(first, time_zone ?? undefined)
+                  : `${count ?? 'more than 1,000'} from ${inZone(first, time_zone ?? undefined)} to ${inZone(last, time_zone ?? undefined)}`}
+              </li>
+            ))}
+          </ol>
+        </details>
       )}
     </div>
   );

@@ -1,0 +1,38 @@
+/** Ticks of schedules that started no run, since no worker was there in time: the last few of each function. */
+import type { SkippedTicks } from '../../model/schedules/missed-ticks.ts';
+import type { Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+
+const KEPT = 10;
+
+export interface MissedTicks extends SkippedTicks {
+  cron: string;
+}
+
+export class MissedTickLog {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #retentionMs: number;
+
+  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** Adding the same again changes nothing; one that begins with the same tick is replaced. */
+  async add(env: string, functionId: string, missed: MissedTicks): Promise<void> {
+    const isOther = ({ cron, first }: MissedTicks) => cron !== missed.cron || first !== missed.first;
+    const others = (await this.of(env, functionId)).filter(isOther);
+    const kept = [missed, ...others].sort((a, b) => b.first - a.first).slice(0, KEPT);
+    const key = this.#keys.missedTicks(env);
+    await this.#redis.hset(key, functionId, JSON.stringify(kept));
+    await this.#redis.pexpire(key, this.#retentionMs);
+  }
+
+  /** The last ones first. */
+  async of(env: string, functionId: string): Promise<MissedTicks[]> {
+    const text = await this.#redis.hget(this.#keys.missedTicks(env), functionId);
+    return text ? (JSON.parse(text) as MissedTicks[]) : [];
+  }
+}
