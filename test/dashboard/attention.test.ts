@@ -79,11 +79,16 @@ describe('getting started in the dashboard', () => {
   });
   after(() => host.close());
 
-  it('in production a checklist ticks itself until the first run, then goes', async () => {
-    const service = await startService({ dev: false });
-    try {
+  describe('in production', () => {
+    let service: Service;
+    before(async () => {
+      service = await startService({ dev: false });
       await addUser(service, ADMIN, 'admin');
-      await withPage(async (page) => {
+    });
+    after(() => service.stop());
+
+    it('a checklist ticks itself until the first run, then goes', () =>
+      withPage(async (page) => {
         await page.goto(service.url);
         await signIn(page, ADMIN);
         const tasks = page.getByRole('listitem');
@@ -99,10 +104,43 @@ describe('getting started in the dashboard', () => {
         await isDone('Send the first event');
         await service.post(service.eventPath, { name: 'order/placed', data: {} });
         await page.getByText(/^Get started/).waitFor({ state: 'detached' });
-      });
-    } finally {
-      await service.stop();
-    }
+      }));
+
+    it('a registration that waits is announced, rejected or confirmed, and its origins are shown and changed', () =>
+      withPage(
+        async (page) => {
+          await host.register(service, [{ id: 'pack', triggers: [{ event: 'order/placed' }] }]);
+          const [{ name }] = (await service.get('/v1/apps')).body.data;
+          const url = host.url.replace('127.0.0.1', 'localhost');
+          const hold = () => service.post('/fn/register', { appName: name, url, functions: [] }, service.appHeaders);
+          await hold();
+          await page.goto(service.url);
+          await signIn(page, ADMIN);
+          await page.getByRole('link', { name: /1 registration to confirm/ }).click();
+          await page.getByRole('link', { name: 'Apps 1 waiting for confirmation' }).waitFor();
+          await page.getByText(`Now at ${host.url}`).waitFor();
+          await page.getByRole('button', { name: 'Reject' }).click();
+          await page.getByRole('heading', { name: 'Waiting for confirmation' }).waitFor({ state: 'detached' });
+          await hold();
+          await page.goto(`${service.url}/apps/${name}`);
+          await page.getByRole('button', { name: 'Confirm' }).click();
+          await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
+          await page.getByRole('heading', { name: 'Waiting for confirmation' }).waitFor({ state: 'detached' });
+          const card = page.locator('section').filter({ hasText: 'Allowed origins' });
+          await card.getByRole('listitem').getByText(new URL(url).origin).waitFor();
+          await card.getByRole('button', { name: 'Edit origins' }).click();
+          const dialog = page.getByRole('dialog');
+          await dialog.getByLabel('Origins', { exact: true }).fill('https://*.com');
+          await dialog.getByRole('button', { name: 'Save' }).click();
+          await dialog.getByText(/one "\*" in a label/).waitFor();
+          await dialog.getByLabel('Origins', { exact: true }).fill('https://shop-*-acme.example.app');
+          await dialog.getByRole('button', { name: 'Save' }).click();
+          await card.getByRole('listitem').getByText('https://shop-*-acme.example.app').waitFor();
+          const { data } = (await service.get('/v1/allowed-origins')).body;
+          expect(data).to.deep.equal([{ app: name, origins: ['https://shop-*-acme.example.app'] }]);
+        },
+        { forgive: /400 .*\/v1\/allowed-origins/ },
+      ));
   });
 
   it('in dev mode the first command sends an event that runs a function', async () => {

@@ -47,7 +47,7 @@ export interface ApiResponse<T> {
 export type Query = Record<string, string | number | boolean | undefined>;
 
 export interface RequestOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   env?: string;
   query?: Query;
   body?: unknown;

@@ -35,6 +35,7 @@ import type { detailedRunSchema } from '../../../src/api/views/detailed-run.ts';
 import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
+import type { heldRegistrationSchema } from '../../../src/api/views/held-registration.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type {
@@ -90,6 +91,8 @@ export type EventMatch = z.output<typeof matchSchema>;
 export type ResentEvents = z.output<typeof resentSchema>;
 /** `GET /v1/events/:id/decisions` */
 export type EventDecision = z.output<typeof eventDecisionSchema>;
+/** `GET /v1/held-registrations` */
+export type HeldRegistration = z.output<typeof heldRegistrationSchema>;
 export type HeldEvent = z.output<typeof heldSchema>;
 /** `GET /v1/holding` */
 export type ListedHeldEvent = z.output<typeof listedHeldSchema>;

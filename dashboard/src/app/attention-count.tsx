@@ -9,6 +9,7 @@ export function AttentionCount({ page }: { page: string }) {
   if (page === '/errors') return <Count count={data.open_errors} tone="bad" what="open" />;
   if (page === '/webhook-issues') return <Count count={data.open_webhook_issues} tone="bad" what="open" />;
   if (page === '/held-events') return <Count count={data.held_events} tone="warn" what="held" />;
+  if (page === '/apps') return <Count count={data.held_registrations} tone="warn" what="waiting for confirmation" />;
   return null;
 }
 

@@ -7,11 +7,13 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AppActions } from './actions.tsx';
+import { AllowedOrigins } from './allowed-origins.tsx';
 import { AppConnections } from './connections.tsx';
 import { AppDeploys } from './deploys.tsx';
 import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
 import { HealthCheck } from './health-check.tsx';
+import { HeldRegistrations } from './held-registrations.tsx';
 import { RefusedFunctions } from './refused-functions.tsx';
 import { UnsupportedFields } from './unsupported-fields.tsx';
 
@@ -46,6 +48,7 @@ function Known({ app }: { app: AppWithFunctions }) {
         {!app.last_sync.succeeded && (
           <ErrorAlert error={new Error(`Registration failed: ${app.last_sync.error ?? 'unknown reason'}`)} />
         )}
+        <HeldRegistrations app={app.name} />
         {app.refused_functions.length > 0 && <RefusedFunctions functions={app.refused_functions} />}
         {app.unsupported_count > 0 && <UnsupportedFields app={app} />}
         <AppDetails app={app} />
@@ -55,7 +58,10 @@ function Known({ app }: { app: AppWithFunctions }) {
             <AppFunctions app={app} />
             <AppDeploys name={app.name} />
           </div>
-          <HealthCheck app={app} />
+          <div className="space-y-6">
+            <HealthCheck app={app} />
+            {!connects(app) && <AllowedOrigins app={app} />}
+          </div>
         </div>
       </div>
     </Page>

@@ -11,6 +11,7 @@ import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { HeldRegistrations } from './held-registrations.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 import { SyncStatus } from './sync-status.tsx';
 import { UnsupportedBadge } from './unsupported-fields.tsx';
@@ -93,6 +94,7 @@ export default function AppsPage() {
         )
       }
     >
+      <HeldRegistrations />
       {error && !apps && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!apps && !error && <Loading />}
       {apps?.length === 0 && (

@@ -18,6 +18,13 @@ export function Attention() {
       { to: '/held-events' },
     ],
     [
+      data.held_registrations,
+      'registration to confirm',
+      'registrations to confirm',
+      'An app registered at an address that nobody has allowed.',
+      { to: '/apps' },
+    ],
+    [
       rejected,
       'rejected webhook request',
       'rejected webhook requests',
