@@ -60,8 +60,8 @@ def _describe_cause(cause: Any, causes: int) -> Any:
 
 
 def _stack_of(error: BaseException) -> str | None:
-    """The stack that came with the error. A failed step's own leads to the code that raised it; the StepError's, to where
-    the step is awaited."""
+    """The stack that came with the error. A failed step's own leads to the code that raised it; the StepError's, to
+    where the step is awaited."""
     remote = error.__cause__ if isinstance(error, StepError) else error
     return remote.stack if isinstance(remote, RemoteError) else None
 
