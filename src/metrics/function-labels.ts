@@ -1,4 +1,5 @@
 /** Which functions have series of their own: their number is unbounded, so only the first are named, and those not heard of for an hour are forgotten. */
+import { scopedFunction } from '../model/apps/scoped-function.ts';
 
 export type FunctionLabel = readonly [environment: string, functionId: string];
 
@@ -23,7 +24,7 @@ export class FunctionLabels {
 
   /** Of a function that something is recorded of now. */
   of(env: string, functionId: string): FunctionLabel {
-    const key = `${env}/${functionId}`;
+    const key = scopedFunction(env, functionId);
     let found = this.#known.get(key);
     if (!found) {
       if (this.#known.size >= MOST) return OTHER;

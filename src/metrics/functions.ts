@@ -1,4 +1,5 @@
 /** Metrics by function, of functions with flow control. */
+import { scopedFunction } from '../model/apps/scoped-function.ts';
 import { DECISION_REASONS, type DecisionReason } from '../model/flow-control/decision.ts';
 import { FunctionLabels, OTHER } from './function-labels.ts';
 import type { MetricsRecorder } from './recorder.ts';
@@ -61,7 +62,7 @@ export class FunctionMetrics {
     },
     startThrottled: (env, functionId) => this.#throttled.add(this.#labels.of(env, functionId), 1),
     callInFlight: (env, functionId, by) => {
-      const key = `${env}/${functionId}`;
+      const key = scopedFunction(env, functionId);
       const waiting = (this.#inFlight.get(key)?.waiting ?? 0) + by;
       if (waiting > 0) this.#inFlight.set(key, { env, functionId, waiting });
       else this.#inFlight.delete(key);

@@ -39,6 +39,20 @@ describe('admission of 10,000 calls', function () {
     }
   });
 
+  it('checks a changed function under its own environment, also where names have slashes', async () => {
+    const given = [
+      { env: 'production', functionId: 'shop/pay-all' },
+      { env: 'feature/1', functionId: 'shop-f' },
+      { env: 'feature/1', functionId: 'my shop/f' },
+    ];
+    for (const { env, functionId } of given)
+      await admissions.noteChange([`${env}/${functionId}`], env, [functionId], 1);
+    const checks = [];
+    for (let n = 0; n < store.partitions.layout.count; n++) checks.push(...(await admissions.claimChecks(n, 2)));
+    const found = checks.map(({ kind, ...check }) => kind === 'function' && 'functionId' in check && check);
+    expect(found.map((check) => check && { env: check.env, functionId: check.functionId })).to.have.deep.members(given);
+  });
+
   /** What waits first for a limit waits for good reason: the limit is full, or something is going to look at it. */
   async function expectNoneStuck(partition: number, { backlogs }: AdmissionModel): Promise<void> {
     const keys = store.keys.partition(partition);

@@ -147,7 +147,7 @@ describe('pausing a function', () => {
     const before = started();
     expect(before).to.be.below(RUNS);
     const checks = `${service.prefix}:admission-checks`;
-    const isAdapted = async () => (await service.redis.zscore(checks, '~~production/limited-limited')) === null;
+    const isAdapted = async () => (await service.redis.zscore(checks, '~~production limited-limited')) === null;
     await until(isAdapted, { describe: 'the backlog has its new limits' });
     expect(started()).to.equal(before);
     await service.post('/v1/functions/limited-limited/resume');

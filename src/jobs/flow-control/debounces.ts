@@ -1,6 +1,7 @@
 /** The stage of debounces: of the events of a function with `debounce`, the latest has a run once no later one has come for the period. A timer creates it
  *  (jobs/timers/debounces.ts). */
 import type { AppFunction } from '../../model/apps/app.ts';
+import { scopedFunction } from '../../model/apps/scoped-function.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { Debounce, FlowOptions } from '../../model/flow-control/options.ts';
@@ -35,7 +36,7 @@ export class DebounceStage implements FlowStage {
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
     const decisions: Decision[] = [];
-    const byFunction = Map.groupBy(candidates, ({ fn, event }) => `${event.env}/${fn.id}`);
+    const byFunction = Map.groupBy(candidates, ({ fn, event }) => scopedFunction(event.env, fn.id));
     for (const ofFunction of byFunction.values()) {
       const former = await formerRuns((ofFunction[0] as Candidate).event.env, ofFunction, this.#deps.runLists);
       decisions.push(...(await this.#add(ofFunction.filter((candidate) => !former.has(candidate)))));

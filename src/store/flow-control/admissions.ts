@@ -3,6 +3,7 @@
  *  another takes over when it dies.
  *
  *  The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`, `limitBacklogs`, `throttle`. */
+import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -200,7 +201,10 @@ export class Admissions {
   ): Promise<void> {
     const places = new Set(homes.map((home) => this.#keys.homeOf(home)));
     const commands = [...places].flatMap(({ admissionChecks }) =>
-      functionIds.map((id) => ['zadd', admissionChecks, nowMs, `~${env}/${id}`, nowMs + KNOWN_MS, `~~${env}/${id}`]),
+      functionIds.map((id) => {
+        const name = scopedFunction(env, id);
+        return ['zadd', admissionChecks, nowMs, `~${name}`, nowMs + KNOWN_MS, `~~${name}`];
+      }),
     );
     await inPipelines(this.#redis, commands);
   }
@@ -248,10 +252,8 @@ export function partsOf(backlog: string): [env: string, digest: string] {
 function checkOf(member: string, admission: string) {
   if (member.startsWith('!')) return { kind: 'limit' as const, limit: member.slice(1) };
   if (member.startsWith('~')) {
-    const slash = member.indexOf('/');
     const isKnown = member.startsWith('~~');
-    const env = member.slice(isKnown ? 2 : 1, slash);
-    return { kind: 'function' as const, env, functionId: member.slice(slash + 1), member, isKnown };
+    return { kind: 'function' as const, ...partsOfScoped(member.slice(isKnown ? 2 : 1)), member, isKnown };
   }
   const [, env = '', ...rest] = admission.split('\n');
   return { kind: 'admission' as const, entry: member, env, functionId: rest.slice(0, -1).join('\n') };

@@ -69,7 +69,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     type: 'zset',
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
-    size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env>/<function>` for a moment after a deploy',
+    size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env> <function>` for a moment after a deploy',
     description:
       'What is checked next, by time (ms): admissions whose job may be lost, and limits whose backlogs may go on.',
   },
@@ -87,7 +87,7 @@ export const FLOW_CONTROL_KEY_DECLARATIONS = {
     owner: 'flow-control/limit-usage.ts',
     ttl: 'none',
     size: '1 field per function with calls that wait',
-    description: '`<env>/<function ID>` → number of calls that wait.',
+    description: '`<env> <function ID>` → number of calls that wait.',
   },
   backlog: {
     pattern: 'backlog:<env>:<backlog>',

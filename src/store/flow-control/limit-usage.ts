@@ -1,4 +1,5 @@
 /** Who holds permits of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
+import { partsOfScoped } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -159,10 +160,7 @@ export class LimitUsage {
     for (const counts of await inPipelines<Record<string, string>>(this.#redis, all)) {
       for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + Number(count));
     }
-    return [...sums].map(([name, waiting]) => {
-      const slash = name.indexOf('/');
-      return { env: name.slice(0, slash), functionId: name.slice(slash + 1), waiting };
-    });
+    return [...sums].map(([name, waiting]) => ({ ...partsOfScoped(name), waiting }));
   }
 }
 

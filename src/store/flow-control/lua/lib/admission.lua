@@ -24,8 +24,9 @@ local function count_waiting(info, backlog, by)
   if tonumber(redis.call('ZINCRBY', counts, by, backlog)) <= 0 then
     redis.call('ZREM', counts, backlog)
   end
-  if redis.call('HINCRBY', total, info.e .. '/' .. info.f, by) <= 0 then
-    redis.call('HDEL', total, info.e .. '/' .. info.f)
+  local name = info.e .. ' ' .. info.f
+  if redis.call('HINCRBY', total, name, by) <= 0 then
+    redis.call('HDEL', total, name)
   end
 end
 
