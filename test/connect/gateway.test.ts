@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
+import { FRAME_MAX_BYTES } from '../../src/api/connect/limits.ts';
 import { frame, KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
@@ -94,7 +95,7 @@ describe('The gateway in production', () => {
     const [garbage, large] = [await connect(), await connect()];
     const [garbageClosed, largeClosed] = [closing(garbage.socket), closing(large.socket)];
     garbage.socket.send(Buffer.from([0xff, 0xff, 0xff]));
-    large.socket.send(Buffer.alloc(9_000_000));
+    large.socket.send(Buffer.alloc(FRAME_MAX_BYTES + 1));
     expect((await garbageClosed).code).to.equal(1_007);
     expect((await largeClosed).code).to.equal(1_009);
   });
