@@ -15,7 +15,7 @@ const STORED_AT_ONCE = 100;
 /** How long compiling expressions may occupy the event loop: each trigger may have another. */
 const TURN_MS = 10;
 
-interface StartingRun {
+export interface StartingRun {
   id: string;
   fn: AppFunction;
   event: Pick<Envelope, 'env' | 'internalId' | 'receivedAt'>;
@@ -55,7 +55,7 @@ export class CancelTriggers {
     let turnStartedAt = performance.now();
     for (const run of runs) {
       const payload = payloads.get(run.event.internalId);
-      waits.push(...run.fn.cancel.map((trigger, i) => toWait(trigger, i, run, { nowMs, payload })));
+      waits.push(...run.fn.cancel.map((trigger, i) => cancelWait(trigger, i, run, { nowMs, payload })));
       if (performance.now() - turnStartedAt <= TURN_MS) continue;
       await setImmediate();
       turnStartedAt = performance.now();
@@ -69,7 +69,7 @@ export class CancelTriggers {
 }
 
 /** @param payload of the event that triggered the run; undefined where no expression needs it */
-function toWait(
+export function cancelWait(
   { event: eventName, expression, timeout }: CancelTrigger,
   ordinal: number,
   { id: runId, fn, event: { internalId: eventId, receivedAt } }: StartingRun,

@@ -1,5 +1,5 @@
 /** Reconciles idle runs: re-enqueues each job that a run should have and does not, also where a dead job has the same
- *  ID. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
+ *  ID, and restores its waits. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
  *  costs little and changes nothing. */
 import type { LRUCache } from 'lru-cache';
 import { isUnavailable } from '../../archive/database.ts';
@@ -9,14 +9,13 @@ import { derivedId } from '../../model/ids.ts';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
+import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
@@ -27,15 +26,13 @@ const MAX_DOUBLINGS = 8;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
 
-export interface ReconcileDeps {
+export interface ReconcileDeps extends RestoreWaitsDeps {
   activeRuns: ActiveRuns;
-  events: Events;
   runs: Runs;
   /** Also archived runs. */
   history: Pick<History, 'runs'>;
   steps: Steps;
   checkpoints: Checkpoints;
-  functions: FunctionTables;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
@@ -104,6 +101,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
       await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
     }
   }
+  await restoreWaits(run, pending, deps, nowMs);
   const deadline = await ensureTimeout(run, deps, nowMs);
   const untilMs = Math.min(idleUntil([...pending.values()], nowMs), Math.max(nowMs, deadline?.at ?? Infinity));
   await activeRuns.postpone(env, id, untilMs + reconcileAfterMs);

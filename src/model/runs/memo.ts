@@ -51,6 +51,11 @@ export function shownExpression(expression: string): string {
   return expression.length <= EXPRESSION_SHOWN ? expression : `${expression.slice(0, EXPRESSION_SHOWN)}…`;
 }
 
+/** Whether it is all of an expression. */
+export function isWhole(shown: string): boolean {
+  return shown.length <= EXPRESSION_SHOWN;
+}
+
 /** Whether the step ends with the response to a request that the service makes. */
 export function requestsOutside({ op }: Pick<Pending, 'op'>): boolean {
   return op === 'Gateway' || op === 'AIGateway';

@@ -116,25 +116,57 @@ export class Waits {
     waits: readonly { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace }[],
     nowMs: number,
   ): Promise<NewWait[]> {
-    const located = waits.map(({ added, home, ofRun }) => {
-      const { eventName, equality } = added;
-      const place = { eventName, digest: equality?.digest, path: pathOf(equality) };
-      return { added, ofRun, location: remoteWait(home, env, place) };
+    const located = waits.map((placed) => locate(env, placed));
+    const registered = await this.#register(env, located);
+    const active = located.filter((_, i) => registered[i] === 1);
+    await this.#storeApart(active, nowMs);
+    return active.map(({ added }) => added);
+  }
+
+  /** Whether waits of the run for an event of this name are in another partition than the run. */
+  areApart(env: string, runId: string, eventName: string): boolean {
+    const [home] = this.#keys.homesOf(env, eventName);
+    return home !== this.#keys.of(runId);
+  }
+
+  /** Stores waits of an active run that a failover has lost: those in another partition than the run, which the run still knows to be where they would
+   *  be stored now. A step may have begun without that.
+   *  @returns the waits that were missing, which are now stored */
+  async restore(env: string, runId: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
+    const ofRun = this.#keys.of(runId);
+    const located = waits.flatMap((added) => {
+      const [home] = this.#keys.homesOf(env, added.eventName);
+      return home === ofRun ? [] : [locate(env, { added, home, ofRun })];
     });
-    const registered = await inPipelines<number>(
+    if (located.length === 0) return [];
+    const keys = located.map(({ added }) => added.key);
+    const known = await this.#redis.hmget(ofRun.waitsOfRun(env, runId), ...keys);
+    const expected = located.filter(({ added, location }, i) => {
+      return known[i] === null ? added.wait.stepId !== undefined : known[i] === writeRemote(location);
+    });
+    const registered = await this.#register(env, expected);
+    const active = expected.filter((_, i) => registered[i] === 1);
+    const stored = await this.#storeApart(active, nowMs);
+    return active.flatMap(({ added }, i) => (stored[i] === 1 ? [added] : []));
+  }
+
+  #register(env: string, waits: readonly LocatedWait[]): Promise<number[]> {
+    return inPipelines<number>(
       this.#redis,
-      located.map(({ added: { key, wait }, ofRun, location }) => {
+      waits.map(({ added: { key, wait }, ofRun, location }) => {
         return ['registerWait', ofRun.run(env, wait.runId), key, writeRemote(location)];
       }),
     );
-    const active = located.filter((_, i) => registered[i] === 1);
-    await inPipelines(
+  }
+
+  /** @returns for each 1: stored; 0: it was stored before */
+  #storeApart(waits: readonly LocatedWait[], nowMs: number): Promise<number[]> {
+    return inPipelines<number>(
       this.#redis,
-      active.map(({ added: { key, wait }, location: { byName, byValue, paths, path } }) => {
+      waits.map(({ added: { key, wait }, location: { byName, byValue, paths, path } }) => {
         return ['storeWait', byName, byValue, paths, PATHS_MAX, key, JSON.stringify(wait), path, ttlOf(wait, nowMs)];
       }),
     );
-    return active.map(({ added }) => added);
   }
 
   /** Whether a run waits for an event of this name, or is canceled by one. Many concurrent calls read it a few times. */
@@ -221,6 +253,25 @@ export class Waits {
       return [key, { ...read, cursor, waits: toWaits(key, flat) }];
     });
   }
+}
+
+/** A wait in another partition than its run. */
+interface LocatedWait {
+  added: NewWait;
+  ofRun: PartitionKeyspace;
+  location: RemoteWait;
+}
+
+function locate(
+  env: string,
+  { added, home, ofRun }: { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace },
+): LocatedWait {
+  const { eventName, equality } = added;
+  return {
+    added,
+    ofRun,
+    location: remoteWait(home, env, { eventName, digest: equality?.digest, path: pathOf(equality) }),
+  };
 }
 
 function pathOf(equality: NewWait['equality']): string {

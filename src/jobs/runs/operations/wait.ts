@@ -5,8 +5,10 @@ import { expressionEventOf } from '../../../model/events/expression-event.ts';
 import { compileWait } from '../../../model/expressions/expression.ts';
 import { shownExpression } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
+import type { Run } from '../../../model/runs/run.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
+import type { NewWait } from '../../../store/runs/waits.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
@@ -33,20 +35,30 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   if (!waiting || 'kind' in waiting) return waiting;
   const eventName = step.waitsFor ?? step.name;
   const expression = op.opts?.if ?? undefined;
-  const described = {
-    runId: run.id,
-    functionId: run.functionId,
-    eventId: run.eventId,
-    stepId: op.id,
-    ...(expression && { expression }),
-    ...(waiting.until !== undefined && { until: waiting.until }),
-  };
-  const added = { key: waitKey(described), eventName, ...indexWait(described, expressionEventOf(event)) };
+  const added = waitOfStep(run, op.id, { eventName, expression, until: waiting.until }, expressionEventOf(event));
   // Before an event can match the wait: a match removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], Date.now());
   await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);
   return undefined;
+}
+
+/** @param caused the event of the run, as expressions see it */
+export function waitOfStep(
+  run: Pick<Run, 'id' | 'functionId' | 'eventId'>,
+  stepId: string,
+  { eventName, expression, until }: { eventName: string; expression?: string | undefined; until?: number | undefined },
+  caused: unknown,
+): NewWait {
+  const described = {
+    runId: run.id,
+    functionId: run.functionId,
+    eventId: run.eventId,
+    stepId,
+    ...(expression && { expression }),
+    ...(until !== undefined && { until }),
+  };
+  return { key: waitKey(described), eventName, ...indexWait(described, caused) };
 }
 
 function problemOf(expression: string): string | undefined {

@@ -3,9 +3,11 @@
 -- KEYS: waits of its event name (hash), waits of its name and value (hash), paths of its name (hash)
 -- ARGV: maximum number of paths of an event name, key of the wait, the wait (JSON), path of the field that must have one value (JSON) or '',
 --       TTL (ms)
--- Returns nothing.
+-- Returns 1: stored; 0: it was stored before.
 local by_name, by_value, paths = unpack(KEYS)
 local max_paths, wait_key, wait, path, ttl = unpack(ARGV)
-if redis.call('HEXISTS', by_name, wait_key) == 0 and redis.call('HEXISTS', by_value, wait_key) == 0 then
-  store_wait(by_name, by_value, paths, wait_key, wait, path, ttl, tonumber(max_paths))
+if redis.call('HEXISTS', by_name, wait_key) == 1 or redis.call('HEXISTS', by_value, wait_key) == 1 then
+  return 0
 end
+store_wait(by_name, by_value, paths, wait_key, wait, path, ttl, tonumber(max_paths))
+return 1

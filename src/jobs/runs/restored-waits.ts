@@ -1,0 +1,73 @@
+/** Restores waits of a run that lie in another partition than the run, and that a failover has lost: from the pending steps of the run, and the cancel triggers
+ *  of its function. What has arrived since they began is looked up. A wait whose expression the run knows only in part is left as it is. */
+import { expressionEventOf } from '../../model/events/expression-event.ts';
+import { awaitedBy, isWhole, type Pending } from '../../model/runs/memo.ts';
+import type { Run } from '../../model/runs/run.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Signals } from '../../store/runs/signals.ts';
+import type { NewWait, Waits } from '../../store/runs/waits.ts';
+import type { FunctionTables } from '../ingestion/function-tables.ts';
+import { cancelWait } from './cancel-triggers.ts';
+import { waitOfStep } from './operations/wait.ts';
+import type { WaitMatcher } from './wait-matcher.ts';
+
+export interface RestoreWaitsDeps {
+  events: Events;
+  functions: FunctionTables;
+  waits: Waits;
+  signals: Signals;
+  waitMatcher: Pick<WaitMatcher, 'matchPastEvents'>;
+}
+
+/** @param pending steps of the run, by ID */
+export async function restoreWaits(
+  run: Run,
+  pending: ReadonlyMap<string, Pending>,
+  deps: RestoreWaitsDeps,
+  nowMs: number,
+): Promise<void> {
+  const { env, id: runId } = run;
+  const isApart = (name: string) => deps.waits.areApart(env, runId, name);
+  for (const [stepId, step] of pending) {
+    const signal = step.op === 'WaitForSignal' ? awaitedBy(step) : undefined;
+    if (signal === undefined || !isApart(signal)) continue;
+    await deps.signals.add({ env, runId, stepId, signal, until: step.until, replaces: false }, nowMs);
+  }
+  const waiting = [...pending].flatMap(([stepId, step]) => {
+    const eventName = step.op === 'WaitForEvent' ? awaitedBy(step) : undefined;
+    const isLost = eventName !== undefined && isApart(eventName) && isWhole(step.expression ?? '');
+    return isLost ? [{ stepId, step, eventName }] : [];
+  });
+  const fn = await deps.functions.find(env, run.functionId);
+  const isCancelApart = fn?.cancel.some(({ event }) => isApart(event)) ?? false;
+  if (waiting.length === 0 && !isCancelApart) return;
+  const event = await deps.events.record(env, run.eventId);
+  if (!event) return;
+  const caused = expressionEventOf(event);
+  const steps = waiting.map(({ stepId, step, eventName }) => {
+    const { expression, until } = step;
+    return { wait: waitOfStep(run, stepId, { eventName, expression, until }, caused), sinceMs: step.since };
+  });
+  const starting = { id: runId, event: { env, internalId: run.eventId, receivedAt: event.received_at } };
+  const cancels = (fn?.cancel ?? []).map((trigger, i) => {
+    const of = { nowMs: run.queuedAt, payload: trigger.expression ? caused : undefined };
+    return {
+      wait: cancelWait(trigger, i, { ...starting, fn: fn as NonNullable<typeof fn> }, of),
+      sinceMs: event.received_at,
+    };
+  });
+  await lookBack(run, [...steps, ...cancels], deps, nowMs);
+}
+
+async function lookBack(
+  { env, id }: Run,
+  all: readonly { wait: NewWait; sinceMs: number }[],
+  { waits, waitMatcher }: RestoreWaitsDeps,
+  nowMs: number,
+): Promise<void> {
+  const known = all.map(({ wait }) => wait);
+  const restored = new Set(await waits.restore(env, id, known, nowMs));
+  for (const { wait, sinceMs } of all) {
+    if (restored.has(wait)) await waitMatcher.matchPastEvents(env, wait.eventName, [wait], sinceMs);
+  }
+}
