@@ -181,7 +181,12 @@ export function createRunServices(
   const idempotency = new Idempotency(idempotencyClaims, flowKeys);
   const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
   const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
-  const heldRuns = new HeldRuns({ environments, flowControl, starter });
+  const heldRuns = new HeldRuns({
+    environments,
+    flowControl,
+    starter,
+    replicated: (work) => acceptor.writeReplicated(work),
+  });
   const restorer = archive
     ? new ArchivedEventRestorer({ eventsInUse, events: history.events, hotMs: archive.hotMs })
     : NOTHING_ARCHIVED;

@@ -151,6 +151,7 @@ export async function createWorker(
         flowControl,
         decisions,
         telemetry,
+        replicated: (work) => acceptor.writeReplicated(work),
         archived: archive,
       },
       timers: timerHandlers,

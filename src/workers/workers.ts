@@ -15,7 +15,6 @@ import { type WakeDeps, wake } from '../jobs/runs/wake.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
-import type { Envelope } from '../model/events/event.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -145,21 +144,19 @@ function shareOf(concurrency: number, partitions: number): number {
 
 function createIngestWorker(
   partition: number,
-  { config, queueOptions, queues, handlers, durability, log, recorder, tracing }: WorkersDeps,
+  { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
 ): WatchedWorker<IngestJob> {
   const deps = handlers.ingest;
-  // As a job of runs ends (withReplication), but once for all jobs that are ingested together.
-  const replicated = <T>(work: () => Promise<T>) => {
-    return durability?.isReplicated ? durability.during(work, 'partitions') : work();
-  };
-  const ingestEvents = (events: readonly Envelope[]) => replicated(() => ingest(events, deps));
-  const joint = new JointIngestion(ingestEvents, () => worker.concurrency);
+  const joint = new JointIngestion(
+    (events) => ingest(events, deps),
+    () => worker.concurrency,
+  );
   const ingestJob = (job: Job<IngestJob>) => {
-    if (tracing) return replicated(() => traceIngest(job, deps, tracing));
-    return isSuspect(job) ? ingestEvents(job.data.events) : joint.run(job.data.events);
+    if (tracing) return traceIngest(job, deps, tracing);
+    return isSuspect(job) ? ingest(job.data.events, deps) : joint.run(job.data.events);
   };
   const { ingest: queue } = queues.partition(partition);
-  const poisonJobs = new PoisonJobs({ addBulk: (jobs) => replicated(() => queue.addBulk(jobs)) }, log, recorder);
+  const poisonJobs = new PoisonJobs({ addBulk: (jobs) => deps.replicated(() => queue.addBulk(jobs)) }, log, recorder);
   const handler = (job: Job<IngestJob>) => {
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);

@@ -24,24 +24,36 @@ export interface IngestDeps {
   flowControl: Pick<FlowControl, 'decide'>;
   decisions: DecisionLog;
   telemetry: Telemetry;
+  /** Resolves once what `work` did is where a replica that takes over has it. */
+  replicated<T>(work: () => Promise<T>): Promise<T>;
   /** undefined: Redis keeps everything. */
   archived?: ArchivedBeforeDeps | undefined;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
+  const stored = await deps.replicated(() => storeAndStart(batch, deps));
+  if (stored.length === 0) return;
+  // Only then: the index says that an event is completely ingested, and a failover may lose its runs and keep that.
+  await deps.replicated(async () => {
+    await deps.events.markIngested(stored, Date.now());
+    deps.telemetry.recordIngested(stored, Date.now());
+    // Includes events that an earlier try marked as ingested: it may have died before it matched them.
+    await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+  });
+}
+
+/** @returns the events as they are stored, whose runs are started */
+async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps): Promise<Stored[]> {
   const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
-  if (events.length === 0) return;
+  if (events.length === 0) return [];
   const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
   const { candidates, decisions } = await matchEvents(notIngested, tables, deps.evaluator);
   for (const candidate of candidates) candidate.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
   await deps.starter.start(await deps.flowControl.decide(candidates), Date.now());
-  await deps.events.markIngested(stored, Date.now());
-  deps.telemetry.recordIngested(stored, Date.now());
-  // Includes events that an earlier try marked as ingested: it may have died before it matched them.
-  await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+  return stored;
 }
 
 async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archived'>): Promise<Stored[]> {

@@ -6,6 +6,8 @@ import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 
 export interface HeldRunsDeps {
+  /** Resolves once what `work` did is where a replica that takes over has it. */
+  replicated<T>(work: () => Promise<T>): Promise<T>;
   environments: Pick<Environments, 'read'>;
   flowControl: FlowControl;
   starter: Pick<RunStarter, 'start'>;
@@ -25,9 +27,10 @@ export class HeldRuns {
     return environment !== undefined && environment.deletingAt === undefined;
   }
 
-  /** Idempotent. */
+  /** Idempotent. What held them may forget them then: a failover keeps their runs. */
   async start(candidates: readonly Candidate[], heldBy: FlowStage): Promise<void> {
-    const { flowControl, starter } = this.#deps;
-    if (candidates.length > 0) await starter.start(await flowControl.resume(candidates, heldBy), Date.now());
+    const { flowControl, starter, replicated } = this.#deps;
+    if (candidates.length === 0) return;
+    await replicated(async () => starter.start(await flowControl.resume(candidates, heldBy), Date.now()));
   }
 }
