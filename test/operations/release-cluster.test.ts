@@ -8,7 +8,13 @@ import { SECRETS } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PRODUCTION = { MODE: 'production', TRUST_PROXY: '1', PUBLIC_URL: 'https://events.example.com', ...SECRETS };
+const PRODUCTION = {
+  MODE: 'production',
+  HOST: '127.0.0.1',
+  TRUST_PROXY: '1',
+  PUBLIC_URL: 'https://events.example.com',
+  ...SECRETS,
+};
 
 const release = (env: Record<string, string>): Promise<ProgramResult> =>
   run('node', ['src/release.ts'], { cwd: ROOT, env: { ...PRODUCTION, REDIS_URL: '', ...env } });
@@ -23,6 +29,8 @@ describe('release with a Redis Cluster', () => {
   after(() => cluster.stop());
 
   it('passes with a complete one', async () => {
+    const primaries = await cluster.primaries();
+    await Promise.all(primaries.map(({ admin }) => admin.config('SET', 'min-replicas-to-write', '1')));
     const { exitCode, output } = await release({ REDIS_CLUSTER_URLS: urls, INGEST_DURABILITY: 'fsync' });
     expect(exitCode, output).to.equal(0);
     expect(output)

@@ -2,16 +2,12 @@
 import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { fromEach, readClusterNodes } from './cluster-nodes.ts';
+import { type ClusterFindings, findingsOf, readNodeSettings } from './cluster-settings.ts';
 import { readServerInfo } from './server-info.ts';
 import { addressOf, openReplica } from './servers.ts';
 
 const SETTING = 'REDIS_CLUSTER_URLS';
 const MIN_MAJOR = 7;
-
-export interface ClusterFindings {
-  problems: string[];
-  warnings: string[];
-}
 
 /** @throws when no node responds */
 export async function checkCluster(
@@ -25,6 +21,8 @@ export async function checkCluster(
     fromEach(cluster.nodes('master'), readServerInfo),
     fromEach(opened, readServerInfo),
   ]);
+  const isFsync = ingestDurability === 'fsync';
+  const settings = isFsync ? await fromEach([...cluster.nodes('master'), ...opened], readNodeSettings) : [];
   for (const replica of opened) replica.disconnect();
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -37,7 +35,7 @@ export async function checkCluster(
   const bare = nodes.primaries.filter((primary) => primary.replicas === 0).map(({ address }) => address);
   if (bare.length > 0) {
     const missing = `no replica follows ${bare.join(', ')}. Add one: redis-cli --cluster add-node --cluster-slave`;
-    if (ingestDurability === 'fsync') {
+    if (isFsync) {
       problems.push(`INGEST_DURABILITY: got "fsync", which asks for the disk of a replica, but ${missing}`);
     } else warnings.push(`When a primary fails, its partitions are down: ${missing}`);
   }
@@ -52,6 +50,12 @@ export async function checkCluster(
         problems.push(`${SETTING}: ${node} is Redis ${reply.version}; Tidegate needs 7.0 or newer`);
       } else warnings.push(...reply.warnings.map((warning) => `${node}, Redis ${reply.version}: ${warning}`));
     }
+  }
+  for (const { server, reply = {} } of settings) {
+    const isPrimary = !opened.includes(server);
+    const found = findingsOf(`the ${isPrimary ? 'primary' : 'replica'} ${addressOf(server)}`, isPrimary, reply);
+    problems.push(...found.problems);
+    warnings.push(...found.warnings);
   }
   return { problems, warnings };
 }

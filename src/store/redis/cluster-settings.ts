@@ -1,0 +1,46 @@
+/** Settings of the nodes of a cluster on which INGEST_DURABILITY=fsync relies beyond those of one server (durable-server.ts). */
+import type { Redis } from './connection.ts';
+
+/** Longer than this, events of a primary that has failed are refused for longer than most senders retry. */
+const NODE_TIMEOUT_MAX_MS = 15_000;
+const NAMES = ['cluster-replica-validity-factor', 'cluster-node-timeout', 'min-replicas-to-write'] as const;
+
+export type NodeSettings = Partial<Record<(typeof NAMES)[number], number>>;
+
+/** Of one node; hosted Redis often forbids CONFIG: then without any. */
+export async function readNodeSettings(redis: Redis): Promise<NodeSettings> {
+  const reply = await redis.config('GET', ...NAMES).catch(() => []);
+  const flat = reply as string[];
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (flat.includes(name) ? [[name, Number(flat[flat.indexOf(name) + 1])]] : [])),
+  );
+}
+
+export interface ClusterFindings {
+  problems: string[];
+  warnings: string[];
+}
+
+/** @param node its role and address, for people */
+export function findingsOf(node: string, isPrimary: boolean, settings: NodeSettings): ClusterFindings {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const { 'cluster-node-timeout': timeoutMs, 'min-replicas-to-write': replicas } = settings;
+  if (settings['cluster-replica-validity-factor'] === 0) {
+    problems.push(
+      `INGEST_DURABILITY: got "fsync", but ${node} has cluster-replica-validity-factor 0: a replica that has not heard of its primary for long takes over, ` +
+        'and what it has missed is lost. Set 1 or more; the default is 10',
+    );
+  }
+  if (timeoutMs !== undefined && timeoutMs > NODE_TIMEOUT_MAX_MS) {
+    warnings.push(
+      `${node} has cluster-node-timeout ${timeoutMs}: events of a primary that fails are refused for about twice as long. Set 2000 to 5000`,
+    );
+  }
+  if (isPrimary && replicas === 0) {
+    warnings.push(
+      `${node} has min-replicas-to-write 0: cut off from its replica it goes on taking what is lost when the replica takes over, and has to be repeated. Set 1`,
+    );
+  }
+  return { problems, warnings };
+}
