@@ -69,6 +69,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Replays in progress, and those whose runs are active',
   },
   {
+    kind: '`admission-checks`',
+    pattern: /^admission-checks$/,
+    most: 1,
+    why: 'Calls with limits that are looked at next; an entry outlives its call by one look',
+  },
+  {
     kind: '`events-in-use`',
     pattern: /^events-in-use$/,
     most: 1,
