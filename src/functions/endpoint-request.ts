@@ -32,7 +32,7 @@ export function endpointRequest(
     throw new EndpointRefused(`the request is for ${new URL(request.url).host}, and the endpoint is at ${url}`);
   }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && request.body !== '';
-  const signature = () => sign(signedPart(endpoint, run.id, request), signingKey as string, Date.now());
+  const signature = () => sign(signedPart(endpoint, request), signingKey as string, Date.now());
   return {
     url: request.url,
     method: request.method as Dispatcher.HttpMethod,
@@ -53,12 +53,9 @@ export function endpointRequest(
 /** What an SDK verifies. The official TypeScript SDK reads the bodies of these methods as JSON, and verifies them in canonical form. It verifies calls of
  *  functions in the same way, and the client has written the body: one that an SDK could take for a call is never signed.
  *  @throws EndpointRefused */
-function signedPart(
-  endpoint: EndpointProtocol,
-  runId: string,
-  { method, body }: Record<'method' | 'body', string>,
-): string {
-  if (endpoint === 'signed-run-id') return runId;
+function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method' | 'body', string>): string {
+  // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is no JSON and becomes nothing.
+  if (endpoint === 'signed-run-id') return '';
   if ((method !== 'POST' && method !== 'PUT') || body === '') return '';
   const value = parse(body);
   if (value === undefined || typeof value === 'string') {

@@ -45,7 +45,7 @@ export type Registration = z.infer<typeof registrationSchema>;
 /** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
-/** How the service calls an endpoint again: what it signs, the body of the request or the ID of the run. */
+/** How the service calls an endpoint again: what it signs, the body of the request or nothing. */
 export type EndpointProtocol = 'signed-body' | 'signed-run-id';
 
 /** An event that cancels the function's runs. */

@@ -1,0 +1,34 @@
+/** What the service signs of the request with which it calls an endpoint again. */
+import { expect } from 'chai';
+import { endpointRequest } from '../../src/functions/endpoint-request.ts';
+import { isSignedWith } from '../../src/functions/signing.ts';
+
+const KEY = 'signkey-test-0123456789abcdef';
+const url = 'https://shop.example.com/pay';
+
+function signs(endpoint: 'signed-body' | 'signed-run-id', body: string, method = 'POST') {
+  const data = { domain: 'https://shop.example.com', path: '/pay', method, body };
+  const context = { run: { id: '01M7Z7A7B6FJ7DZJVGC757486T' }, event: { data } } as never;
+  const { headers } = endpointRequest({ dialect: 'inngest', endpoint, url }, context, KEY);
+  return (text: string) => isSignedWith(headers['x-inngest-signature'], text, KEY, Date.now());
+}
+
+describe('signatures of requests to endpoints', () => {
+  it('cover the body in canonical form, or nothing where the SDK verifies nothing', () => {
+    expect(signs('signed-body', '{"b":1,"a":2}')('{"a":2,"b":1}')).to.equal(true);
+    expect(signs('signed-body', '{"b":1}', 'PATCH')('')).to.equal(true);
+    expect(signs('signed-run-id', '{"b":1}')('')).to.equal(true);
+  });
+
+  it('never cover what an SDK could take for a call, however its fields are spelled', () => {
+    for (const body of [
+      ...['{"event":{}}', '{"EVENT":{}}', '{"event\u017f":[{}]}', '{"a":1,"events":[]}', '{"event":null}'],
+      ...['{"event":{}}00', '"{}"', 'a=b'],
+    ]) {
+      expect(() => signs('signed-body', body), body)
+        .to.throw()
+        .with.property('name', 'EndpointRefused');
+    }
+    expect(signs('signed-body', '{"event":"click"}')('{"event":"click"}')).to.equal(true);
+  });
+});
