@@ -7,7 +7,7 @@ export const ORIGINS_MAX = 50;
 const LENGTH_MAX = 300;
 /** Labels at the end of a pattern's host that it spells out: a domain that somebody owns has at least these. */
 const LITERAL_LABELS = 2;
-const LABEL = /^(?!-)[a-z0-9_-]*\*?[a-z0-9_-]*(?<!-)$/;
+const LABEL = /^(?!-)[a-z0-9_-]*(?:\*[a-z0-9_-]*)?(?<!-)$/;
 const PARTS = /^(https?):\/\/([^/:?#@[\]]+)(?::(\d{1,5}))?$/;
 const WILDCARD = /^[a-z0-9_-]*$/;
 
