@@ -3,8 +3,9 @@ import { paramsCheck } from '../../src/api/http/path-ids.ts';
 import { officialRoutes, routes } from '../support/route-table.ts';
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
-/** What is found by a name, or by a number that the handler reads. */
-const NAMES = /\/(?:apps|environments|functions|invoke|steps|providers|errors|versions|allowed-origins)\/:/;
+/** What is found by a name, by a number that the handler reads, or in a list that has it. */
+const NAMES =
+  /\/(?:apps|environments|functions|invoke|steps|providers|errors|versions|allowed-origins|held-registrations)\/:/;
 
 describe('parameters of paths', () => {
   const codeOf = (path: string, params: Record<string, string>) => {
