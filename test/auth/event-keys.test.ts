@@ -164,7 +164,7 @@ describe('event keys', () => {
     expect((await send(plain.secret, large)).status).to.equal(413);
     // The environment's limit is narrower or wider than that of the installation, and the key's comes first.
     const limits = '/v1/environments/production/limits';
-    expect((await send(plain.secret, large)).body.error).to.include(`PUT ${limits} (up to 16777216)`);
+    expect((await send(plain.secret, large)).body.error).to.include(`PATCH ${limits} (up to 16777216)`);
     const changed = await call('PATCH', limits, { event_max_bytes: 700_000 });
     expect([changed.status, changed.body.data.name, changed.body.data.event_max_bytes]).to.deep.equal([
       200,
