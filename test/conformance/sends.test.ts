@@ -49,9 +49,10 @@ describe('The service conforms: sends', () => {
       }
       for (const { status, body, headers } of replies.filter(isRefusal)) {
         expect(CATALOGUE).to.have.property(body.code as string);
-        const { index, field, ...always } = body;
+        const { index, field, limit_bytes, ...always } = body;
+        if (limit_bytes !== undefined) expect(body.code).to.equal('body_too_large');
         expect(Object.keys(always)).to.have.members(['error', 'code', 'status']);
-        expect(refusal.body).to.include.keys(Object.keys(body));
+        expect({ ...refusal.body, limit_bytes }).to.include.keys(Object.keys(body));
         for (const name of Object.keys(headers ?? {})) {
           expect(name).to.be.oneOf(['retry-after', ...refusal.headers.keys()]);
         }
