@@ -24,7 +24,7 @@ interface InvokeDialogProps {
 }
 
 /** Invokes one function with custom data; no other function is triggered. */
-export function InvokeDialog({ open, onClose, functionId, title, data, user, v }: InvokeDialogProps) {
+export default function InvokeDialog({ open, onClose, functionId, title, data, user, v }: InvokeDialogProps) {
   const env = useEnv();
   const navigate = useNavigate();
   const queries = useQueryClient();

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionDetails, StoredEvent } from '../../api/types.ts';
 import { FunctionErrors } from '../../features/errors/frequent-errors.tsx';
 import { FunctionStatus } from '../../features/functions/function-status.tsx';
-import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
 import { useFunction } from '../../features/functions/queries.ts';
 import { Condition, TriggerList } from '../../features/functions/triggers.tsx';
 import { useRuns } from '../../features/runs/use-runs.ts';
@@ -26,6 +25,8 @@ import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
 import { Registration } from './registration.tsx';
 
+const InvokeDialog = lazy(() => import('../../features/functions/invoke-dialog.tsx'));
+
 const route = getRouteApi('/functions/$id');
 
 export default function FunctionPage() {
@@ -40,6 +41,11 @@ export default function FunctionPage() {
 function Known({ fn }: { fn: FunctionDetails }) {
   const canWrite = useHasAccess('write');
   const [invoking, setInvoking] = useState(false);
+  const [wasOpened, setWasOpened] = useState(false);
+  const invoke = () => {
+    setWasOpened(true);
+    setInvoking(true);
+  };
   const list = useRuns({ function: fn.id }, { pageSize: 10 });
   const sample = useEventData(list.runs[0]?.event_id, invoking);
   return (
@@ -51,7 +57,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
         !fn.archived && (
           <>
             <PauseButton fn={fn} />
-            <Button variant="primary" icon="play" onClick={() => setInvoking(true)}>
+            <Button variant="primary" icon="play" onClick={invoke}>
               Invoke
             </Button>
           </>
@@ -79,13 +85,18 @@ function Known({ fn }: { fn: FunctionDetails }) {
           </div>
         </div>
       </div>
-      <InvokeDialog
-        open={invoking}
-        onClose={() => setInvoking(false)}
-        functionId={fn.id}
-        title={`Invoke ${fn.name}`}
-        data={sample ?? '{}'}
-      />
+      {/* It stays when it is closed, so that the focus returns to the button. */}
+      {wasOpened && (
+        <Suspense>
+          <InvokeDialog
+            open={invoking}
+            onClose={() => setInvoking(false)}
+            functionId={fn.id}
+            title={`Invoke ${fn.name}`}
+            data={sample ?? '{}'}
+          />
+        </Suspense>
+      )}
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RunWithHistory, StoredEvent } from '../../api/types.ts';
-import { InvokeDialog } from '../../features/functions/invoke-dialog.tsx';
+import InvokeDialog from '../../features/functions/invoke-dialog.tsx';
 import { hasEnded } from '../../features/runs/run.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
