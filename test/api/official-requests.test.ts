@@ -85,7 +85,7 @@ describe('requests as users of the official SDKs send them', () => {
     const sent = await service.post(service.eventPath, { name: 'rest/none', id: 'of-the-sender', data: {} });
     const [kept] = sent.body.ids;
     const byHeader = { ...service.apiHeaders, 'x-inngest-sdk': 'inngest-js:v4' };
-    const { body: mine } = await service.waitFor(`/v1/events/${kept}`, ({ status }) => status === 200);
+    const { body: mine } = await service.stored(kept);
     expect(mine.data.id).to.equal('of-the-sender');
     expect((await service.get(`/v1/events/${kept}`, byHeader)).body.data.id).to.equal(kept);
   });

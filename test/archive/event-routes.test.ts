@@ -125,7 +125,7 @@ describe('Routes of events', () => {
     const again = await service.post(`/v1/events/${id}/send-again`);
     expect(again.status).to.equal(201);
     const sent = again.body.data.internal_id;
-    const { body } = await service.waitFor(`/v1/events/${sent}`, ({ status }) => status === 200);
+    const { body } = await service.stored(sent);
     expect(body.data).to.deep.include({ data: { n: 5 }, source: `event:${id}` });
     await service.waitFor(`/v1/events?source=event:${id}`, (answer) => answer.body.data.length === 1);
     hot.unshift(sent);

@@ -18,8 +18,7 @@ describe('tidegate send', () => {
     await service.stop();
   });
 
-  const stored = async (id: string) =>
-    (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+  const stored = async (id: string) => (await service.stored(id)).body.data;
 
   it('sends an event with its fields and prints its internal ID', async () => {
     const args = [

@@ -9,7 +9,7 @@ export async function expectStored(
 ): Promise<void> {
   const found = await Promise.all(
     expected.map(async (event, n) => {
-      const { body } = await service.waitFor(`/v1/events/${ids[n]}`, ({ status }) => status === 200);
+      const { body } = await service.stored(ids[n]);
       return Object.fromEntries(Object.keys(event).map((field) => [field, body.data[field] ?? null]));
     }),
   );

@@ -63,7 +63,7 @@ describe('dashboard decisions', () => {
   it('event page without runs leads to the reasons', () =>
     withPage(async (page) => {
       const id = await send(service, { name: 'nobody/listens', data: {} });
-      await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+      await service.stored(id);
       await open(page, `${service.url}/events/${id}?tab=runs`);
       await page.getByRole('link', { name: 'See why' }).click();
       await page.getByText('No function listens').waitFor();

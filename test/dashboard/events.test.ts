@@ -31,7 +31,7 @@ describe('dashboard events', () => {
   /** Sends an event and waits until it is stored. */
   async function stored(event: object | string): Promise<string> {
     const { body } = await service.post(service.eventPath, event, { 'content-type': 'application/json' });
-    await service.waitFor(`/v1/events/${body.ids[0]}`, ({ status }) => status === 200);
+    await service.stored(body.ids[0]);
     return body.ids[0];
   }
 

@@ -26,7 +26,7 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
   const rejectedRequestId = await deliver(service, webhook.url, { broken: true });
   const eventId = await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1, total: 99.5 } });
   // The second event is a duplicate only once the first is stored.
-  await service.waitFor(`/v1/events/${eventId}`, ({ status }) => status === 200);
+  await service.stored(eventId);
   await send(service, { name: 'order/placed', id: 'order-1', data: { number: 1 } });
   await send(service, { name: 'order/shipped', data: { number: 1 }, user: { id: 'u-1' }, v: '2' });
   await hold(service);

@@ -17,7 +17,7 @@ describe('dashboard: send to dev server', () => {
     [production, dev] = await Promise.all([startService({ dev: false }), startService()]);
     await addUser(production, 'ada@example.com', 'admin');
     id = (await production.post(production.eventPath, EVENT)).body.ids[0];
-    await production.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await production.stored(id);
   });
   after(async () => {
     await production.stop();

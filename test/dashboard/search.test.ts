@@ -34,7 +34,7 @@ describe('dashboard search', () => {
 
   async function stored(event: object): Promise<string> {
     const { body } = await service.post(service.eventPath, event);
-    await service.waitFor(`/v1/events/${body.ids[0]}`, ({ status }) => status === 200);
+    await service.stored(body.ids[0]);
     return body.ids[0];
   }
 

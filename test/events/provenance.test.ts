@@ -13,7 +13,7 @@ describe('the provenance of an event', () => {
 
   const call = (method: string, path: string, body?: object) => service.request(method, path, body, service.apiHeaders);
   async function provenanceOf(id: string) {
-    await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+    await service.stored(id);
     return (await service.get(`/v1/events/${id}/arrival`)).body.data;
   }
   const nothing = { webhook: null, request: null, event_key: null };

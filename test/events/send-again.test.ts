@@ -17,7 +17,7 @@ describe('an event that is sent again', () => {
   });
 
   async function stored(id: string) {
-    return (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+    return (await service.stored(id)).body.data;
   }
 
   it('is a new event of now with the same name, data, user and v, and triggers its functions', async () => {

@@ -47,7 +47,7 @@ describe('Each client of a release, installed in an empty project', function () 
       const args = ['tidegate', 'send', 'order/sent', '--data', '{"orderId":"A2"}', '--json'];
       const said = await must('npx', args, { cwd: project, env: { TIDEGATE_URL: service.url } });
       const { ids } = JSON.parse(said.slice(said.indexOf('{')));
-      const { body } = await service.waitFor(`/v1/events/${ids[0]}`, ({ status }) => status === 200);
+      const { body } = await service.stored(ids[0]);
       expect(body.data).to.deep.include({ name: 'order/sent', data: { orderId: 'A2' } });
     });
 

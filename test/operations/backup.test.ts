@@ -156,7 +156,7 @@ describe('A backup as docs/operate.md describes it', function () {
     service.env.REDIS_URL = url;
     await Promise.all([service.startWeb(), service.startWorker()]);
     for (const id of [ids.archived, ids.hot]) {
-      const { body } = await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+      const { body } = await service.stored(id);
       expect(body.data.data).to.deep.equal({ name: 'backup/plain' });
       await runOf(id, 'Completed');
     }

@@ -169,7 +169,7 @@ describe('handshakes of providers', () => {
       'twitch-eventsub-message-signature': `sha256=${hmac(secret, `m1${timestamp}${body}`)}`,
     };
     const { ids } = (await (await fetch(url, { method: 'POST', headers, body })).json()) as { ids: string[] };
-    const event = await service.waitFor(`/v1/events/${ids[0]}`, ({ status }) => status === 200);
+    const event = await service.stored(ids[0]);
     expect(event.body.data).to.include({ name: 'twitch/revocation', verified: true });
   });
 

@@ -125,7 +125,7 @@ describe('Redis outage', () => {
       expect([refused.status, refused.body.code]).to.deep.equal([503, 'unavailable']);
       await redis.start();
       await until(async () => (await send()).status === 200, { describe: 'it takes events again' });
-      await service.waitFor(`/v1/events/${first.body.ids[0]}`, ({ status }) => status === 200);
+      await service.stored(first.body.ids[0]);
     } finally {
       await service.stop();
       await redis.remove();

@@ -29,7 +29,7 @@ describe('sending and invoking through the API', () => {
   });
 
   async function stored(id: string) {
-    return (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+    return (await service.stored(id)).body.data;
   }
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`;
 
@@ -124,6 +124,7 @@ describe('sending and invoking through the API', () => {
     it('without losing a digit', async () => {
       const { body } = await invoke('test-app-f', '{"data":{"order":12345678901234567890}}');
       expect((await host.nextCall('f')).raw.toString()).to.be.a('string');
+      await stored(body.data.internal_id);
       expect(await storedText(service, body.data.internal_id)).to.include('12345678901234567890');
     });
 

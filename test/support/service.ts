@@ -168,16 +168,12 @@ export class Service {
     return until(check, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   }
 
-  /** Waits until a worker has stored the event: by its ID alone it is found from its acknowledgment on. */
-  stored(id: string | undefined, headers?: Record<string, string>): Promise<Answer> {
-    const path = `/v1/events?id=${id}`;
-    return until(
-      async () => {
-        const answer = await this.get(path, headers);
-        return answer.body.data?.length === 1 && answer;
-      },
-      { describe: `the event ${id} is stored` },
-    );
+  /** Waits until a worker has stored the event: by its ID alone it is found from its acknowledgment on.
+   *  @returns the answer of GET /v1/events/:id */
+  async stored(id: string | undefined, headers?: Record<string, string>): Promise<Answer> {
+    const isListed = async () => (await this.get(`/v1/events?id=${id}`, headers)).body.data?.length === 1;
+    await until(isListed, { describe: `the event ${id} is stored` });
+    return this.get(`/v1/events/${id}`, headers);
   }
 
   /** Waits until the output of its processes has all the texts: a line of a log may arrive after the response to the request it is about. */

@@ -19,8 +19,7 @@ describe('methods, sizes and deduplication of webhooks', () => {
   }
   const logged = async (id: string, count: number) =>
     (await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === count)).body.data;
-  const event = async (id: string) =>
-    (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+  const event = async (id: string) => (await service.stored(id)).body.data;
 
   it('a webhook accepts the methods that it lists; others are answered 405 with them, and logged with their body', async () => {
     const { id, url } = await make({ methods: ['PUT', 'GET'] });

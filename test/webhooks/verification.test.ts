@@ -45,8 +45,7 @@ describe('verification of webhook requests', () => {
   const make = (fields: object = {}): Promise<Webhook> =>
     api('POST', '/webhooks', { name: 'v', transform: TRANSFORM, provider: 'stripe', secrets: [RIGHT], ...fields });
   const send = ({ url }: Webhook, given: object, query = '') => request('POST', url + query, given);
-  const event = async (id: string) =>
-    (await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200)).body.data;
+  const event = async (id: string) => (await service.stored(id)).body.data;
   const logged = async ({ id }: Webhook, count = 1) =>
     (await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === count)).body.data;
   const rerun = (webhook: Webhook, requestId: string, dry_run: boolean) =>

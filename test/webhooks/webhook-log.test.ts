@@ -223,7 +223,7 @@ describe('request log of a webhook', () => {
       const again = await rerun(webhook, first, { dry_run: false });
       const [id] = again.body.data.ids;
       expect(id).not.to.equal(first.body.ids[0]);
-      const { body } = await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+      const { body } = await service.stored(id);
       expect([body.data.name, body.data.data]).to.deep.equal(['rerun/real', { raw: ' { "a" : 1 } ', q: { q: ['1'] } }]);
       expect(await logged(webhook, again)).to.deep.include({
         outcome: 'accepted',

@@ -111,7 +111,7 @@ describe('replays of webhook requests', () => {
     const [failed] = await results(webhook, started.id, 'failed');
     expect(failed).to.include({ request_id: ids[3], reason: 'transform_failed' });
     expect(failed.message).to.include('still');
-    const { body } = await service.waitFor(`/v1/events/${made.event_id}`, ({ status }) => status === 200);
+    const { body } = await service.stored(made.event_id);
     expect(body.data).to.deep.include({ name: 'replay/real', data: { n: 1 } });
     const { request: provenance } = (await call('GET', `/v1/events/${made.event_id}/arrival`)).body.data;
     expect(provenance.id).to.equal(ids[0]);

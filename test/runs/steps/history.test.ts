@@ -144,7 +144,7 @@ describe("a run's history", () => {
     const { event_ids, events_sent } = last('tell');
     expect([event_ids.length, events_sent]).to.deep.equal([2, 2]);
     for (const id of event_ids) {
-      const sent = await service.waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
+      const sent = await service.stored(id);
       expect(sent.body.data.name).to.equal('history/told');
     }
     expect([last('tell many').event_ids.length, last('tell many').events_sent]).to.deep.equal([20, 25]);
