@@ -57,9 +57,15 @@ function eventsOf(returned: unknown, text: string, nowMs: number, maxFutureMs: n
     if (!(error instanceof ServiceError)) throw error;
     // The message about a reserved name is for senders; its detail names the field.
     const explained = typeof error.facts?.detail === 'string' ? `: ${error.facts.detail}` : error.message;
-    const detail = explained.replace(isList ? /^.*?: (?=event \d)/ : /^.*?: event 0[,:] ?/, '');
-    throw failed(`it returned an invalid event: ${detail}`, error);
+    throw failed(`it returned an invalid event: ${aboutEvent(explained, isList)}`, error);
   }
+}
+
+/** The part of a message that begins with the event, which is named only where there may be several. */
+function aboutEvent(message: string, isList: boolean): string {
+  const at = message.search(/: event \d/);
+  const detail = at === -1 ? message : message.slice(at + ': '.length);
+  return isList ? detail : detail.replace(/^event 0[,:] ?/, '');
 }
 
 function failed(detail: string, cause?: ServiceError): ServiceError {
