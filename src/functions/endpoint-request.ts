@@ -2,7 +2,7 @@
  *  finished steps itself (docs/protocol.md#endpoints). */
 import type { Dispatcher } from 'undici';
 import type { AppFunction, EndpointProtocol } from '../model/apps/app.ts';
-import { endpointRequestOf, isServiceMessage } from '../model/runs/endpoint.ts';
+import { endpointRequestOf, isServiceMessage, mayHoldEvent } from '../model/runs/endpoint.ts';
 import type { CallContext } from './call-request.ts';
 import { canonical } from './canonical-json.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
@@ -14,6 +14,9 @@ export interface EndpointRequest {
   headers: Record<string, string>;
   body: string | null;
 }
+
+const LOOKS_LIKE_CALL =
+  'the body of the request could be taken for a call of a function, because it has "event" or "events"; it is not signed. Give these fields other names';
 
 /** The service does not make the request; a retry would not help. */
 export class EndpointRefused extends Error {
@@ -54,9 +57,11 @@ export function endpointRequest(
  *  functions in the same way, and the client has written the body: one that an SDK could take for a call is never signed.
  *  @throws EndpointRefused */
 function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method' | 'body', string>): string {
-  // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is no JSON and becomes nothing.
-  if (endpoint === 'signed-run-id') return '';
-  if ((method !== 'POST' && method !== 'PUT') || body === '') return '';
+  // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is no JSON and becomes nothing. So does a call whose body it
+  // cannot make canonical, such as one with a name twice.
+  const coversBody = endpoint !== 'signed-run-id' && (method === 'POST' || method === 'PUT');
+  if (!coversBody && mayHoldEvent(body)) throw new EndpointRefused(LOOKS_LIKE_CALL);
+  if (!coversBody || body === '') return '';
   const value = parse(body);
   if (value === undefined || typeof value === 'string') {
     throw new EndpointRefused(
@@ -64,9 +69,7 @@ function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method
     );
   }
   if (isServiceMessage(value)) {
-    throw new EndpointRefused(
-      'the body of the request could be taken for a call of a function, because it has "event" or "events"; it is not signed. Give these fields other names',
-    );
+    throw new EndpointRefused(LOOKS_LIKE_CALL);
   }
   return canonical(value);
 }

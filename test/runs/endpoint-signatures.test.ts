@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { endpointRequest } from '../../src/functions/endpoint-request.ts';
 import { isSignedWith } from '../../src/functions/signing.ts';
+import { endpointRequestOf } from '../../src/model/runs/endpoint.ts';
 
 const KEY = 'signkey-test-0123456789abcdef';
 const url = 'https://shop.example.com/pay';
@@ -12,6 +13,18 @@ function signs(endpoint: 'signed-body' | 'signed-run-id', body: string, method =
   const { headers } = endpointRequest({ dialect: 'inngest', endpoint, url }, context, KEY);
   return (text: string) => isSignedWith(headers['x-inngest-signature'], text, KEY, Date.now());
 }
+
+describe('requests to endpoints', () => {
+  it('have no path that a URL reads as another one', () => {
+    const data = (path: string) => ({ domain: 'https://shop.example.com', method: 'GET', path });
+    for (const path of ['/../api', '/%2e%2E/api', '/a/.%2e', '/a/./b', '/a\\..\\api', '/a/%2e']) {
+      expect(() => endpointRequestOf(data(path)), path).to.throw('segment');
+    }
+    for (const path of ['/', '/a/..b', '/.well-known/x', '/a.../b', '/%2e%2eb']) {
+      expect(endpointRequestOf(data(path)).url).to.equal(new URL(path, 'https://shop.example.com').href);
+    }
+  });
+});
 
 describe('signatures of requests to endpoints', () => {
   it('cover the body in canonical form, or nothing where the SDK verifies nothing', () => {
@@ -29,6 +42,17 @@ describe('signatures of requests to endpoints', () => {
         .to.throw()
         .with.property('name', 'EndpointRefused');
     }
+    for (const body of [
+      '{"event":{}}',
+      '{"event":{},"event":1}',
+      '{"Event\u017f" : [1]}',
+      '{"\\u0065vent":{},"x":1,"x":2}',
+    ]) {
+      for (const sent of [() => signs('signed-run-id', body), () => signs('signed-body', body, 'PATCH')]) {
+        expect(sent, body).to.throw().with.property('name', 'EndpointRefused');
+      }
+    }
+    expect(signs('signed-run-id', '{"event":"click"}')('')).to.equal(true);
     expect(signs('signed-body', '{"event":"click"}')('{"event":"click"}')).to.equal(true);
   });
 });

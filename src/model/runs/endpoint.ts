@@ -9,6 +9,8 @@ export const HTTP_REQUEST = 'http/run.started';
 /** Hashed ID of the operation that stands for the end of the handler, which is no step. */
 export const HANDLER_END = createHash('sha1').update('complete').digest('hex');
 
+/** As URLs read it: also encoded, and after a backslash. */
+const DOT_SEGMENT = /[\\/](?:\.|%2e){1,2}(?:[\\/]|$)/i;
 const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
 
 /** `data` of the event. */
@@ -39,6 +41,10 @@ export function endpointRequestOf(data: unknown) {
   if (url.origin !== new URL(request.domain).origin) {
     throw new ServiceError('input_invalid', { detail: 'the path of the request names another host' });
   }
+  // An app routes "/%2e%2e/api" to another handler than the one that it is for a URL.
+  if (DOT_SEGMENT.test(request.path)) {
+    throw new ServiceError('input_invalid', { detail: 'the path of the request has the segment "." or ".."' });
+  }
   url.search = request.query_params ?? '';
   const { method, body, content_type } = request;
   return { url: url.href, method, body: body ?? '', contentType: content_type ?? '' };
@@ -54,6 +60,15 @@ export function isServiceMessage(value: unknown): boolean {
     // U+017F is an s without case.
     return typeof member === 'object' && EVENT_MEMBERS.has(name.toUpperCase().toLowerCase());
   });
+}
+
+const ESCAPED = /\\u([0-9a-f]{4})/gi;
+const EVENT_MEMBER = /"events?"\s*:\s*[{[n]/;
+
+/** The same of a text whose signature covers nothing of it. SDKs that parse leniently, or take the last of two equal names, must not find an event. */
+export function mayHoldEvent(text: string): boolean {
+  const plain = text.replace(ESCAPED, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  return EVENT_MEMBER.test(plain.toUpperCase().toLowerCase());
 }
 
 /** The app and the function of an endpoint: its host, and the ID that it gives or its method and path. */
