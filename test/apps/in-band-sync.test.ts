@@ -240,10 +240,13 @@ describe('registration in the answer to the service, in production', () => {
       }
       expect((await at('moving', url, 'http://attacker.example/api')).status).to.equal(409);
       expect((await at('moving', url.replace('http:', 'https:'))).status).to.equal(409);
-      expect(await present('moving')).to.deep.equal({ ...before, held_registrations: 2 });
-      const [, one] = await held();
+      expect(await present('moving')).to.deep.equal({ ...before, held_registrations: 3 });
+      // Each names the URL that is asked when it is confirmed, whatever else came with the same origin.
+      const [, ofFunction, one] = await held();
+      expect(ofFunction).to.include({ origin: 'http://attacker.example', url });
+      expect(one.url).to.equal('http://attacker.example/api');
       expect(one).to.include({ app: 'moving', origin: 'http://attacker.example', present_url: url, function_count: 1 });
-      expect((await service.get('/v1/status')).body.data.held_registrations).to.equal(2);
+      expect((await service.get('/v1/status')).body.data.held_registrations).to.equal(3);
       expect((await at('moving', url.replace('/api', '/other'))).status).to.equal(200);
       await service.logs('"msg":"registration held"', '"origin":"http://attacker.example"');
     });
@@ -254,6 +257,13 @@ describe('registration in the answer to the service, in production', () => {
       answer = { fields: { app_id: 'moving', functions: [functionOf('moving-f')], url: elsewhere } };
       const confirm = (given: object) => act('POST', `${body.held}/confirm`, given);
       expect((await confirm({ allow: ['https://*.com'] })).body.code).to.equal('input_invalid');
+      const right = answer;
+      answer = { fields: { app_id: 'other', functions: [functionOf('other-f')], url: elsewhere } };
+      const wrong = await confirm({ allow: ['http://a-*-b.example.app'] });
+      expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'registration_invalid']);
+      expect(wrong.body.error).to.include('"other", not "moving"');
+      expect((await present('moving')).allowed_origins).to.deep.equal([new URL(url).origin]);
+      answer = right;
       const { status, body: confirmed } = await confirm({ allow: ['http://a-*-b.example.app'] });
       expect([status, confirmed.data?.url]).to.deep.equal([200, elsewhere]);
       expect(await present('moving')).to.deep.include({

@@ -45,7 +45,7 @@ export class OriginCheck {
     const origin = await this.#unconfirmed(env, registration, functions, before);
     if (origin === undefined) return;
     const { appName: app, url, sdk, framework } = registration;
-    const id = heldIdOf(app, origin);
+    const id = heldIdOf(app, origin, url);
     const held = { id, app, origin, url, sdk, framework: framework ?? undefined, functionCount: functions.length };
     const isFirst = await heldRegistrations.hold(env, held, Date.now());
     log[isFirst ? 'warn' : 'debug']({ env, app, origin, present: before?.url, held: id }, 'registration held');

@@ -73,15 +73,22 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       data: syncResultSchema,
       errors: ['not_found', ...SYNC_ERRORS],
       async handle({ env, principal, params: { id }, body: { allow } }) {
-        const { app, url } = await existing(env, id);
+        const { app, url, origin } = await existing(env, id);
+        // A function's, where that waits: the app registers it meanwhile.
+        const endRequest = await allowedOrigins.startRequest(env, origin, Date.now());
         try {
           const result = await appSync.register(env, url, { kind: 'request', name: principal.name });
-          await allowedOrigins.add(env, result.app, allow);
-          await allowedOrigins.addGiven(env, result.app, result.url);
+          // What was confirmed is this app, whoever answers at the URL.
+          if (result.app !== app) throw otherApp(url, app, result.app);
+          await allowedOrigins.add(env, app, allow);
+          await allowedOrigins.addGiven(env, app, result.url);
+          await allowedOrigins.addGiven(env, app, origin);
           await heldRegistrations.release(env, app, (held) => held.id === id);
           return { data: presentSync(url, result) };
         } catch (error) {
           throw withoutDetails(error, principal);
+        } finally {
+          await endRequest();
         }
       },
     }),
@@ -102,4 +109,9 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       },
     }),
   ];
+}
+
+function otherApp(url: string, held: string, found: string): ServiceError {
+  const detail = `the app at ${url} is ${JSON.stringify(found)}, not ${JSON.stringify(held)}, whose registration waits; nothing was allowed`;
+  return new ServiceError('registration_invalid', { detail });
 }

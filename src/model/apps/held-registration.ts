@@ -6,7 +6,7 @@ import { isConnected } from './connection.ts';
 import type { AppFacts, SyncOrigin } from './deploy.ts';
 
 export interface HeldRegistration extends Omit<AppFacts, 'deployId'> {
-  /** The same for every registration of the app with this origin. */
+  /** The same for every registration of the app at this URL: who confirms an ID confirms the URL that was shown with it. */
   id: string;
   app: string;
   /** The origin that nobody has allowed: of the URL, or of a function. */
@@ -17,9 +17,9 @@ export interface HeldRegistration extends Omit<AppFacts, 'deployId'> {
   lastAt: number;
 }
 
-export function heldIdOf(app: string, origin: string): string {
+export function heldIdOf(app: string, origin: string, url: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([app, origin]))
+    .update(JSON.stringify([app, origin, url]))
     .digest('base64url')
     .slice(0, 22);
 }

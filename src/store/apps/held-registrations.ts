@@ -30,7 +30,7 @@ export class HeldRegistrations {
     return recent(text, nowMs).sort((a, b) => b.lastAt - a.lastAt);
   }
 
-  /** @returns whether it is the first one of the app with this origin */
+  /** @returns whether it is the first one of the app at this URL */
   async hold(env: string, given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>, nowMs: number): Promise<boolean> {
     const key = this.#keys.heldRegistrations(env);
     const { app, id } = given;
