@@ -52,6 +52,22 @@ describe('an event that is accepted and not stored yet', () => {
     }
   });
 
+  it('is looked for in jobs of its time only, and in so much as a look-up may read', async () => {
+    const late = NOW + 3_600_000;
+    const event = queued(late);
+    await store.redis.lpush(listOf(event, 'active'), await addJob([event], late - 1));
+    expect(await store.queuedEvents.find(ENV, event.internalId)).to.equal(undefined);
+    const text = 'x'.repeat(1_048_576);
+    const behind = queued(late + 60_000);
+    await store.redis.rpush(listOf(behind, 'active'), await addJob([behind], behind.receivedAt));
+    expect(await store.queuedEvents.find(ENV, behind.internalId)).to.deep.equal(behind);
+    for (let n = 0; n < 20; n++) {
+      const large = queued(behind.receivedAt, { payload: JSON.stringify({ name: 'large', data: { text } }) });
+      await store.redis.lpush(listOf(large, 'active'), await addJob([large], behind.receivedAt));
+    }
+    expect(await store.queuedEvents.find(ENV, behind.internalId)).to.equal(undefined);
+  });
+
   it('is not found in another environment, and a repeat of it is not the event', async () => {
     const event = queued(NOW, { env: 'staging' });
     const repeated = queued(NOW, { repeat: true });

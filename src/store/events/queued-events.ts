@@ -8,8 +8,9 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 /** A job is added this long after its events were received, at most: then their sender got an error. */
 const COMMIT_MS = 5_000;
 const JOBS_MAX = 200;
-/** A job may have a megabyte. */
-const READ_AT_ONCE = 10;
+/** A job may have a megabyte, and whoever may read asks for IDs that there are not: a look-up reads at most so much. */
+const READ_MAX_BYTES = 16 * 1_048_576;
+const READ_AT_ONCE = 4;
 
 export class QueuedEvents {
   readonly #redis: ScriptedRedis;
@@ -26,9 +27,11 @@ export class QueuedEvents {
     const receivedAt = timeOf(id);
     const args = [`${queue}:`, receivedAt, receivedAt + COMMIT_MS, JOBS_MAX];
     const jobs = (await this.#redis.findIngestJobs(...keys, ...args)) as string[];
-    for (let start = 0; start < jobs.length; start += READ_AT_ONCE) {
+    let bytes = 0;
+    for (let start = 0; start < jobs.length && bytes < READ_MAX_BYTES; start += READ_AT_ONCE) {
       const commands = jobs.slice(start, start + READ_AT_ONCE).map((job) => ['hget', `${queue}:${job}`, 'data']);
       for (const text of await inPipelines<string | null>(this.#redis, commands)) {
+        bytes += text?.length ?? 0;
         const found = text?.includes(id) && eventOf(text, env, id);
         if (found) return found;
       }

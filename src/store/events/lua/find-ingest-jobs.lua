@@ -1,7 +1,7 @@
 -- Finds the jobs that may hold an event which is accepted and not stored yet.
 -- KEYS: of a queue of ingest jobs: active (list), wait (list, the newest first), delayed (zset), failed (zset)
 -- ARGV: what precedes the ID in the key of a job, the earliest time at which the job was added (ms), the latest, most of each kind
--- Returns the IDs of the jobs: the active ones, those that wait and were added in this time, then delayed and failed ones.
+-- Returns the IDs of the jobs that were added in this time: the active ones, those that wait, then delayed and failed ones.
 local active, wait, delayed, failed = unpack(KEYS)
 local prefix, earliest, latest, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -9,7 +9,17 @@ local function added_at(job)
   return tonumber(redis.call('HGET', prefix .. job, 'timestamp') or 0)
 end
 
-local found = redis.call('LRANGE', active, 0, most - 1)
+local found = {}
+local function keep_those_of_the_time(jobs)
+  for _, job in ipairs(jobs) do
+    local at = added_at(job)
+    if at >= earliest and at <= latest then
+      found[#found + 1] = job
+    end
+  end
+end
+
+keep_those_of_the_time(redis.call('LRANGE', active, 0, most - 1))
 -- How many of those that wait were added since the earliest time.
 local low, high = 0, redis.call('LLEN', wait)
 while low < high do
@@ -27,11 +37,6 @@ for i = #since, 1, -1 do
   end
   found[#found + 1] = since[i]
 end
-for _, ended in ipairs({ delayed, failed }) do
-  for _, job in ipairs(redis.call('ZRANGE', ended, 0, most - 1)) do
-    if added_at(job) >= earliest then
-      found[#found + 1] = job
-    end
-  end
-end
+keep_those_of_the_time(redis.call('ZRANGE', delayed, 0, most - 1))
+keep_those_of_the_time(redis.call('ZRANGE', failed, 0, most - 1))
 return found
