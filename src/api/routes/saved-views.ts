@@ -59,14 +59,13 @@ export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Rou
         const owner = viewOwnerOf(principal);
         const all = await savedViews.all(env, owner);
         const before = all.find(({ list, name }) => list === body.list && name === body.name);
-        if (!before && all.length >= MAX_VIEWS) {
+        const now = Date.now();
+        const view = { ...body, id: before?.id ?? newId(now), createdAt: before?.createdAt ?? now };
+        if (!(await savedViews.save(env, owner, view))) {
           throw new ServiceError('quota_exceeded', {
             detail: `there are ${MAX_VIEWS} saved views in this environment; delete one`,
           });
         }
-        const now = Date.now();
-        const view = { ...body, id: before?.id ?? newId(now), createdAt: before?.createdAt ?? now };
-        await savedViews.save(env, owner, view);
         return { data: present(view) };
       },
     }),

@@ -1,16 +1,18 @@
 /** Origins that persons have allowed for each app (origin-patterns.ts), also before the app has registered. */
 import { isAllowedOrigin, ORIGINS_MAX } from '../../origin-patterns.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { changeField } from '../redis/changed-field.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** An app that is asked to register answers sooner, or not at all. */
 const REQUESTED_MS = 30_000;
 
 export class AllowedOrigins {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
   }
@@ -34,9 +36,11 @@ export class AllowedOrigins {
 
   /** The oldest make room. */
   async add(env: string, app: string, patterns: readonly string[]): Promise<void> {
-    const known = await this.of(env, app);
-    const added = patterns.filter((pattern) => !known.includes(pattern));
-    if (added.length > 0) await this.set(env, app, [...known, ...added].slice(-ORIGINS_MAX));
+    await changeField(this.#redis, { key: this.#keys.allowedOrigins(env), field: app }, (text) => {
+      const known = text === undefined ? [] : (JSON.parse(text) as string[]);
+      const added = patterns.filter((pattern) => !known.includes(pattern));
+      return added.length === 0 ? text : JSON.stringify([...known, ...added].slice(-ORIGINS_MAX));
+    });
   }
 
   /** An origin that a person gives, unless it is allowed already. */

@@ -1,7 +1,8 @@
 /** Registrations that wait for a confirmation (model/apps/held-registration.ts): few for each app, and not for long, since anybody can cause them. */
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 /** Further ones replace the oldest. */
@@ -10,10 +11,10 @@ export const HELD_PER_APP_MAX = 5;
 const APPS_MAX = 200;
 
 export class HeldRegistrations {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
   }
@@ -34,25 +35,30 @@ export class HeldRegistrations {
   async hold(env: string, given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>, nowMs: number): Promise<boolean> {
     const key = this.#keys.heldRegistrations(env);
     const { app, id } = given;
-    const held = await this.of(env, app, nowMs);
-    const before = held.find((one) => one.id === id);
-    if (held.length === 0 && (await this.#redis.hlen(key)) >= APPS_MAX) return false;
-    const others = held.filter((one) => one !== before).slice(0, HELD_PER_APP_MAX - 1);
-    const all = [{ ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs }, ...others];
-    replies(await this.#redis.multi().hset(key, app, JSON.stringify(all)).pexpire(key, KEPT_MS).exec());
-    return before === undefined;
+    let isFirst = false;
+    const isKept = await changeField(this.#redis, { key, field: app, fieldsMax: APPS_MAX }, (text) => {
+      const held = recent(text, nowMs).sort((a, b) => b.lastAt - a.lastAt);
+      const before = held.find((one) => one.id === id);
+      isFirst = before === undefined;
+      const others = held.filter((one) => one !== before).slice(0, HELD_PER_APP_MAX - 1);
+      return JSON.stringify([{ ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs }, ...others]);
+    });
+    await this.#redis.pexpire(key, KEPT_MS);
+    return isKept && isFirst;
   }
 
   /** Those of the app that `isMeant` says wait no longer; absent: all.
    *  @returns whether there was one */
   async release(env: string, app: string, isMeant: (held: HeldRegistration) => boolean = () => true): Promise<boolean> {
-    const key = this.#keys.heldRegistrations(env);
-    const held = recent(await this.#redis.hget(key, app), 0);
-    const rest = held.filter((one) => !isMeant(one));
-    if (rest.length === held.length) return false;
-    if (rest.length === 0) await this.#redis.hdel(key, app);
-    else await this.#redis.hset(key, app, JSON.stringify(rest));
-    return true;
+    let isReleased = false;
+    await changeField(this.#redis, { key: this.#keys.heldRegistrations(env), field: app }, (text) => {
+      const held = recent(text, 0);
+      const rest = held.filter((one) => !isMeant(one));
+      isReleased = rest.length < held.length;
+      if (!isReleased) return text;
+      return rest.length === 0 ? undefined : JSON.stringify(rest);
+    });
+    return isReleased;
   }
 
   async find(env: string, id: string, nowMs: number): Promise<HeldRegistration | undefined> {
@@ -60,7 +66,7 @@ export class HeldRegistrations {
   }
 }
 
-function recent(text: string | null, nowMs: number): HeldRegistration[] {
-  const held = text === null ? [] : (JSON.parse(text) as HeldRegistration[]);
+function recent(text: string | null | undefined, nowMs: number): HeldRegistration[] {
+  const held = text == null ? [] : (JSON.parse(text) as HeldRegistration[]);
   return held.filter(({ lastAt }) => nowMs - lastAt < KEPT_MS);
 }

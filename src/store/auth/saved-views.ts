@@ -1,8 +1,9 @@
 /** Views that people saved: the filters, columns and density of a list under a name, per environment and person. Programs and dev mode, where nobody signs in,
  *  share those of the installation. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { Redis } from '../redis/connection.ts';
+import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Of a person in an environment. */
 export const MAX_VIEWS = 100;
@@ -17,10 +18,10 @@ export interface SavedView {
 }
 
 export class SavedViews {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
   }
@@ -31,8 +32,10 @@ export class SavedViews {
     return texts.map((text) => JSON.parse(text) as SavedView).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  async save(env: string, owner: string, view: SavedView): Promise<void> {
-    await this.#redis.hset(this.#keys.savedViews(env, owner), view.id, JSON.stringify(view));
+  /** @returns false: there are as many as there may be */
+  async save(env: string, owner: string, view: SavedView): Promise<boolean> {
+    const place = { key: this.#keys.savedViews(env, owner), field: view.id, fieldsMax: MAX_VIEWS };
+    return changeField(this.#redis, place, () => JSON.stringify(view));
   }
 
   /** @returns whether there was one */
