@@ -2,16 +2,29 @@
 import type { Cost, ProcessKind } from './results.ts';
 import { meetsTargets, type Row, type Target } from './row.ts';
 
+/** A p99 without references and targets shares the line of its p50. */
 export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map((row) => {
-    const { work, value, unit, references, targets } = row;
-    const beside = references.map(
-      (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
-    );
-    const wanted = targets.map((target) => targetText(target, unit)).join(', ');
-    return [work, `${formatNumber(value)} ${unit}`, beside.join(', '), wanted, targetCell(row)];
-  });
+  const p99s = new Map(rows.map((row) => [row, p99Of(row, rows)]));
+  const shared = new Set(p99s.values());
+  const lines = rows
+    .filter((row) => !shared.has(row))
+    .map((row) => {
+      const { work, value, unit, references, targets } = row;
+      const p99 = p99s.get(row);
+      const result = `${formatNumber(value)} ${unit}${p99 ? ` (p99 ${formatNumber(p99.value)} ${unit})` : ''}`;
+      const beside = references.map(
+        (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
+      );
+      const wanted = targets.map((target) => targetText(target, unit)).join(', ');
+      return [work, result, beside.join(', '), wanted, targetCell(row)];
+    });
   return table(['workload', 'result', 'references', 'target', 'met'], lines);
+}
+
+function p99Of({ work }: Row, rows: readonly Row[]): Row | undefined {
+  if (!work.endsWith(', p50')) return undefined;
+  const p99 = rows.find((row) => row.work === work.replace(/p50$/, 'p99'));
+  return p99?.references.length || p99?.targets.length ? undefined : p99;
 }
 
 const PROCESS_NAMES = { web: 'web', worker: 'worker', transforms: 'transform child', redis: 'Redis' };

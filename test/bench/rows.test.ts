@@ -35,4 +35,12 @@ describe('a row of the benchmark', () => {
     const missed = row({ targets: [{ least: 4_000 }, { share: 0.5, of: 'a bare loop' }] });
     expect(tableOf([missed])).to.match(/\| at least 4,000 runs\/s, 50 % of a bare loop \| \*\*no\*\* \|$/);
   });
+
+  it('with a p99 and no target of its own is shown with its p50', () => {
+    const p50 = row({ work: 'read, p50', value: 2, unit: 'ms', references: [] });
+    const p99 = row({ work: 'read, p99', value: 9, unit: 'ms', references: [] });
+    const lines = (...rows: Row[]) => tableOf(rows).split('\n').slice(2);
+    expect(lines(p50, p99)).to.deep.equal(['| read, p50 | 2.0 ms (p99 9.0 ms) |  |  |  |']);
+    expect(lines(p50, { ...p99, targets: [{ most: 10 }] })).to.have.length(2);
+  });
 });
