@@ -15,7 +15,10 @@ const HEAD = ['| key | type | TTL | size | value | owner |', '| --- | --- | --- 
 
 export function redisPage(): string {
   const tables: Record<string, Record<string, KeyDeclaration>> = KEY_DECLARATIONS_BY_ROOM;
-  return readFileSync(PAGE, 'utf8').replace(MARKED, (_, room: string) => {
+  const page = readFileSync(PAGE, 'utf8');
+  const absent = Object.keys(tables).filter((room) => !page.includes(`<!-- keys: ${room} -->`));
+  if (absent.length > 0) throw new Error(`docs/redis.md has no table of: ${absent.join(', ')}`);
+  return page.replace(MARKED, (_, room: string) => {
     const declarations = tables[room];
     if (!declarations) throw new Error(`docs/redis.md: there is no room ${room} in src/store/redis/keyspace.ts`);
     const rows = [...HEAD, ...Object.values(declarations).map(row)];

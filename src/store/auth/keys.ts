@@ -72,7 +72,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/signing-keys.ts',
     ttl: 'none',
     size: '1 field per environment, 1 for all branches',
-    description: 'Owner → its signing keys, encrypted.',
+    description: 'Owner → signing keys, encrypted.',
   },
   secretKeyCheck: {
     pattern: 'secret-key-check',
@@ -80,7 +80,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/secret-key-check.ts',
     ttl: 'none',
     size: '1 encrypted value',
-    description: 'An empty text, encrypted: the secret key that decrypts it decrypts the signing keys.',
+    description: 'An empty text, encrypted: shows whether `SECRET_KEY` is right.',
   },
   users: {
     pattern: 'users',
@@ -120,7 +120,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/one-time-tokens.ts',
     ttl: '24 h',
     size: '150 bytes',
-    description: 'The token of the link to create the first admin, sealed: every web process logs the same link.',
+    description: 'Token of the link for the first admin, sealed: every web process logs the same link.',
   },
   signInThrottle: {
     pattern: 'sign-in-throttle:<limit>',
@@ -128,8 +128,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/sign-in-throttle.ts',
     ttl: '15 min or 1 h',
     size: 'a number',
-    description:
-      'Prefix of the keys that rate-limiter-flexible makes: failed sign-ins of an address, an account, or both.',
+    description: 'Prefix of rate-limiter-flexible: failed sign-ins of an address, an account, or both.',
   },
   knownAddress: {
     pattern: 'known-address:<digest>',
@@ -137,7 +136,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/sign-in-throttle.ts',
     ttl: '30 days',
     size: 'empty',
-    description: 'SHA-256 of account and address: a sign-in to this account from this address succeeded.',
+    description: 'SHA-256 of an account and an address from which it signed in.',
   },
   auditLog: {
     pattern: 'audit-log',
@@ -153,7 +152,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/audit-log.ts',
     ttl: 'none',
     size: '30 bytes',
-    description: 'ID of the entry of `audit-log` up to which the archive has all. Only with an archive.',
+    description: 'Last archived entry of `audit-log`. Only with an archive.',
   },
   rejections: {
     pattern: 'rejections',
@@ -161,7 +160,7 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/rejection-log.ts',
     ttl: '30 days, renewed',
     size: '1,000 entries',
-    description: 'IDs of rejected attempts by their last repetition (µs).',
+    description: 'Rejected attempts by last repetition (µs).',
   },
   rejectionEntries: {
     pattern: 'rejection-entries',
@@ -169,16 +168,16 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/rejection-log.ts',
     ttl: '30 days, renewed',
     size: '1 field per rejected attempt',
-    description: 'ID → attempt, reason, count and times, as JSON.',
+    description: 'ID → attempt, reason, count, times, as JSON.',
   },
   idempotentResponse: {
     pattern: 'idempotent-response:<digest>',
     type: 'string',
     owner: 'auth/idempotent-responses.ts',
-    ttl: '24 h; 1 min, renewed, while the request is carried out',
-    size: 'about 1 KB, at most 90 KB',
+    ttl: '24 h; 1 min, renewed, during the request',
+    size: '90 KB',
     description:
-      'SHA-256 of principal, environment, route and idempotency key → digest of the request, and its response, encrypted.',
+      'SHA-256 of principal, environment, route and idempotency key → digest of the request, and response, encrypted.',
   },
   apiRateLimit: {
     pattern: 'api-rate-limit:<window>',
@@ -186,15 +185,14 @@ export const AUTH_KEY_DECLARATIONS = {
     owner: 'auth/api-rate-limits.ts',
     ttl: '1 min',
     size: 'a number',
-    description:
-      'Prefix of the keys that rate-limiter-flexible makes: requests of an API key, an app or a user to the REST API in this minute.',
+    description: 'Prefix of rate-limiter-flexible: API requests of a key, app or user in this minute.',
   },
   savedViews: {
     pattern: 'saved-views:<env>:<owner>',
     type: 'hash',
     owner: 'auth/saved-views.ts',
-    ttl: 'none: deleted with the user or the environment',
-    size: '1 field per saved view, 100 at most',
-    description: 'View ID → view of a list that a user, or the installation, saved, as JSON.',
+    ttl: 'none; deleted with the user or environment',
+    size: '100 fields',
+    description: 'View ID → saved view of a user or the installation, as JSON.',
   },
 } as const satisfies Record<keyof ReturnType<typeof authKeys>, KeyDeclaration>;

@@ -22,15 +22,15 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/sessions.ts',
     ttl: '1 min',
     size: '1 JSON object',
-    description: 'What a session token of `/v0/connect/start` permits: one WebSocket of an environment.',
+    description: 'What a session token of `/v0/connect/start` permits: one WebSocket.',
   },
   connections: {
     pattern: 'connections:<env>',
     type: 'zset',
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
-    size: '1 entry per connection (`CONNECTIONS_MAX`)',
-    description: 'Connection IDs by the time until which they are live (ms).',
+    size: '`CONNECTIONS_MAX` entries',
+    description: 'Connections by expiry (ms).',
   },
   connection: {
     pattern: 'connection:<env>:<connection ID>',
@@ -38,7 +38,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
     size: '4 fields, and 1 per app',
-    description: 'A connection of an app: its gateway, its concurrency, its functions, and itself as JSON.',
+    description: 'Connection: gateway, concurrency, functions, and itself as JSON.',
   },
   readyConnections: {
     pattern: 'ready-connections:<env>:<app>',
@@ -46,7 +46,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
     size: '1 entry per connection',
-    description: 'Connections that take calls of the app, by the time until which they are live (ms).',
+    description: 'Connections that take calls of the app, by expiry (ms).',
   },
   connectionCalls: {
     pattern: 'connection-calls:<env>:<connection ID>',
@@ -54,7 +54,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connect-calls.ts',
     ttl: 'that of its calls',
     size: '1 entry per call in progress',
-    description: 'Calls that a connection works on, by the end of their leases (ms).',
+    description: 'Calls in progress by end of lease (ms).',
   },
   connectFunctions: {
     pattern: 'connect-functions:<env>:<hash>',
@@ -62,7 +62,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connections.ts',
     ttl: '1 min, renewed',
     size: '1 entry per function (quota)',
-    description: 'IDs of the functions with which an app has connected.',
+    description: 'Functions with which an app has connected.',
   },
   connectInstance: {
     pattern: 'connect-instance:<env>:<hash>',
@@ -70,15 +70,15 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connections.ts',
     ttl: '1 min, renewed',
     size: 'empty',
-    description: 'An instance of an app with these functions was connected, so its reconnection registers nothing.',
+    description: 'Instance with these functions was connected: its reconnection registers nothing.',
   },
   connectCall: {
     pattern: 'connect-call:<env>:<call ID>',
     type: 'hash',
     owner: 'connect/connect-calls.ts',
     ttl: '5 min, renewed',
-    size: 'the reply, and a body above 64 KB until it is acknowledged',
-    description: 'A call that a connection works on: connection, lease, caller, reply.',
+    size: 'reply; body above 64 KB until acknowledged',
+    description: 'Call in progress: connection, lease, caller, reply.',
   },
   gateway: {
     pattern: 'gateway:<gateway ID>',
@@ -86,7 +86,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connect-calls.ts',
     ttl: '–',
     size: '64 KB of a body per message',
-    description: 'Calls for connections of the gateway. A gateway that does not listen is gone.',
+    description: 'Calls for connections of the gateway; without a listener the gateway is gone.',
   },
   connectCaller: {
     pattern: 'connect-caller:<caller ID>',
@@ -94,7 +94,7 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connect-calls.ts',
     ttl: '–',
     size: '1 ID per message',
-    description: 'Calls of a worker that have a reply, or that a connection did not take.',
+    description: 'Calls that have a reply or were refused.',
   },
   connectionChanges: {
     pattern: 'connection-changes',
@@ -102,6 +102,6 @@ export const CONNECT_KEY_DECLARATIONS = {
     owner: 'connect/connections.ts',
     ttl: '–',
     size: '1 JSON object per message',
-    description: 'Apps that have a new connection.',
+    description: 'Apps with a new connection.',
   },
 } as const satisfies Record<keyof ReturnType<typeof connectKeys>, KeyDeclaration>;

@@ -13,7 +13,7 @@ export const ENVIRONMENT_KEY_DECLARATIONS = {
     owner: 'environments/environments.ts',
     ttl: 'none',
     size: '1 field per environment (branches: quota)',
-    description: 'Name → environment, as JSON. Production is stored when its limits are first set.',
+    description: 'Name → environment, as JSON; production once its limits are set.',
   },
   installationLimits: {
     pattern: 'installation-limits',
@@ -21,6 +21,6 @@ export const ENVIRONMENT_KEY_DECLARATIONS = {
     owner: 'environments/installation-limits.ts',
     ttl: 'none',
     size: '1 JSON object',
-    description: 'Limits of the whole installation, as JSON.',
+    description: 'Limits of the installation, as JSON.',
   },
 } as const satisfies Record<keyof ReturnType<typeof environmentKeys>, KeyDeclaration>;

@@ -14,17 +14,17 @@ export const ERROR_KEY_DECLARATIONS = {
     type: 'hash',
     owner: 'errors/error-groups.ts',
     ttl: '30 days, renewed',
-    size: '169 counts of hours besides about 15 fields; 10 run IDs, 1,000 characters of a message',
+    size: '169 hourly counts, about 15 fields, 10 run IDs',
     description:
-      'Failed runs with the same fingerprint (`model/errors/fingerprint.ts`), those in this partition; `h<hour>` → their number.',
+      'Failed runs with this fingerprint (`model/errors/fingerprint.ts`) in this partition; `h<hour>` → count.',
   },
   errorGroups: {
     pattern: 'error-groups:<env>:<state>',
     type: 'zset',
     owner: 'errors/error-groups.ts',
     ttl: '30 days, renewed and trimmed',
-    size: '1,000 entries in both states together',
-    description: 'Fingerprints of the error groups that are open or resolved, by their last failure (ms).',
+    size: '1,000 entries in both states',
+    description: 'Open or resolved error groups by last failure (ms).',
   },
   functionErrorGroups: {
     pattern: 'function-error-groups:<env>:<function ID>',
@@ -32,6 +32,6 @@ export const ERROR_KEY_DECLARATIONS = {
     owner: 'errors/error-groups.ts',
     ttl: '30 days, renewed and trimmed',
     size: '100 entries',
-    description: 'Fingerprints of the error groups of a function, by their last failure (ms).',
+    description: 'Error groups of a function by last failure (ms).',
   },
 } as const satisfies Record<keyof ReturnType<typeof errorKeys>, KeyDeclaration>;

@@ -15,17 +15,17 @@ export const DECISION_KEY_DECLARATIONS = {
     pattern: 'decisions:<env>:<ID prefix>',
     type: 'hash',
     owner: 'flow-control/decisions.ts',
-    ttl: 'retention, renewed with each decision',
-    size: '256 fields, 64 bytes each; any number under the longest prefixes',
+    ttl: 'retention, renewed',
+    size: '256 fields of 64 bytes; unlimited under the longest prefixes',
     description:
-      'Event ID without its first 2 bytes → decisions about the event (`model/flow-control/decision-encoding.ts`). `<ID prefix>`: the first characters of the event IDs, as few as have room.',
+      'Event ID without its first 2 bytes → decisions (`model/flow-control/decision-encoding.ts`). `<ID prefix>`: as few first characters of event IDs as have room.',
   },
   overflowDecisions: {
     pattern: 'overflow-decisions:<env>:<event ID>',
     type: 'string',
     owner: 'flow-control/decisions.ts',
-    ttl: 'retention, renewed with each decision',
+    ttl: 'retention, renewed',
     size: '8 KiB',
-    description: 'Decisions about an event that has many, or whose ID is of another day.',
+    description: 'Decisions about an event that has many, or an ID of another day.',
   },
 } as const satisfies Record<keyof ReturnType<typeof decisionKeys>, KeyDeclaration>;

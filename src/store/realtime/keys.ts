@@ -12,6 +12,6 @@ export const REALTIME_KEY_DECLARATIONS = {
     owner: 'realtime/channels.ts',
     ttl: '–',
     size: '`REALTIME_MESSAGE_MAX_BYTES` per message',
-    description: 'Realtime messages of the channel with this digest: the topic, a line break, the message.',
+    description: 'Messages of the channel: topic, line break, message.',
   },
 } as const satisfies Record<keyof ReturnType<typeof realtimeKeys>, KeyDeclaration>;

@@ -23,9 +23,9 @@ export const SHARED_KEY_DECLARATIONS = {
     pattern: 'lock:<name>',
     type: 'string',
     owner: 'redis/locks.ts',
-    ttl: 'as long as the holder asks, renewed',
+    ttl: 'set by the holder, renewed',
     size: '36 bytes',
-    description: 'Token of the process that holds the lock.',
+    description: 'Token of the holder.',
   },
   cacheInvalidation: {
     pattern: 'cache-invalidation',
@@ -33,7 +33,7 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/cache-invalidation.ts',
     ttl: '–',
     size: 'empty messages',
-    description: 'Something that processes cache in memory has changed.',
+    description: 'Cached data has changed.',
   },
   cacheVersion: {
     pattern: 'cache-version',
@@ -41,7 +41,7 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/cache-invalidation.ts',
     ttl: '1 h',
     size: '26 bytes',
-    description: 'A new value after each change of cached data.',
+    description: 'Changes with cached data.',
   },
   partitionLayout: {
     pattern: 'partition-layout',
@@ -50,7 +50,7 @@ export const SHARED_KEY_DECLARATIONS = {
     ttl: 'none',
     size: '3 fields',
     description:
-      'How many partitions there are since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: the installation moves, or has moved, to or from this Redis, as JSON (`redis/move-marker.ts`). `schema`: the version of what Redis has, as JSON (`redis/schema-version.ts`).',
+      'Number of partitions since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: a move from or to this Redis, as JSON (`redis/move-marker.ts`). `schema`: version of the data (`redis/schema-version.ts`).',
   },
   absent: {
     pattern: 'absent',
@@ -58,8 +58,7 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/scripts.ts',
     ttl: '–',
     size: 'never stored',
-    description:
-      'On a cluster, scripts name it as a key: while its hash slot moves to another node, they are refused as a whole.',
+    description: 'Never stored; named by scripts so that Redis refuses them whole while a hash slot moves.',
   },
   fenced: {
     pattern: 'fenced:<key>',
@@ -67,8 +66,7 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'move/fence.ts',
     ttl: 'as the key',
     size: 'as the key',
-    description:
-      'On a Redis that the installation moves away from: the value of a key that now refuses what a process might still write.',
+    description: 'Former value of a key that now refuses writes, after a move to another Redis.',
   },
   diskBarrier: {
     pattern: 'disk-barrier',
@@ -76,7 +74,7 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/cluster-durability.ts',
     ttl: '1 min',
     size: 'empty',
-    description: 'Written before `WAITAOF` or `WAIT`, so that there is a write to wait for.',
+    description: 'A write to wait for with `WAITAOF` or `WAIT`.',
   },
   queues: {
     pattern: 'queue',
@@ -84,6 +82,6 @@ export const SHARED_KEY_DECLARATIONS = {
     owner: 'redis/shared-keys.ts',
     ttl: '–',
     size: 'BullMQ',
-    description: 'Prefix of the keys that BullMQ makes (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).',
+    description: 'Prefix of BullMQ (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).',
   },
 } as const satisfies Record<keyof (ReturnType<typeof sharedKeys> & ReturnType<typeof partitionKeys>), KeyDeclaration>;
