@@ -28,8 +28,7 @@ function table(): string {
   const rows = PRESETS.map((preset) => {
     const { id, name, eventName, eventId, deliveryId, handshakes } = preset;
     return [
-      `[${name}](#${anchorOf(name)})`,
-      code(id),
+      `[${name}](#${anchorOf(name)})<br>${code(id)}`,
       schemeOf(preset),
       signatureOf(preset),
       ageOf(preset),
@@ -39,7 +38,7 @@ function table(): string {
     ];
   });
   return lines(
-    ['provider', 'ID', 'scheme', 'signature or token', 'age limit', 'event', 'deduplication ID', 'handshake'],
+    ['provider and its ID', 'scheme', 'signature or token', 'age limit', 'event', 'deduplication ID', 'handshake'],
     rows,
   );
 }
@@ -49,34 +48,23 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
-function section({
-  id,
-  name,
-  docs,
-  secret,
-  settings,
-  setup,
-  sample,
-  handshakes,
-  verification,
-  customScheme,
-}: Preset): string {
+function section({ id, name, docs, secret, settings, setup, verification, customScheme }: Preset): string {
   const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '*URL of the webhook*')}`);
-  const needs = settings.map(({ name: setting, description }) => `| \`settings.${setting}\` | ${plain(description)} |`);
-  const notes = handshakes.flatMap(({ note }) => (note === undefined ? [] : [note]));
-  const example = secret.example === undefined ? '' : `, such as \`${secret.example}\``;
+  const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
+  const scheme = verification ? '' : `, with \`"verification": {"scheme": "${customScheme}", …}\``;
   return [
     `### ${name}`,
-    `\`"provider": "${id}"\`${verification ? '' : `, with \`"verification": {"scheme": "${customScheme}", …}\``} · [how it verifies](${docs})`,
+    `\`"provider": "${id}"\`${scheme} · [how it verifies](${docs})`,
     steps.join('\n'),
-    [
-      '| field | value |',
-      '| --- | --- |',
-      `| \`secrets\` | ${secret.label}${example}. ${plain(secret.where)} |`,
-      ...needs,
-    ].join('\n'),
-    `Sample event: \`${sample.eventName}\`.${notes.length === 0 ? '' : ` In the log, the handshake says: ${notes.join(' ')}`}`,
+    [secretOf(secret), ...needs].join('\n'),
   ].join('\n\n');
+}
+
+/** `- Secret (HMAC key, such as …): where it is`. */
+function secretOf({ label, example, where }: Preset['secret']): string {
+  if (label === 'None') return `- No secret. ${plain(where)}`;
+  const details = [label === 'Secret' ? '' : label, example ? `such as \`${example}\`` : ''].filter(Boolean);
+  return `- Secret${details.length > 0 ? ` (${details.join(', ')})` : ''}: ${plain(where)}`;
 }
 
 function schemeOf({ verification, customScheme }: Preset): string {
