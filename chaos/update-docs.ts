@@ -1,4 +1,4 @@
-/** Fills the blocks of docs/reliability.md, each between two markers, from a results file and the list of kept keys:
+/** Fills the blocks of docs/reliability.md, each between two markers, from a results file:
  *
  *      <!-- chaos/results/2026-11-22.json: counts -->
  *      …
@@ -7,7 +7,6 @@
  *  A page has results of a single Redis and of a cluster. `node chaos/update-docs.ts [file]` uses the newest file of each by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { PERMANENT_KEYS } from './checks/keys.ts';
 import { formatNumber, type Results, table } from './results.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -20,12 +19,14 @@ const BLOCKS: Record<string, (results: Results) => string> = {
   run: ({ command, at, minutes, languages, machine }) =>
     `\`${command}\`, ${at.slice(0, 10)}: ${formatNumber(minutes)} minutes, apps in ${listed(languages)}, on ${machine.cores} CPUs (${machine.cpu}), ` +
     `Node ${machine.node}, Redis ${machine.redis}.`,
-  counts: ({ counts }) => table(counts),
-  load: ({ load }) => twoColumns('load', 'amount', load),
+  counts: ({ counts }) => {
+    const clean = counts.filter(({ most, figure }) => most === 0 && figure === 0);
+    const others = counts.filter((count) => !clean.includes(count));
+    return [`0, as required: ${clean.map(({ name }) => name).join(', ')}.`, table(others)].join('\n\n');
+  },
+  load: ({ load }) => `Load: ${figures(load)}.`,
   faults: ({ faults, left_out }) =>
-    [twoColumns('fault', 'times', faults), ...left_out.map((why) => `\nSkipped: ${why}.`)].join('\n'),
-  keys: () =>
-    ['| keys | reason |', '| --- | --- |', ...PERMANENT_KEYS.map(({ kind, why }) => `| ${kind} | ${why} |`)].join('\n'),
+    [`Faults: ${figures(faults)}.`, ...left_out.map((why) => `Skipped: ${why}.`)].join('\n\n'),
 };
 
 /** The results files that the page names: one, or one with a single Redis and one with a cluster.
@@ -68,9 +69,10 @@ function fill(name: string): void {
   writeFileSync(PAGE, fillBlocks(readFileSync(PAGE, 'utf8'), name, readResults(name)));
 }
 
-function twoColumns(left: string, right: string, rows: Record<string, number>): string {
-  const lines = Object.entries(rows).map(([name, value]) => `| ${name} | ${formatNumber(value)} |`);
-  return [`| ${left} | ${right} |`, '| --- | --- |', ...lines].join('\n');
+function figures(amounts: Record<string, number>): string {
+  return Object.entries(amounts)
+    .map(([name, amount]) => `${formatNumber(amount)} ${name}`)
+    .join(', ');
 }
 
 function listed(items: readonly string[]): string {

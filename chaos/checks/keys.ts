@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 
 export interface PermanentKeys {
-  /** As docs/reliability.md shows it; `*` is an environment. */
+  /** `*` is an environment. */
   kind: string;
   /** Of the key without its KEY_PREFIX or hash tag. */
   pattern: RegExp;
@@ -164,7 +164,9 @@ export async function findKeysWithoutTtl(servers: readonly Redis[], partitions: 
   }
   const tooMany = [...listed].filter(([{ most }, count]) => count > most * partitions);
   return [
-    ...tooMany.map(([{ kind, most }, count]) => `${count} × ${kind}; expected at most ${most * partitions}`),
+    ...tooMany.map(
+      ([{ kind, most, why }, count]) => `${count} × ${kind} (${why}); expected at most ${most * partitions}`,
+    ),
     ...[...others].map(([kind, count]) => `${count} × ${kind}`),
   ];
 }
