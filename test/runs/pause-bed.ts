@@ -103,8 +103,8 @@ export async function createPauseBed() {
         admittedCalls,
         async (job) => {
           const { env, runId, eventId } = job.data;
-          const loaded = await store.runs.load({ env, runId, eventId, at: 0, stepId: undefined }, 0, Date.now(), 1e15);
-          if (loaded && 'held' in loaded) throw new RunHeld(loaded.held);
+          const loaded = await store.runs.load({ env, runId, eventId, at: 0 }, 0, Date.now(), 1e15);
+          if (loaded.state === 'held') throw new RunHeld(loaded.run);
           called.push(runId);
           await handle(job);
         },

@@ -1,22 +1,12 @@
 /** The history entries of an attempt: the attempt itself, and the steps that finished with it. */
-import type { Failure, Outcome } from '../../functions/interpret-response.ts';
+import type { Outcome } from '../../functions/interpret-response.ts';
 import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import { linksOfRequest, linksOfResult } from '../../model/runs/step-links.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { ResultContext } from '../../store/runs/steps.ts';
-import type { CallJob, JobAttempts } from '../queues/queues.ts';
-
-export interface CallAttempt {
-  job: CallJob;
-  attempts: JobAttempts;
-  loaded: Loaded;
-  queuedAt: number;
-  startedAt: number;
-  /** Number of finished steps with which another call continues the run, because this one had stored some and failed. */
-  continuesAt?: number;
-}
+import type { CallAttempt } from './call-attempt.ts';
 
 /** An app that says that a step ran longer ago has a wrong clock. */
 export const DAY_MS = 86_400_000;
@@ -32,7 +22,7 @@ export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, att
 
 /** @param problemOf why an operation is not applied; undefined: it is */
 export function attemptHistory(
-  outcome: Outcome | Failure,
+  outcome: Outcome,
   { job, attempts, loaded, queuedAt, startedAt }: CallAttempt,
   problemOf: (op: Op) => RunError | undefined,
 ): HistoryEntry[] {

@@ -39,10 +39,21 @@ export interface CallOf {
   runId: string;
   eventId: string;
   /** Length of the stack that the call is for; undefined for the call of one planned step. */
-  at: number | undefined;
+  at?: number | undefined;
   /** Hashed ID of the one planned step to run. */
-  stepId: string | undefined;
+  stepId?: string | undefined;
 }
+
+/** The state in which a call finds its run. */
+export type LoadedState =
+  | ({ state: 'due' } & Loaded)
+  | { state: 'ended'; run: Run }
+  /** Its function is paused, and it must not start. */
+  | { state: 'held'; run: Run }
+  /** The run has more finished steps than the call is for, and the call for these may not be enqueued: a worker died before. */
+  | { state: 'nextCallDue'; run: Run; finishedSteps: number }
+  /** There is no such run, or another call does the work of this one. */
+  | { state: 'superseded' };
 
 /** Everything a call needs. */
 export interface Loaded {
@@ -155,15 +166,8 @@ export class Runs {
     return copied === -1 ? undefined : copied;
   }
 
-  /** Begins a call and reads what it needs.
-   *  @returns a run that has ended; one that is held, because its function is paused; `next`: it is to be called with more finished steps, by another job; undefined when there is nothing to
-   *    call it for */
-  async load(
-    call: CallOf,
-    attempt: number,
-    nowMs: number,
-    reconcileAt: number,
-  ): Promise<Loaded | { ended: Run } | { held: Run } | { next: Run; finishedSteps: number } | undefined> {
+  /** Begins a call, if it is due, and reads what it needs. */
+  async load(call: CallOf, attempt: number, nowMs: number, reconcileAt: number): Promise<LoadedState> {
     const { env, runId, eventId, at, stepId } = call;
     const location = locationOf(this.#keys, env, eventId);
     const keys = this.#keys.of(runId);
@@ -182,7 +186,7 @@ export class Runs {
       stepId ?? '',
       location.field,
     )) as [
-      outcome: string,
+      outcome: LoadedState['state'] | 'gone',
       run: string[],
       event: string | null,
       stack: string[],
@@ -192,12 +196,13 @@ export class Runs {
       step: string | null,
     ];
     const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
-    if (outcome === 'ended') return { ended: toRun(env, runId, fromFlat(run)) };
-    if (outcome === 'held') return { held: toRun(env, runId, fromFlat(run)) };
-    if (outcome === 'due') return { next: toRun(env, runId, fromFlat(run)), finishedSteps: Number(event) };
-    if (outcome !== 'call') return undefined;
+    if (outcome === 'gone' || outcome === 'superseded') return { state: 'superseded' };
+    const loadedRun = toRun(env, runId, fromFlat(run));
+    if (outcome === 'ended' || outcome === 'held') return { state: outcome, run: loadedRun };
+    if (outcome === 'nextCallDue') return { state: outcome, run: loadedRun, finishedSteps: Number(event) };
     return {
-      run: toRun(env, runId, fromFlat(run)),
+      state: 'due',
+      run: loadedRun,
       event: event === null ? undefined : recordOf(readEvent(eventId, event)),
       stack,
       memos: parseMemos(fromFlat(memos)),

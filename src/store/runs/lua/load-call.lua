@@ -6,9 +6,9 @@
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
 --       Positional: this runs for every call.
--- Returns {'call', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
+-- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false}; {'ended', run}: the run has
--- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does the work of this one, or the step is finished; {'due', run, number of finished steps}: likewise, but
+-- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does the work of this one, or the step is finished; {'nextCallDue', run, number of finished steps}: likewise, but
 -- the later call may not be enqueued, because a worker died before; {'gone'}.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
@@ -42,7 +42,7 @@ then
   -- The owner of a checkpoint goes on with the run by itself.
   local is_owned = checkpoint and string.find(checkpoint, #finished_steps .. ':', 1, true) == 1
   if not is_owned and answered_at < #finished_steps and redis.call('HLEN', run .. SUFFIX_PENDING) == 0 then
-    return {'due', redis.call('HGETALL', run), #finished_steps}
+    return {'nextCallDue', redis.call('HGETALL', run), #finished_steps}
   end
   return {'superseded'}
 end
@@ -65,7 +65,7 @@ if stack_length ~= '' then
   end
 end
 return {
-  'call', fields, read_event(bucket, event_field, overflow), finished_steps,
+  'due', fields, read_event(bucket, event_field, overflow), finished_steps,
   #finished_steps == 0 and {} or redis.call('HGETALL', memos), pending, plan_only and 1 or 0,
   step ~= '' and redis.call('HGET', run .. SUFFIX_PENDING, step) or false
 }

@@ -1,0 +1,77 @@
+/** What becomes of a call, as data: each outcome is one of a few decisions, and each decision is a list of writes in their order (call-writes.ts). A
+ *  process may die after any of them. Another one then repeats the job and decides again, so every write can be repeated, and the write that makes the
+ *  outcome final comes last. test/runs/call-crashes.test.ts dies before each command of each decision. */
+import { type Failure, type Outcome, retriableFailure } from '../../functions/interpret-response.ts';
+import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import { type CallAttempt, mayRetry } from './call-attempt.ts';
+import { needsNoHistory } from './run-history.ts';
+
+type Completed = Extract<Outcome, { kind: 'completed' }>;
+type Steps = Extract<Outcome, { kind: 'steps' }>;
+
+export type Decision =
+  | { kind: 'completedAtOnce' | 'completed'; outcome: Completed }
+  | { kind: 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
+  | { kind: 'failed'; outcome: Failure };
+
+export const WRITES_OF = {
+  /** The first call completes the run: its record says all that a history would. */
+  completedAtOnce: ['end', 'historyOfCheckpoints'],
+  completed: ['history', 'reportedSteps', 'end'],
+  /** Steps are finished, planned or begun. */
+  steps: ['history', 'operations', 'answered'],
+  /** A step has failed: whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
+  failedStep: ['ownership', 'history', 'operations', 'answered'],
+  /** The call stored its steps while it was in flight, and then ended for lack of time. */
+  noNewStep: ['history', 'nextCall', 'answered'],
+  /** The writes of a failure (WRITES_OF_FAILURE) follow. */
+  failed: ['ownership', 'history', 'reportedSteps'],
+} as const satisfies Record<Decision['kind'], readonly string[]>;
+
+export type Write = (typeof WRITES_OF)[Decision['kind']][number];
+
+/** What becomes of a failed attempt. */
+export const WRITES_OF_FAILURE = {
+  /** BullMQ repeats the job. */
+  retriedByJob: ['error'],
+  /** Another call continues with the steps that this one had stored. */
+  retriedFromCheckpoint: ['error', 'nextAttempt'],
+  /** The event of the failure comes before the end of the run. */
+  final: ['failedEnd'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type FailureDecision = keyof typeof WRITES_OF_FAILURE;
+export type FailureWrite = (typeof WRITES_OF_FAILURE)[FailureDecision][number];
+
+export function decide(outcome: Outcome, attempt: CallAttempt): Decision {
+  switch (outcome.kind) {
+    case 'failed':
+      return { kind: 'failed', outcome };
+    case 'steps':
+      return { kind: kindOfSteps(outcome, attempt), outcome };
+    case 'completed': {
+      const failure = tooLarge(outcome);
+      if (failure) return { kind: 'failed', outcome: { ...failure, ...(outcome.ops && { ops: outcome.ops }) } };
+      const isAtOnce = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
+      return { kind: isAtOnce ? 'completedAtOnce' : 'completed', outcome };
+    }
+  }
+}
+
+export function decideFailure(failure: Failure, attempt: CallAttempt): FailureDecision {
+  if (!failure.retriable || !mayRetry(attempt)) return 'final';
+  return attempt.continuesAt === undefined ? 'retriedByJob' : 'retriedFromCheckpoint';
+}
+
+function kindOfSteps({ ops }: Steps, { job }: CallAttempt): 'steps' | 'failedStep' | 'noNewStep' {
+  if (ops.some(({ op }) => op === 'StepError')) return 'failedStep';
+  return job.at !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
+}
+
+function tooLarge({ output }: Completed): Failure | undefined {
+  if (Buffer.byteLength(output) <= MAX_STEP_BYTES) return undefined;
+  return retriableFailure(
+    'OutputTooLarge',
+    `the function's output is larger than ${MAX_STEP_BYTES} bytes; store large data elsewhere and return a reference`,
+  );
+}

@@ -1,0 +1,175 @@
+/** The writes of a call (call-decision.ts), and how they are carried out. Each can be repeated. */
+import { UnrecoverableError } from 'bullmq';
+import type { Failure, Outcome } from '../../functions/interpret-response.ts';
+import { retryDelayMs } from '../../model/runs/retry.ts';
+import type { Checkpoints } from '../../store/runs/checkpoints.ts';
+import { toRunRef } from '../queues/queues.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
+import { type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
+import {
+  type Decision,
+  decide,
+  decideFailure,
+  type FailureWrite,
+  WRITES_OF,
+  WRITES_OF_FAILURE,
+  type Write,
+} from './call-decision.ts';
+import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { attemptHistory } from './run-history.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+import { AttemptFailed, retryStoreWrites } from './service-errors.ts';
+
+export interface CallWritesDeps extends OperationDeps {
+  checkpoints: Checkpoints;
+  scheduler: RunScheduler;
+  telemetry: Telemetry;
+  /** Setting RETRY_SCALE. */
+  retryScale: number;
+}
+
+/** What a write has found out: that another worker's execution counts and not this one, for which state of the run the attempt counts, or that the
+ *  attempt has failed. */
+type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
+
+type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;
+
+/** Writes what follows from the outcome of a call.
+ *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it does not take a write */
+export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  const decision = decide(outcome, call);
+  let attempt = call;
+  for (const write of WRITES_OF[decision.kind]) {
+    const found = await retryStoreWrites(() => WRITES[write](decision, attempt, deps));
+    if (found === 'superseded') return;
+    attempt = found?.attempt ?? attempt;
+    if (found?.failure && decision.kind !== 'failed') return commitFoundFailure(found.failure, attempt, deps);
+  }
+  if (decision.kind === 'failed') await commitFailure(decision.outcome, attempt, deps);
+}
+
+/** A failure that a write has found: the app itself reported none. */
+async function commitFoundFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  if (failure.at !== undefined) return commitFailure(failure, continuing(attempt, failure.at), deps);
+  const owned = await retryStoreWrites(() => takeOwnership(attempt, deps));
+  if (owned) await commitFailure(failure, owned, deps);
+}
+
+async function commitFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  const decision = decideFailure(failure, attempt);
+  for (const write of WRITES_OF_FAILURE[decision]) {
+    await retryStoreWrites(() => FAILURE_WRITES[write](failure, attempt, deps));
+  }
+  if (decision === 'retriedByJob') throw new AttemptFailed(failure.error, failure.retryAfterMs);
+  if (decision === 'final') throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
+}
+
+const WRITES: Record<Write, Perform> = {
+  async ownership(_, attempt, deps) {
+    const owned = await takeOwnership(attempt, deps);
+    return owned ? { attempt: owned } : 'superseded';
+  },
+  history: ({ outcome }, attempt, deps) => appendHistory(outcome, attempt, deps),
+  async reportedSteps({ outcome }, attempt, deps) {
+    const reported = outcome.ops ?? [];
+    if (reported.length === 0) return undefined;
+    const { failure, at } = await applyBeside(reported, toAnsweredCall(attempt), deps);
+    return { failure, ...(at !== undefined && { attempt: continuing(attempt, at) }) };
+  },
+  operations: ({ outcome }, attempt, deps) => applyResponse(outcome, attempt, deps),
+  async nextCall({ outcome }, attempt, deps) {
+    return (await continueFromCheckpoint(attempt, deps)) ? undefined : applyResponse(outcome, attempt, deps);
+  },
+  async answered(_, { job: { env, runId, at }, loaded }, { runs, telemetry }) {
+    telemetry.publishRun(loaded.run, 'Running', null);
+    if (at !== undefined) await runs.recordAnswered(env, runId, at);
+    return undefined;
+  },
+  async end({ outcome }, attempt, { transitions }) {
+    if (outcome.kind !== 'completed') return undefined;
+    const { run, event } = attempt.loaded;
+    const { output, response } = outcome;
+    const leftOver = await transitions.complete(run, { output, ...(response && { response }) }, event);
+    return leftOver?.checkpointed ? { attempt: { ...attempt, hadCheckpoints: true } } : undefined;
+  },
+  async historyOfCheckpoints({ outcome }, attempt, deps) {
+    return attempt.hadCheckpoints ? appendHistory(outcome, attempt, deps) : undefined;
+  },
+};
+
+const FAILURE_WRITES: Record<
+  FailureWrite,
+  (failure: Failure, attempt: CallAttempt, deps: CallWritesDeps) => Promise<void>
+> = {
+  error: ({ error }, { job: { env, runId } }, { runs }) => runs.recordError(env, runId, error),
+  async nextAttempt({ error, retryAfterMs }, { loaded, continuesAt, attempts }, deps) {
+    const delayMs = retryAfterMs ?? retryDelayMs(1, Math.random(), deps.retryScale);
+    await deps.scheduler.enqueueCall({
+      ref: toRunRef(loaded.run),
+      ...(continuesAt !== undefined && { at: continuesAt }),
+      retries: attempts.max - 1,
+      attemptsBefore: 1,
+      delayMs,
+    });
+    deps.telemetry.publishRun(loaded.run, 'Running', error);
+  },
+  failedEnd: (failure, { loaded }, { transitions }) => transitions.fail(loaded.run, failure, loaded.event),
+};
+
+/** Once an attempt has failed, its call stores no more steps.
+ *  @returns the attempt as it counts; undefined: another worker has taken the job over, whose attempt counts */
+async function takeOwnership(
+  attempt: CallAttempt,
+  { scheduler, checkpoints }: CallWritesDeps,
+): Promise<CallAttempt | undefined> {
+  const { job, attempts, continuesAt } = attempt;
+  if (!(await scheduler.isLastExecution(job, attempts.executions))) return undefined;
+  if (job.at === undefined || continuesAt !== undefined) return attempt;
+  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.at));
+  return finishedSteps === undefined ? attempt : continuing(attempt, finishedSteps);
+}
+
+async function appendHistory(
+  outcome: Outcome,
+  attempt: CallAttempt,
+  { runs, telemetry }: CallWritesDeps,
+): Promise<undefined> {
+  const entries = attemptHistory(outcome, attempt, problemOf);
+  await runs.appendHistory(attempt.job.env, attempt.job.runId, entries);
+  telemetry.recordHistory(attempt.loaded.run, entries, attempt.loaded.memos);
+}
+
+async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+  if (outcome.kind !== 'steps') return undefined;
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome), deps);
+  if (!failure) return undefined;
+  deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
+  return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
+}
+
+/** @returns whether the call had stored steps, with which another call continues now */
+async function continueFromCheckpoint(
+  { job: { env, runId, at }, loaded, attempts }: CallAttempt,
+  { checkpoints, scheduler }: CallWritesDeps,
+): Promise<boolean> {
+  const finishedSteps = await checkpoints.handOver(env, runId, String(at));
+  if (finishedSteps === undefined) return false;
+  await scheduler.enqueueCall({ ref: toRunRef(loaded.run), at: finishedSteps, retries: attempts.max - 1 });
+  return true;
+}
+
+function toAnsweredCall(
+  attempt: CallAttempt,
+  { noRetry = false, race = false }: { noRetry?: boolean; race?: boolean } = {},
+): AnsweredCall {
+  const { loaded, attempts, startedAt } = attempt;
+  return {
+    loaded: loaded as AnsweredCall['loaded'],
+    ref: toRunRef(loaded.run),
+    retries: attempts.max - 1,
+    mayRetry: !noRetry && mayRetry(attempt),
+    startedAt,
+    race,
+  };
+}

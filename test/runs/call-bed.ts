@@ -1,0 +1,192 @@
+/** Calls of runs on the real Redis, without a service: a test takes the jobs itself, answers for the app, and lets the process die before any command. */
+import { setImmediate } from 'node:timers/promises';
+import { type Job, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { createIngestion } from '../../src/composition/ingestion.ts';
+import { createRunServices } from '../../src/composition/runs.ts';
+import { readConfig } from '../../src/config.ts';
+import type { CallContext } from '../../src/functions/call-request.ts';
+import type { Outcome } from '../../src/functions/interpret-response.ts';
+import { createHistory } from '../../src/history/history.ts';
+import { type CallJob, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
+import { call } from '../../src/jobs/runs/call.ts';
+import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
+import { wake } from '../../src/jobs/runs/wake.ts';
+import { createLog } from '../../src/log.ts';
+import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
+import type { AppFunction } from '../../src/model/apps/app.ts';
+import { newId } from '../../src/model/ids.ts';
+import type { Op } from '../../src/model/runs/operation.ts';
+import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
+import { createStore } from '../../src/store/store.ts';
+import { envelope } from '../support/own-store.ts';
+import { deleteKeys, freshPrefix, redisUrl } from '../support/redis.ts';
+
+const ENV = 'production';
+const TOKEN = 'token-of-the-test';
+const RETRIES = 1;
+const FUNCTION = {
+  ...{ id: 'shop-pay', app: 'shop', name: 'Pay', url: 'http://localhost', triggers: [], cancel: [], archived: false },
+  config: {},
+  retries: RETRIES,
+} as unknown as AppFunction;
+const LIVES = Number.POSITIVE_INFINITY;
+
+/** Answers a call as an app would. */
+export type App = (call: CallContext, checkpoint: Checkpoint) => Outcome | Promise<Outcome>;
+/** Stores finished steps while the call is in flight. */
+export type Checkpoint = (ops: Op[]) => Promise<void>;
+
+/** What has become of a run. */
+export interface Ended {
+  run: Run;
+  history: HistoryEntry[];
+  /** Commands that its calls sent before the process died, or in all. */
+  commands: number;
+  jobsLeft: number;
+}
+
+/** The connection of a process that may die: from then on it sends nothing and gets no answer. */
+class MortalRedis extends Redis {
+  commandsLeft = LIVES;
+  sent = 0;
+  readonly #death = Promise.withResolvers<'died'>();
+  readonly death = this.#death.promise;
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    if (this.commandsLeft === 0) {
+      this.#death.resolve('died');
+      return new Promise(() => {});
+    }
+    this.commandsLeft--;
+    this.sent++;
+    return super.sendCommand(...args);
+  }
+}
+
+/** The parts of one process that handle jobs of runs. */
+async function startProcess(prefix: string) {
+  const config = readConfig({ MODE: 'dev', KEY_PREFIX: prefix, REDIS_URL: redisUrl(), RETRY_SCALE: '0' });
+  const redis = new MortalRedis(redisUrl(), { maxRetriesPerRequest: null });
+  const store = createStore(redis as never, config);
+  await store.partitions.read();
+  const core = {
+    ...{ kind: 'worker' as const, config, log: createLog('silent', 'test'), recorder: NOOP_RECORDER },
+    ...{ tracing: undefined, metrics: undefined, metricsServer: undefined },
+  };
+  const ingestion = await createIngestion(core, store, { connection: redis as never, skipVersionCheck: true });
+  const services = createRunServices(core, store, createHistory(store, undefined), ingestion);
+  const deps = { ...store, ...ingestion, ...services, reconcileAfterMs: 60_000, retryScale: 0 };
+  return { redis, store, deps };
+}
+
+type Process = Awaited<ReturnType<typeof startProcess>>;
+
+/** Runs jobs of a function, in processes that die when the test says. */
+export async function createCallBed() {
+  const prefix = freshPrefix();
+  const observer = await startProcess(prefix);
+  const { store, deps } = observer;
+  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION], 1_000);
+  const queuePrefix = deps.queues.prefixOf(0);
+  const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
+  const worker = new Worker<RunJob>(RUNS, null, {
+    ...{ connection: connection as never, prefix: queuePrefix, skipVersionCheck: true },
+    settings: { backoffStrategy: () => 0 },
+  });
+  const queue = deps.queues.partition(0).runs;
+
+  /** @returns the run whose first call is scheduled */
+  async function start(): Promise<Run> {
+    const event = envelope({ name: 'order/paid' });
+    await store.events.storeNew([event]);
+    const { internalId: eventId, requestId, receivedAt: queuedAt } = event;
+    const created = { id: newId(), env: ENV, functionId: FUNCTION.id, eventId, requestId, queuedAt };
+    await store.runs.create([{ ...created, reconcileAt: queuedAt + 60_000 }]);
+    const run = (await store.runs.read(ENV, created.id)) as Run;
+    await deps.scheduler.enqueueCalls([{ ref: toRunRef(run), at: 0, retries: RETRIES }]);
+    return run;
+  }
+
+  async function nextJob(): Promise<Job<RunJob> | undefined> {
+    for (const delayed of await queue.getDelayed()) await delayed.promote();
+    return worker.getNextJob(TOKEN, { block: false });
+  }
+
+  /** The lock of a job whose worker has died expires, and another worker takes the job. */
+  async function takeOver({ id = '' }: Job): Promise<void> {
+    const key = (name: string) => `${queuePrefix}:${RUNS}:${name}`;
+    await connection
+      .multi()
+      .del(key(`${id}:lock`))
+      .lrem(key('active'), 1, id)
+      .rpush(key('wait'), id)
+      .exec();
+  }
+
+  return {
+    /** Works on a run until it has no jobs.
+     *  @param diesAfter commands of its calls, in all, after which the first process dies; another one takes over */
+    async run(app: App, diesAfter = LIVES): Promise<Ended> {
+      const { id } = await start();
+      let process = await startProcess(prefix);
+      let commandsLeft = diesAfter;
+      let commands = 0;
+      for (let job = await nextJob(); job; job = await nextJob()) {
+        const before = process.redis.sent;
+        process.redis.commandsLeft = commandsLeft;
+        const outcome = await Promise.race([handle(job, process, app), process.redis.death]);
+        const sent = process.redis.sent - before;
+        commands += sent;
+        commandsLeft -= sent;
+        if (outcome === 'died') {
+          process.redis.disconnect();
+          process = await startProcess(prefix);
+          commandsLeft = LIVES;
+          await takeOver(job);
+        } else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
+        else await job.moveToCompleted(null, TOKEN, false);
+      }
+      process.redis.disconnect();
+      const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');
+      const run = (await store.runs.read(ENV, id)) as Run;
+      return { run, history: await store.runs.history(ENV, id), commands, jobsLeft };
+    },
+
+    async close(): Promise<void> {
+      await worker.close();
+      observer.redis.disconnect();
+      await deleteKeys(connection as never, prefix);
+      connection.disconnect();
+      await setImmediate();
+    },
+  };
+}
+
+/** @returns the error that BullMQ is told; undefined: the job is done */
+async function handle(job: Job<RunJob>, { deps }: Process, app: App): Promise<Error | undefined> {
+  const { data, attemptsMade, attemptsStarted, opts } = job;
+  const before = data.kind === 'call' ? (data.attemptsBefore ?? 0) : 0;
+  const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
+  try {
+    if (data.kind === 'wake') await wake(data, attempts, deps);
+    else await call(data as CallJob, job.timestamp, attempts, { ...deps, ...appSide(data.runId, deps, app) } as never);
+    return undefined;
+  } catch (error) {
+    if (isJobOutcome(error)) return error as Error;
+    throw error;
+  }
+}
+
+function appSide(runId: string, { callCheckpoints }: Process['deps'], app: App) {
+  const answer = (_: AppFunction, context: CallContext) =>
+    app(context, (ops) =>
+      callCheckpoints.store(runId, { env: ENV, at: context.at, executions: context.executions } as never, ops),
+    );
+  return {
+    functionClient: { call: async (...args: Parameters<typeof answer>) => answer(...args) },
+    connectCaller: { finish: async () => {} },
+  };
+}
+
+export type CallBed = Awaited<ReturnType<typeof createCallBed>>;

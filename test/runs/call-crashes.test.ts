@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import {
+  type Failure,
+  type Outcome,
+  permanentFailure,
+  retriableFailure,
+} from '../../src/functions/interpret-response.ts';
+import type { Op } from '../../src/model/runs/operation.ts';
+import { type App, type CallBed, createCallBed } from './call-bed.ts';
+
+const completed = (output: unknown, ops?: Op[]): Outcome => ({
+  kind: 'completed',
+  output: JSON.stringify(output),
+  ...(ops && { ops }),
+});
+const steps = (...ops: Op[]): Outcome => ({ kind: 'steps', ops });
+const finished = (id: string, data: unknown = id): Op => ({ op: 'StepRun', id, displayName: id, data });
+const planned = (id: string): Op => ({ op: 'StepPlanned', id, displayName: id });
+const declined = (): Failure => retriableFailure('Declined', 'the card was declined');
+
+interface Scenario {
+  title: string;
+  app: App;
+  status: 'Completed' | 'Failed';
+  output?: unknown;
+  error?: string;
+  steps?: string[];
+  /** The history tells of a wait only after its result is stored: a process that dies in between leaves the entry out. */
+  historyMayLack?: true;
+}
+
+/** At least one for each decision (call-decision.ts). */
+const SCENARIOS: Scenario[] = [
+  { title: 'completes with its first call', app: () => completed('paid'), status: 'Completed', output: 'paid' },
+  {
+    title: 'completes after a step',
+    app: ({ stack }) => (stack.length === 0 ? steps(finished('a')) : completed('paid')),
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'runs two planned steps',
+    app({ stack, stepId }) {
+      if (stepId) return steps(finished(stepId));
+      return stack.length === 2 ? completed('paid') : steps(planned('a'), planned('b'));
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b'] },
+  },
+  {
+    title: 'finishes two steps in one response',
+    app: ({ stack }) => (stack.length === 0 ? steps(finished('a'), finished('b')) : completed('paid')),
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b'] },
+  },
+  {
+    title: 'sleeps',
+    app: ({ stack }) =>
+      stack.length === 0 ? steps({ op: 'Sleep', id: 'nap', name: '1h', opts: { duration: '1h' } }) : completed('paid'),
+    ...{ status: 'Completed', output: 'paid', steps: ['nap'], historyMayLack: true },
+  },
+  {
+    title: 'retries a step that has failed',
+    app({ stack, run: { attempt } }) {
+      if (stack.length === 1) return completed('paid');
+      const error = { name: 'Declined', message: 'the card was declined' };
+      return attempt === 0 ? steps({ op: 'StepError', id: 'a', displayName: 'a', error }) : steps(finished('a'));
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'retries a failed call',
+    app: ({ run: { attempt } }) => (attempt === 0 ? declined() : completed('paid')),
+    ...{ status: 'Completed', output: 'paid' },
+  },
+  { title: 'fails after its last attempt', app: declined, status: 'Failed', error: 'Declined' },
+  {
+    title: 'fails at once',
+    app: () => permanentFailure('NoCustomer', 'there is no such customer'),
+    ...{ status: 'Failed', error: 'NoCustomer' },
+  },
+  {
+    title: 'completes with steps that its response reports',
+    app: () => completed('paid', [finished('a')]),
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'fails an attempt with steps that its response reports',
+    app: ({ stack }) => (stack.length === 0 ? { ...declined(), ops: [finished('a')] } : completed('paid')),
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'completes in the call that has stored steps',
+    async app(_, checkpoint) {
+      await checkpoint([finished('a')]);
+      return completed('paid');
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'goes on in another call because its time is over',
+    async app({ stack }, checkpoint) {
+      if (stack.length > 0) return completed('paid');
+      await checkpoint([finished('a')]);
+      return steps();
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+  {
+    title: 'is retried from the steps that a failed call has stored',
+    async app({ stack }, checkpoint) {
+      if (stack.length > 0) return completed('paid');
+      await checkpoint([finished('a')]);
+      return declined();
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a'] },
+  },
+];
+
+describe('a process that dies while it commits the outcome of a call', () => {
+  let bed: CallBed;
+  before(async () => {
+    bed = await createCallBed();
+  });
+  after(() => bed.close());
+
+  for (const { title, app, ...expected } of SCENARIOS) {
+    it(`changes nothing about a run that ${title}, whichever command was its last`, async () => {
+      const commands = await expectEnd(app, expected);
+      expect(commands).to.be.greaterThan(1);
+      for (let diesAfter = 0; diesAfter < commands; diesAfter++) await expectEnd(app, expected, diesAfter);
+    });
+  }
+
+  /** @returns the commands that it took */
+  async function expectEnd(
+    app: App,
+    { status, output, error, steps: stepIds = [], historyMayLack }: Omit<Scenario, 'title' | 'app'>,
+    diesAfter?: number,
+  ): Promise<number> {
+    const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;
+    const { run, history, jobsLeft, commands } = await bed.run(app, diesAfter);
+    expect(run.status, when).to.equal(status);
+    if (output !== undefined) expect(JSON.parse(run.output ?? 'null'), when).to.equal(output);
+    expect(run.error?.name, when).to.equal(error);
+    expect(jobsLeft, when).to.equal(0);
+    const completed = history.filter((entry) => entry.kind === 'step' && entry.status === 'Completed');
+    const told = [...new Set(completed.map(({ stepId }) => stepId))];
+    if (diesAfter === undefined || !historyMayLack) expect(told, when).to.have.members(stepIds);
+    return commands;
+  }
+});

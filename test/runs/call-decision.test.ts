@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { type Outcome, permanentFailure, retriableFailure } from '../../src/functions/interpret-response.ts';
+import type { CallAttempt } from '../../src/jobs/runs/call-attempt.ts';
+import { decide, decideFailure } from '../../src/jobs/runs/call-decision.ts';
+import { MAX_STEP_BYTES } from '../../src/model/runs/memo.ts';
+import type { Op } from '../../src/model/runs/operation.ts';
+
+interface State {
+  at?: number | undefined;
+  made?: number;
+  finishedSteps?: number;
+  pending?: number;
+  continuesAt?: number;
+}
+
+function attemptWith({ at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt }: State = {}): CallAttempt {
+  const stack = Array.from({ length: finishedSteps }, (_, n) => `step-${n}`);
+  return {
+    job: { kind: 'call', env: 'production', runId: 'r', eventId: 'e', requestId: 'q', functionId: 'f', at },
+    attempts: { made, max: 3, executions: 1 },
+    loaded: { stack, pending },
+    ...{ queuedAt: 0, startedAt: 0 },
+    ...(continuesAt !== undefined && { continuesAt }),
+  } as unknown as CallAttempt;
+}
+
+const op = (name: string): Op => ({ op: name, id: 'a', displayName: 'a' });
+const COMPLETED: Outcome = { kind: 'completed', output: '1' };
+const RETRIABLE = retriableFailure('Declined', 'the card was declined');
+
+const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][] = [
+  ['a first call that completes', COMPLETED, {}, 'completedAtOnce'],
+  ['a first call that completes and reports steps', { ...COMPLETED, ops: [op('StepRun')] }, {}, 'completed'],
+  ['a later call that completes', COMPLETED, { at: 1, finishedSteps: 1 }, 'completed'],
+  ['a second attempt that completes', COMPLETED, { made: 1 }, 'completed'],
+  ['a call that completes while a step is pending', COMPLETED, { pending: 1 }, 'completed'],
+  ['an output that is too large', { kind: 'completed', output: 'x'.repeat(MAX_STEP_BYTES + 1) }, {}, 'failed'],
+  ['a failure', RETRIABLE, {}, 'failed'],
+  ['a finished step', { kind: 'steps', ops: [op('StepRun')] }, {}, 'steps'],
+  ['a step that has failed for good', { kind: 'steps', ops: [op('StepFailed')] }, {}, 'steps'],
+  ['a step that may be retried', { kind: 'steps', ops: [op('StepRun'), op('StepError')] }, {}, 'failedStep'],
+  ['no operation', { kind: 'steps', ops: [] }, {}, 'noNewStep'],
+  ['the request for another call', { kind: 'steps', ops: [op('DiscoveryRequest')] }, {}, 'noNewStep'],
+];
+
+const FAILURES: [title: string, failure: typeof RETRIABLE, state: State, decision: string][] = [
+  ['a first attempt', RETRIABLE, {}, 'retriedByJob'],
+  ['the last attempt', RETRIABLE, { made: 2 }, 'final'],
+  ['an attempt of a call that has stored steps', RETRIABLE, { continuesAt: 1 }, 'retriedFromCheckpoint'],
+  ['a failure that no retry would mend', permanentFailure('NoCustomer', 'no such customer'), {}, 'final'],
+];
+
+describe('what becomes of a call', () => {
+  for (const [title, outcome, state, kind] of DECISIONS) {
+    it(`${title} is decided as ${kind}`, () => {
+      expect(decide(outcome, attemptWith(state)).kind).to.equal(kind);
+    });
+  }
+
+  it('a call of one planned step that answers no operation is no end of a call with checkpoints', () => {
+    const attempt = attemptWith();
+    delete (attempt.job as { at?: number }).at;
+    expect(decide({ kind: 'steps', ops: [] }, attempt).kind).to.equal('steps');
+  });
+
+  it('an output that is too large keeps what its response reports', () => {
+    const outcome: Outcome = { kind: 'completed', output: 'x'.repeat(MAX_STEP_BYTES + 1), ops: [op('StepRun')] };
+    expect(decide(outcome, attemptWith()).outcome.ops).to.deep.equal([op('StepRun')]);
+  });
+
+  for (const [title, failure, state, decision] of FAILURES) {
+    it(`${title} that fails is ${decision}`, () => {
+      expect(decideFailure(failure, attemptWith(state))).to.equal(decision);
+    });
+  }
+});
