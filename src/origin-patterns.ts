@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /** Patterns of one app, and of the setting APP_ORIGINS. */
 export const ORIGINS_MAX = 50;
-const LENGTH_MAX = 300;
+export const ORIGIN_LENGTH_MAX = 300;
 /** Labels at the end of a pattern's host that it spells out: a domain that somebody owns has at least these. */
 const LITERAL_LABELS = 2;
 const LABEL = /^(?!-)[a-z0-9_-]*(?:\*[a-z0-9_-]*)?(?<!-)$/;
@@ -17,7 +17,8 @@ const EXPECTED =
 
 /** An origin such as `https://shop.example.com`, or a pattern such as `https://shop-*-acme.example.app`. */
 export const originPatternSchema = z.string().transform((text, context) => {
-  const pattern = text.length > LENGTH_MAX ? undefined : normalized(text.trim().toLowerCase().replace(/\/$/, ''));
+  const pattern =
+    text.length > ORIGIN_LENGTH_MAX ? undefined : normalized(text.trim().toLowerCase().replace(/\/$/, ''));
   if (pattern !== undefined) return pattern;
   context.addIssue({ code: 'custom', message: EXPECTED, input: text });
   return z.NEVER;

@@ -243,12 +243,13 @@ describe('registration in the answer to the service, in production', () => {
       expect(await present('moving')).to.deep.equal({ ...before, held_registrations: 3 });
       // Each names the URL that is asked when it is confirmed, whatever else came with the same origin.
       const [, ofFunction, one] = await held();
-      expect(ofFunction).to.include({ origin: 'http://attacker.example', url });
+      expect(ofFunction).to.deep.include({ origins: ['http://attacker.example'], url, refused: null });
       expect(one.url).to.equal('http://attacker.example/api');
-      expect(one).to.include({ app: 'moving', origin: 'http://attacker.example', present_url: url, function_count: 1 });
+      expect(one).to.include({ app: 'moving', present_url: url, function_count: 1 });
+      expect(one.origins).to.deep.equal(['http://attacker.example']);
       expect((await service.get('/v1/status')).body.data.held_registrations).to.equal(3);
       expect((await at('moving', url.replace('/api', '/other'))).status).to.equal(200);
-      await service.logs('"msg":"registration held"', '"origin":"http://attacker.example"');
+      await service.logs('"msg":"registration held"', '"origins":["http://attacker.example"]');
     });
 
     it('counts once somebody confirms it; the same origin then needs no other confirmation', async () => {
@@ -258,10 +259,11 @@ describe('registration in the answer to the service, in production', () => {
       const confirm = (given: object) => act('POST', `${body.held}/confirm`, given);
       expect((await confirm({ allow: ['https://*.com'] })).body.code).to.equal('input_invalid');
       const right = answer;
-      answer = { fields: { app_id: 'other', functions: [functionOf('other-f')], url: elsewhere } };
+      answer = { fields: { app_id: 'other', functions: [], url: elsewhere } };
       const wrong = await confirm({ allow: ['http://a-*-b.example.app'] });
       expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'registration_invalid']);
       expect(wrong.body.error).to.include('"other", not "moving"');
+      expect((await read('other')).status, 'nor is the other app registered').to.equal(404);
       expect((await present('moving')).allowed_origins).to.deep.equal([new URL(url).origin]);
       answer = right;
       const { status, body: confirmed } = await confirm({ allow: ['http://a-*-b.example.app'] });
@@ -296,15 +298,81 @@ describe('registration in the answer to the service, in production', () => {
       expect(data.map(({ app }: { app: string }) => app)).not.to.include('newcomer');
     });
 
-    it('gets a pattern proposed where each deployment has a host of its own, and takes little room', async () => {
+    it('gets a pattern proposed where each deployment has a host of its own', async () => {
       await allow('deployed', ['https://shop-1-acme.example.app']);
       expect((await at('deployed', 'https://shop-1-acme.example.app/api')).status).to.equal(200);
       for (let n = 2; n < 9; n++) await at('deployed', `https://shop-${n}-acme.example.app/api`);
       const waiting = await held();
-      expect(waiting.map(({ origin }: { origin: string }) => origin)).to.deep.equal(
-        [8, 7, 6, 5, 4].map((n) => `https://shop-${n}-acme.example.app`),
+      expect(waiting.map(({ origins }: { origins: string[] }) => origins)).to.deep.equal(
+        [8, 7, 6, 5, 4, 3, 2].map((n) => [`https://shop-${n}-acme.example.app`]),
       );
       expect(waiting[0].proposed_pattern).to.equal('https://shop-*-acme.example.app');
+    });
+
+    it('is pushed out by no flood of later ones, which are refused, counted and told how to be allowed', async () => {
+      await allow('flooded', ['https://old.example.com']);
+      expect((await at('flooded', 'https://old.example.com/api')).status).to.equal(200);
+      const genuine = await at('flooded', 'https://new.example.com/api');
+      const answers = [];
+      for (let n = 0; n < 24; n++) answers.push(await at('flooded', `https://forged-${n}.example/api`));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(409));
+      const waiting: { id: string; refused: { count: number; last_url: string } }[] = await held();
+      expect(waiting).to.have.length(20);
+      expect(waiting.map(({ id }) => id)).to.include(genuine.body.held);
+      for (const { refused } of waiting) {
+        expect(refused).to.include({ count: 5, last_url: 'https://forged-23.example/api' });
+      }
+      const { body } = await at('flooded', 'https://late.example.com/api');
+      expect(body).not.to.have.property('held');
+      expect(body.error).to.include('"tidegate apps allow flooded https://late.example.com"');
+      // What a host may contain runs nothing where the command is pasted.
+      const hostile = await at('flooded', "https://$(id)'.example.com/api");
+      expect(hostile.body.error).to.include("flooded 'https://$(id)'\\''.example.com'");
+      await allow('flooded', ['https://late.example.com']);
+      expect((await at('flooded', 'https://late.example.com/api')).status).to.equal(200);
+    });
+
+    it('is held too where the app says so in its answer to the service; where it was asked is allowed', async () => {
+      await registers({ fields: { app_id: 'answering', functions: [functionOf('answering-f')] } });
+      const before = await present('answering');
+      const forged = 'http://attacker.example/api';
+      const stepThere = {
+        step: { id: 'step', runtime: { type: 'http', url: `${forged}?fnId=answering-f&stepId=step` } },
+      };
+      const elsewhere: object[] = [
+        { url: forged },
+        { functions: [{ ...functionOf('answering-f'), steps: stepThere }] },
+      ];
+      for (const fields of elsewhere) {
+        const own = { app_id: 'answering', functions: [functionOf('answering-f')] };
+        const { status, body } = await registers({ fields: { ...own, ...fields } });
+        expect([status, body.code], JSON.stringify(body)).to.deep.equal([409, 'registration_held']);
+        expect(body.error).to.include('nobody has allowed http://attacker.example.');
+      }
+      expect(await present('answering')).to.deep.equal({ ...before, held_registrations: 2 });
+    });
+
+    it('is confirmed with all its origins at once: those of its functions too', async () => {
+      const own = () => ({ app_id: 'spread', functions: [functionOf('spread-f')] });
+      await registers({ fields: own() });
+      const ports = ['http://one.example', 'http://two.example'];
+      const functions = ports.map((origin, n) => ({
+        ...functionOf(`spread-${n}`),
+        steps: { step: { id: 'step', runtime: { type: 'http', url: `${origin}/api?fnId=spread-${n}&stepId=step` } } },
+      }));
+      const { body } = await registers({ fields: { ...own(), functions } });
+      const [one] = await held();
+      expect(one).to.deep.include({ id: body.held, url, origins: ports });
+      const third = { ...functions[0], steps: functionOf('spread-0').steps };
+      third.steps.step.runtime.url = 'http://three.example/api?fnId=spread-0&stepId=step';
+      answer = { fields: { ...own(), functions: [...functions.slice(1), third] } };
+      const changed = await act('POST', `${body.held}/confirm`, {});
+      expect([changed.status, changed.body.code], 'another than was shown').to.deep.equal([409, 'registration_held']);
+      expect((await present('spread')).allowed_origins).to.deep.equal([new URL(url).origin]);
+      answer = { fields: { ...own(), functions } };
+      const confirmed = await act('POST', `${body.held}/confirm`, {});
+      expect(confirmed.status, JSON.stringify(confirmed.body)).to.equal(200);
+      expect((await present('spread')).allowed_origins).to.deep.equal([new URL(url).origin, ...ports]);
     });
 
     it('counts where somebody has the app register there meanwhile, also by a request of its own', async () => {

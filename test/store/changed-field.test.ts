@@ -40,7 +40,7 @@ describe('what several processes change at once', () => {
   it('no held registration is lost while others are held and released', async () => {
     const held = (n: number) => {
       const url = `https://${n}.example.com/api`;
-      return { id: `id-${n}`, app: 'shop', origin: new URL(url).origin, url, functionCount: 1 };
+      return { id: `id-${n}`, app: 'shop', origins: [new URL(url).origin], url, functionCount: 1 };
     };
     const { heldRegistrations } = store;
     await Promise.all(many(4, (n) => heldRegistrations.hold(ENV, held(n), 1_000 + n)));
@@ -50,7 +50,7 @@ describe('what several processes change at once', () => {
       heldRegistrations.hold(ENV, held(4), now),
     ]);
     expect(released).to.equal(true);
-    const ids = (await heldRegistrations.of(ENV, 'shop', now)).map(({ id }) => id);
+    const ids = (await heldRegistrations.all(ENV, now)).map(({ id }) => id);
     expect(ids).to.have.members(['id-1', 'id-2', 'id-3', 'id-4']);
     await Promise.all(many(10, (n) => heldRegistrations.hold(ENV, { ...held(n), app: `app-${n}` }, now)));
     expect(await heldRegistrations.all(ENV, now)).to.have.length(14);

@@ -12,12 +12,21 @@ export function registerOrigins(apps: Command, context: Context): void {
     description:
       'Lists registrations that wait for a confirmation: their apps would move to an origin that nobody has allowed.',
     path: '/v1/held-registrations',
-    headings: ['ID', 'APP', 'TO', 'FROM', 'LAST', 'PATTERN'],
-    row: (held) => [held.id, held.app, held.url, held.present_url, held.last_at, held.proposed_pattern],
+    headings: ['ID', 'APP', 'TO', 'ALLOWS', 'FROM', 'LAST', 'PATTERN', 'REFUSED'],
+    row: (held) => [
+      held.id,
+      held.app,
+      held.url,
+      held.origins.join(' '),
+      held.present_url,
+      held.last_at,
+      held.proposed_pattern,
+      held.refused && `${held.refused.count} more of the app, last ${held.refused.last_url}`,
+    ],
   });
   apps
     .command('confirm')
-    .description('Confirms a held registration: asks the app there to register, and allows its origin from then on.')
+    .description('Confirms a held registration: asks the app there to register, and allows its origins from then on.')
     .argument('<id>', 'of tidegate apps held')
     .option('--allow <patterns...>', "origins to allow too, such as 'https://shop-*-acme.example.app'")
     .action(async (id: string, { allow = [] }: { allow?: string[] }) => {

@@ -4,8 +4,9 @@ import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Registration } from '../../model/apps/app.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
-import { heldIdOf, isSelfRegistered, originsOf, unconfirmedOrigin } from '../../model/apps/held-registration.ts';
+import { heldIdOf, namesItsUrl, originsOf, unconfirmedOrigins } from '../../model/apps/held-registration.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { shellWord } from '../../model/values/shell-word.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
@@ -23,6 +24,19 @@ export interface OriginCheckDeps {
   log: Logger;
 }
 
+export interface CheckedRegistration {
+  registration: Registration;
+  functions: readonly AppFunction[];
+  /** The app as it is; undefined: it is not known. */
+  before: App | undefined;
+  by: SyncOrigin;
+  /** Where a person had the service ask the app, if this is its answer. */
+  askedUrl: string | undefined;
+}
+
+/** Origins in a log line and in a message. */
+const NAMED_ORIGINS = 10;
+
 export class OriginCheck {
   readonly #deps: OriginCheckDeps;
 
@@ -31,51 +45,52 @@ export class OriginCheck {
   }
 
   /** Keeps a registration that waits, for people to see.
-   *  @param before the app as it is; undefined: it is not known
    *  @throws ServiceError registration_held */
-  async holdUnconfirmed(
-    env: string,
-    registration: Registration,
-    functions: readonly AppFunction[],
-    before: App | undefined,
-    by: SyncOrigin,
-  ): Promise<void> {
+  async holdUnconfirmed(env: string, checked: CheckedRegistration): Promise<void> {
     const { dev, heldRegistrations, log } = this.#deps;
-    if (dev || !isSelfRegistered(by)) return;
-    const origin = await this.#unconfirmed(env, registration, functions, before);
-    if (origin === undefined) return;
+    if (dev || !namesItsUrl(checked.by)) return;
+    const origins = await this.#unconfirmed(env, checked);
+    if (origins.length === 0) return;
+    const { registration, functions, before } = checked;
     const { appName: app, url, sdk, framework } = registration;
-    const id = heldIdOf(app, origin, url);
-    const held = { id, app, origin, url, sdk, framework: framework ?? undefined, functionCount: functions.length };
-    const isFirst = await heldRegistrations.hold(env, held, Date.now());
-    log[isFirst ? 'warn' : 'debug']({ env, app, origin, present: before?.url, held: id }, 'registration held');
+    const id = heldIdOf(app, origins, url);
+    const held = { id, app, origins, url, sdk, framework: framework ?? undefined, functionCount: functions.length };
+    const holding = await heldRegistrations.hold(env, held, Date.now());
+    const isKept = holding !== 'refused';
+    const line = {
+      env,
+      app,
+      origins: origins.slice(0, NAMED_ORIGINS),
+      present: before?.url,
+      ...(isKept && { held: id }),
+    };
+    log[holding === 'first' ? 'warn' : 'debug'](line, isKept ? 'registration held' : 'registration refused');
     throw new ServiceError('registration_held', {
-      detail: whatToDo(env, app, origin, id, before),
-      facts: { held: id },
+      detail: whatToDo(env, app, origins, isKept ? id : undefined, before),
+      ...(isKept && { facts: { held: id } }),
     });
   }
 
   async #unconfirmed(
     env: string,
-    { appName, url }: Registration,
-    functions: readonly AppFunction[],
-    before: App | undefined,
-  ): Promise<string | undefined> {
+    { registration: { appName, url }, functions, before, askedUrl }: CheckedRegistration,
+  ): Promise<string[]> {
     const { appOrigins, newApps, allowedOrigins } = this.#deps;
+    const asked = askedUrl === undefined ? [] : originsOf([askedUrl]);
     const given = originsOf([url, ...functions.map((fn) => fn.url)]);
-    const origins = { given, allowed: appOrigins, holdsNewApps: newApps === 'hold' };
+    const origins = { given, allowed: [...appOrigins, ...asked], holdsNewApps: newApps === 'hold' };
     const present = before && originsOf([before.url]);
     // Nearly all registrations end here.
-    if (unconfirmedOrigin({ ...origins, present }) === undefined) return undefined;
+    if (unconfirmedOrigins({ ...origins, present }).length === 0) return [];
     const [allowed, requested, own] = await Promise.all([
       allowedOrigins.of(env, appName),
-      allowedOrigins.requested(env, Date.now()),
+      allowedOrigins.requested(env, appName, Date.now()),
       before ? this.#urlsOf(env, appName) : [],
     ]);
-    return unconfirmedOrigin({
+    return unconfirmedOrigins({
       ...origins,
       present: present && [...present, ...originsOf(own)],
-      allowed: [...appOrigins, ...allowed, ...requested],
+      allowed: [...origins.allowed, ...allowed, ...requested],
     });
   }
 
@@ -86,14 +101,31 @@ export class OriginCheck {
   }
 }
 
+/** A registration that is held changes nothing of the app. */
+export function isHeld(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'registration_held';
+}
+
 /** The app's SDK prints this. */
-function whatToDo(env: string, app: string, origin: string, id: string, before: App | undefined): string {
+function whatToDo(
+  env: string,
+  app: string,
+  origins: readonly string[],
+  id: string | undefined,
+  before: App | undefined,
+): string {
   const inEnv = env === PRODUCTION ? '' : ` --env ${env}`;
+  const named = origins.slice(0, NAMED_ORIGINS);
+  const more = origins.length > named.length ? `, and ${origins.length - named.length} more` : '';
+  const confirm =
+    id === undefined
+      ? `As many registrations wait already as may, so this one does not. If it is right, allow it and register again: "tidegate apps allow ${[app, ...named].map(shellWord).join(' ')}${inEnv}"`
+      : `If that is right, confirm it: "tidegate apps confirm ${id}${inEnv}", or Apps in the dashboard`;
   const state = before
     ? `the app ${JSON.stringify(app)} is at ${new URL(before.url).origin} and stays there, as it was registered`
     : `the app ${JSON.stringify(app)} is new, and is not registered`;
   return (
-    `${state}: nobody has allowed ${origin}. If that is right, confirm it: "tidegate apps confirm ${id}${inEnv}", or Apps in the dashboard. ` +
+    `${state}: nobody has allowed ${named.join(', ')}${more}. ${confirm}. ` +
     `If not, somebody sent the app a request with another Host: set its serveOrigin`
   );
 }

@@ -11,6 +11,7 @@ import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { otherKindProblem } from './mode-hints.ts';
+import { isHeld } from './origin-check.ts';
 import { BY_APP, type Registrar } from './registrar.ts';
 import { problemsOf, refusalOf, warningOf } from './registration-problems.ts';
 
@@ -69,10 +70,6 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   throw new ServiceError('registration_invalid', {
     detail: otherKindProblem(expected, serverKind, address, dialectOf(ctx.req.headers) ?? 'service'),
   });
-}
-
-function isHeld(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'registration_held';
 }
 
 /** Name of the app; undefined when the text is not JSON or has no name. */

@@ -80,9 +80,10 @@ export class Registrar {
   }
 
   /** `modified`: whether a function has changed.
+   *  @param askedUrl where the service asked, if this is the app's answer
    *  @throws ServiceError quota_exceeded, registration_held */
-  async register(env: string, parsed: ParsedRegistration, by: SyncOrigin): Promise<Saved> {
-    const saved = await this.#queue.run(env, () => this.#save(env, parsed, by));
+  async register(env: string, parsed: ParsedRegistration, by: SyncOrigin, askedUrl?: string): Promise<Saved> {
+    const saved = await this.#queue.run(env, () => this.#save(env, parsed, by, askedUrl));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
     // Nor may batches and debounces wait as long as before.
@@ -127,11 +128,18 @@ export class Registrar {
     env: string,
     { registration, checked, dialect }: ParsedRegistration,
     by: SyncOrigin,
+    askedUrl: string | undefined,
   ): Promise<Saved & Pick<Replaced, 'changed'>> {
     const { apps, functions, schedules, quotas } = this.#deps;
     const { appName } = registration;
     const before = await apps.read(env, appName);
-    await this.#deps.originCheck.holdUnconfirmed(env, registration, checked.registered, before, by);
+    await this.#deps.originCheck.holdUnconfirmed(env, {
+      registration,
+      functions: checked.registered,
+      before,
+      by,
+      askedUrl,
+    });
     await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
     await this.#noteChangedTimeouts(env, checked.registered);
@@ -155,8 +163,10 @@ export class Registrar {
       ...(refused.length > 0 && { refused }),
       ...(checked.unsupported && { unsupported: checked.unsupported }),
     });
-    const origins = originsOf([app.url]);
-    await this.#deps.heldRegistrations.release(env, appName, ({ origin }) => origins.includes(origin));
+    const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
+    await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
+      origins.every((origin) => present.includes(origin)),
+    );
     return { ...saved, refused };
   }
 

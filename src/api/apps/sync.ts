@@ -15,6 +15,7 @@ import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { notRegisteredHint } from './mode-hints.ts';
+import { isHeld } from './origin-check.ts';
 import { BODY_MAX_BYTES } from './register.ts';
 import type { Registrar } from './registrar.ts';
 import { type FunctionProblems, problemsOf, refusalOf } from './registration-problems.ts';
@@ -55,25 +56,34 @@ export class AppSync {
 
   /** Resolves once the app has registered.
    *  @param by who asks for it
-   *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, environment_archived, quota_exceeded, memory_short */
-  async register(env: string, url: string, by: SyncOrigin): Promise<SyncResult> {
+   *  @param onlyApp no other app may register; undefined: any
+   *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, registration_held, environment_archived, quota_exceeded, memory_short */
+  async register(env: string, url: string, by: SyncOrigin, onlyApp?: string): Promise<SyncResult> {
     const { apps } = this.#deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
       apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found, by).then(() => Promise.reject(error));
-    const found = await this.#request(env, url).catch(failed((app) => app.url === url, 'asked'));
+    const found = await this.#request(env, url, onlyApp).catch(failed((app) => app.url === url, 'asked'));
+    const answered = 'functions' in found ? found.app : found.registration.appName;
+    if (onlyApp !== undefined && answered !== onlyApp) throw otherApp(url, onlyApp, answered);
     if ('functions' in found) return found;
     const { registration } = found;
-    return this.#registerInBand(env, registration, by).catch(
-      failed(({ name }) => name === registration.appName, 'told'),
+    return this.#registerInBand(env, url, registration, by).catch((error: Error) =>
+      isHeld(error) ? Promise.reject(error) : failed(({ name }) => name === registration.appName, 'told')(error),
     );
   }
 
   /** The official Python SDK responds with 200 even when the service has rejected its registration. */
-  async #request(env: string, url: string): Promise<{ registration: InBandRegistration } | SyncResult> {
+  async #request(
+    env: string,
+    url: string,
+    onlyApp: string | undefined,
+  ): Promise<{ registration: InBandRegistration } | SyncResult> {
     const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
     // An app that does not register in its answer does so meanwhile, by itself.
-    const endRequest = dev ? undefined : await allowedOrigins.startRequest(env, url, Date.now());
+    const endRequest = dev
+      ? undefined
+      : await allowedOrigins.startRequest(env, { urls: [url], app: onlyApp }, Date.now());
     const response = await requestSync({
       url,
       agent: httpAgent.for(await environmentKinds.of(env)),
@@ -103,8 +113,10 @@ export class AppSync {
     };
   }
 
+  /** @param askedUrl a person gave it, and not what the answer says */
   async #registerInBand(
     env: string,
+    askedUrl: string,
     { text, dialect, appName }: InBandRegistration,
     by: SyncOrigin,
   ): Promise<SyncResult> {
@@ -114,7 +126,7 @@ export class AppSync {
     }
     backpressure.admitRegistration();
     const parsed = await registrar.parse(text, dialect);
-    const { registered, refused } = await registrar.register(env, parsed, by);
+    const { registered, refused } = await registrar.register(env, parsed, by, askedUrl);
     const problem = refusalOf(registered.length, refused);
     if (problem) throw problem;
     return {
@@ -124,6 +136,11 @@ export class AppSync {
       unsupported: parsed.checked.unsupported,
     };
   }
+}
+
+function otherApp(url: string, wanted: string, found: unknown): ServiceError {
+  const detail = `the app at ${url} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}, whose registration waits; nothing was allowed`;
+  return new ServiceError('registration_invalid', { detail });
 }
 
 /** All branch environments share one key, so the signature does not tell them apart. */

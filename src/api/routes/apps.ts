@@ -203,7 +203,7 @@ export function appRoutes(deps: AppRouteDeps): Route[] {
       async handle({ env, principal, body: { url } }) {
         try {
           const result = await appSync.register(env, url, { kind: 'request', name: principal.name });
-          if (!dev) await allowedOrigins.addGiven(env, result.app, result.url);
+          if (!dev) await allowedOrigins.addGiven(env, result.app, url);
           return { data: presentSync(url, result) };
         } catch (error) {
           throw withoutDetails(error, principal);

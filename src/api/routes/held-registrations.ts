@@ -6,7 +6,7 @@ import { describe } from '../../model/values/json.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { Apps } from '../../store/apps/apps.ts';
-import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import { HELD_PER_APP_MAX, type HeldRegistrations, heldOfAll } from '../../store/apps/held-registrations.ts';
 import type { AppSync } from '../apps/sync.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -40,17 +40,17 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       access: 'read',
       operationId: 'listHeldRegistrations',
       summary: 'List registrations that wait for a confirmation',
-      description:
-        'Newest first. An app that registers by itself at an origin that nobody has allowed stays where it was. At most 5 of an app, for 7 days.',
+      description: `Newest first. An app that registers by itself at an origin that nobody has allowed stays where it was. At most ${HELD_PER_APP_MAX} of an app, for 7 days: further ones are refused and counted.`,
       query: z.object(longPageQuery(countPosition)),
       data: z.array(heldRegistrationSchema),
       errors: [],
       async handle({ env, query }) {
-        const [held, all] = await Promise.all([heldRegistrations.all(env, Date.now()), apps.all(env)]);
+        const [byApp, all] = await Promise.all([heldRegistrations.byApp(env, Date.now()), apps.all(env)]);
         const urls = new Map(all.map(({ name, url }) => [name, url]));
-        const { page, next } = pageFrom(held, query);
+        const { page, next } = pageFrom(heldOfAll(byApp), query);
         return listReply(page, {
-          present: ([, one]) => presentHeld(one, urls.get(one.app)),
+          present: ([, one]) =>
+            presentHeld(one, { presentUrl: urls.get(one.app), refused: byApp.get(one.app)?.refused }),
           positionOf: ([at]) => at,
           next,
         });
@@ -63,7 +63,8 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       access: 'write',
       operationId: 'confirmRegistration',
       summary: 'Confirm a registration',
-      description: 'Asks the app at the URL to register, as `POST /v1/apps` does, and allows its origin from then on.',
+      description:
+        'Asks the app at the URL to register, as `POST /v1/apps` does, and allows its `origins` from then on, no others.',
       params,
       body: z.object({
         allow: originPatternsSchema.default([]).meta({
@@ -73,16 +74,14 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       data: syncResultSchema,
       errors: ['not_found', ...SYNC_ERRORS],
       async handle({ env, principal, params: { id }, body: { allow } }) {
-        const { app, url, origin } = await existing(env, id);
-        // A function's, where that waits: the app registers it meanwhile.
-        const endRequest = await allowedOrigins.startRequest(env, origin, Date.now());
+        const { app, url, origins } = await existing(env, id);
+        // Those of functions too: the app registers these meanwhile.
+        const endRequest = await allowedOrigins.startRequest(env, { urls: origins, app }, Date.now());
         try {
-          const result = await appSync.register(env, url, { kind: 'request', name: principal.name });
           // What was confirmed is this app, whoever answers at the URL.
-          if (result.app !== app) throw otherApp(url, app, result.app);
+          const result = await appSync.register(env, url, { kind: 'request', name: principal.name }, app);
           await allowedOrigins.add(env, app, allow);
-          await allowedOrigins.addGiven(env, app, result.url);
-          await allowedOrigins.addGiven(env, app, origin);
+          for (const origin of [url, ...origins]) await allowedOrigins.addGiven(env, app, origin);
           await heldRegistrations.release(env, app, (held) => held.id === id);
           return { data: presentSync(url, result) };
         } catch (error) {
@@ -109,9 +108,4 @@ export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[]
       },
     }),
   ];
-}
-
-function otherApp(url: string, held: string, found: string): ServiceError {
-  const detail = `the app at ${url} is ${JSON.stringify(found)}, not ${JSON.stringify(held)}, whose registration waits; nothing was allowed`;
-  return new ServiceError('registration_invalid', { detail });
 }

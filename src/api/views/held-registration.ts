@@ -1,15 +1,17 @@
 /** A registration that waits for a confirmation. */
 import { z } from 'zod';
-import type { HeldRegistration } from '../../model/apps/held-registration.ts';
+import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { proposedPattern } from '../../origin-patterns.ts';
 import { time } from './time.ts';
 
 export const heldRegistrationSchema = z
   .object({
-    id: z.string().meta({ description: 'The same for every registration of the app at this origin' }),
+    id: z.string().meta({ description: 'The same for every registration of the app at this URL with these origins' }),
     app: z.string(),
     url: z.url(),
-    origin: z.string().meta({ description: 'What nobody has allowed' }),
+    origins: z
+      .array(z.string())
+      .meta({ description: 'What nobody has allowed, and a confirmation allows: of the URL, and of functions' }),
     present_url: z.string().nullable().meta({ description: 'Where the app is, and stays; null: it is not registered' }),
     proposed_pattern: z
       .string()
@@ -24,24 +26,35 @@ export const heldRegistrationSchema = z
     function_count: z.int(),
     first_at: z.iso.datetime(),
     last_at: z.iso.datetime(),
+    refused: z.object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() }).nullable().meta({
+      description:
+        'Further registrations of the app that do not wait, because as many do as may. If the last one is yours, allow its origin: `PUT /v1/allowed-origins/:app`',
+    }),
   })
   .meta({ id: 'HeldRegistration' });
 
-/** @param presentUrl of the app; undefined: it is not registered */
-export function presentHeld(held: HeldRegistration, presentUrl: string | undefined) {
-  const { id, app, url, origin, sdk, framework, functionCount, firstAt, lastAt } = held;
+interface OfItsApp {
+  /** undefined: it is not registered. */
+  presentUrl: string | undefined;
+  refused: RefusedRegistrations | undefined;
+}
+
+export function presentHeld(held: HeldRegistration, { presentUrl, refused }: OfItsApp) {
+  const { id, app, url, origins, sdk, framework, functionCount, firstAt, lastAt } = held;
   const present = presentUrl === undefined ? undefined : new URL(presentUrl).origin;
+  const [origin] = origins;
   return {
     id,
     app,
     url,
-    origin,
+    origins,
     present_url: presentUrl ?? null,
-    proposed_pattern: (present !== undefined && proposedPattern(present, origin)) || null,
+    proposed_pattern: (present !== undefined && origin !== undefined && proposedPattern(present, origin)) || null,
     sdk: sdk ?? null,
     framework: framework ?? null,
     function_count: functionCount,
     first_at: time(firstAt),
     last_at: time(lastAt),
+    refused: refused ? { count: refused.count, last_at: time(refused.lastAt), last_url: refused.lastUrl } : null,
   };
 }

@@ -27,6 +27,7 @@ export const SYNC_ERRORS = [
   'app_unreachable',
   'address_blocked',
   'registration_invalid',
+  'registration_held',
   'environment_archived',
   'quota_exceeded',
   'memory_short',

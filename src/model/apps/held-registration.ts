@@ -6,20 +6,28 @@ import { isConnected } from './connection.ts';
 import type { AppFacts, SyncOrigin } from './deploy.ts';
 
 export interface HeldRegistration extends Omit<AppFacts, 'deployId'> {
-  /** The same for every registration of the app at this URL: who confirms an ID confirms the URL that was shown with it. */
+  /** The same for every registration of the app at this URL with these origins: who confirms an ID confirms what was shown with it. */
   id: string;
   app: string;
-  /** The origin that nobody has allowed: of the URL, or of a function. */
-  origin: string;
+  /** All that nobody has allowed: of the URL, and of functions. */
+  origins: string[];
   functionCount: number;
   /** The first and the last one, Unix milliseconds. */
   firstAt: number;
   lastAt: number;
 }
 
-export function heldIdOf(app: string, origin: string, url: string): string {
+/** Registrations of an app that were not kept, because as many as may wait already did. */
+export interface RefusedRegistrations {
+  count: number;
+  /** Unix milliseconds. */
+  lastAt: number;
+  lastUrl: string;
+}
+
+export function heldIdOf(app: string, origins: readonly string[], url: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([app, origin, url]))
+    .update(JSON.stringify([app, origins.toSorted(), url]))
     .digest('base64url')
     .slice(0, 22);
 }
@@ -34,15 +42,16 @@ export interface RegisteredOrigins {
   holdsNewApps: boolean;
 }
 
-/** @returns the first origin that somebody has to confirm; undefined: there is none */
-export function unconfirmedOrigin({ given, present, allowed, holdsNewApps }: RegisteredOrigins): string | undefined {
-  if (present === undefined && !holdsNewApps) return undefined;
-  return given.find((origin) => !present?.includes(origin) && !isAllowedOrigin(origin, allowed));
+/** @returns the origins that somebody has to confirm */
+export function unconfirmedOrigins({ given, present, allowed, holdsNewApps }: RegisteredOrigins): string[] {
+  if (present === undefined && !holdsNewApps) return [];
+  return given.filter((origin) => !present?.includes(origin) && !isAllowedOrigin(origin, allowed));
 }
 
-/** Whether an app chooses its URL by itself. Over a connection it has none, and in the answer to the service it has the one that it was asked at. */
-export function isSelfRegistered({ kind }: SyncOrigin): boolean {
-  return kind === 'app';
+/** Whether the app says where it is, also in its answer to the service, which may name another URL than the one that was asked. An app that connects has
+ *  no URL. */
+export function namesItsUrl({ kind }: SyncOrigin): boolean {
+  return kind !== 'connection';
 }
 
 /** Apps and functions that connect have no address. */

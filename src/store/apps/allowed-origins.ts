@@ -49,22 +49,32 @@ export class AllowedOrigins {
     if (!isAllowedOrigin(origin, await this.of(env, app))) await this.add(env, app, [origin]);
   }
 
-  /** Until it ends, any app may register at the origin: a person has asked the app there to do so.
+  /** Until it ends, the app may register at the origins of the URLs: a person has had it asked to.
+   *  @param requested `app` undefined: any app, since a URL alone does not tell which one is there
    *  @returns ends it */
-  async startRequest(env: string, url: string, nowMs: number): Promise<() => Promise<void>> {
+  async startRequest(
+    env: string,
+    { urls, app }: { urls: readonly string[]; app?: string | undefined },
+    nowMs: number,
+  ): Promise<() => Promise<void>> {
     const key = this.#keys.requestedOrigins(env);
-    const { origin } = new URL(url);
+    const entries = urls.map((url) => requestedEntry(new URL(url).origin, app));
     const writing = this.#redis.multi().zremrangebyscore(key, '-inf', nowMs);
-    replies(
-      await writing
-        .zadd(key, nowMs + REQUESTED_MS, origin)
-        .pexpire(key, REQUESTED_MS)
-        .exec(),
-    );
-    return async () => void (await this.#redis.zrem(key, origin));
+    for (const entry of entries) writing.zadd(key, nowMs + REQUESTED_MS, entry);
+    replies(await writing.pexpire(key, REQUESTED_MS).exec());
+    return async () => void (await this.#redis.zrem(key, ...entries));
   }
 
-  async requested(env: string, nowMs: number): Promise<string[]> {
-    return this.#redis.zrangebyscore(this.#keys.requestedOrigins(env), nowMs, '+inf');
+  /** Where the app may register right now. */
+  async requested(env: string, app: string, nowMs: number): Promise<string[]> {
+    const entries = await this.#redis.zrangebyscore(this.#keys.requestedOrigins(env), nowMs, '+inf');
+    return entries.flatMap((entry) => {
+      const [origin, only] = JSON.parse(entry) as [string, string?];
+      return only === undefined || only === app ? [origin] : [];
+    });
   }
+}
+
+function requestedEntry(origin: string, app: string | undefined): string {
+  return JSON.stringify(app === undefined ? [origin] : [origin, app]);
 }

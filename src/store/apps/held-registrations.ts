@@ -1,14 +1,27 @@
-/** Registrations that wait for a confirmation (model/apps/held-registration.ts): few for each app, and not for long, since anybody can cause them. */
-import type { HeldRegistration } from '../../model/apps/held-registration.ts';
+/** Registrations that wait for a confirmation (model/apps/held-registration.ts): few for each app, and not for long, since anybody can cause them.
+ *  Those that came first stay: a flood of forged ones pushes none of them out. Later ones are refused and counted; their origin can be allowed without an
+ *  entry here. */
+import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
+import { ORIGIN_LENGTH_MAX } from '../../origin-patterns.ts';
 import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 7 * 86_400_000;
-/** Further ones replace the oldest. */
-export const HELD_PER_APP_MAX = 5;
+export const HELD_PER_APP_MAX = 20;
+/** Origins that one registration may have confirmed. */
+const ORIGINS_MAX = 10;
 /** Apps with held registrations. */
 const APPS_MAX = 200;
+
+export interface HeldOfApp {
+  /** Newest first. */
+  held: HeldRegistration[];
+  refused?: RefusedRegistrations;
+}
+
+/** `known`: it waited already. */
+export type Holding = 'first' | 'known' | 'refused';
 
 export class HeldRegistrations {
   readonly #redis: ScriptedRedis;
@@ -19,32 +32,33 @@ export class HeldRegistrations {
     this.#keys = keys;
   }
 
+  async byApp(env: string, nowMs: number): Promise<Map<string, HeldOfApp>> {
+    const texts = await this.#redis.hgetall(this.#keys.heldRegistrations(env));
+    return new Map(Object.entries(texts).map(([app, text]) => [app, recent(text, nowMs)]));
+  }
+
   /** Newest first. */
   async all(env: string, nowMs: number): Promise<HeldRegistration[]> {
-    const texts = await this.#redis.hvals(this.#keys.heldRegistrations(env));
-    return texts.flatMap((text) => recent(text, nowMs)).sort((a, b) => b.lastAt - a.lastAt);
+    return heldOfAll(await this.byApp(env, nowMs));
   }
 
-  /** Newest first. */
-  async of(env: string, app: string, nowMs: number): Promise<HeldRegistration[]> {
-    const text = await this.#redis.hget(this.#keys.heldRegistrations(env), app);
-    return recent(text, nowMs).sort((a, b) => b.lastAt - a.lastAt);
-  }
-
-  /** @returns whether it is the first one of the app at this URL */
-  async hold(env: string, given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>, nowMs: number): Promise<boolean> {
+  async hold(env: string, given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>, nowMs: number): Promise<Holding> {
+    if (!isConfirmable(given)) return 'refused';
     const key = this.#keys.heldRegistrations(env);
-    const { app, id } = given;
-    let isFirst = false;
-    const isKept = await changeField(this.#redis, { key, field: app, fieldsMax: APPS_MAX }, (text) => {
-      const held = recent(text, nowMs).sort((a, b) => b.lastAt - a.lastAt);
-      const before = held.find((one) => one.id === id);
-      isFirst = before === undefined;
-      const others = held.filter((one) => one !== before).slice(0, HELD_PER_APP_MAX - 1);
-      return JSON.stringify([{ ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs }, ...others]);
-    });
+    let holding: Holding = 'refused';
+    const change = (text: string | undefined) => {
+      const present = recent(text, nowMs);
+      const { holding: found, ...rest } = holdAmong(present, given, nowMs);
+      holding = found;
+      return JSON.stringify(rest);
+    };
+    const room = { key, field: given.app, fieldsMax: APPS_MAX };
+    if (!(await changeField(this.#redis, room, change))) {
+      await this.#removeOld(env, nowMs);
+      if (!(await changeField(this.#redis, room, change))) return 'refused';
+    }
     await this.#redis.pexpire(key, KEPT_MS);
-    return isKept && isFirst;
+    return holding;
   }
 
   /** Those of the app that `isMeant` says wait no longer; absent: all.
@@ -52,11 +66,11 @@ export class HeldRegistrations {
   async release(env: string, app: string, isMeant: (held: HeldRegistration) => boolean = () => true): Promise<boolean> {
     let isReleased = false;
     await changeField(this.#redis, { key: this.#keys.heldRegistrations(env), field: app }, (text) => {
-      const held = recent(text, 0);
+      const { held, ...refused } = recent(text, 0);
       const rest = held.filter((one) => !isMeant(one));
       isReleased = rest.length < held.length;
       if (!isReleased) return text;
-      return rest.length === 0 ? undefined : JSON.stringify(rest);
+      return rest.length === 0 ? undefined : JSON.stringify({ held: rest, ...refused });
     });
     return isReleased;
   }
@@ -64,9 +78,55 @@ export class HeldRegistrations {
   async find(env: string, id: string, nowMs: number): Promise<HeldRegistration | undefined> {
     return (await this.all(env, nowMs)).find((held) => held.id === id);
   }
+
+  /** Apps of which nothing waits any longer. */
+  async #removeOld(env: string, nowMs: number): Promise<void> {
+    const key = this.#keys.heldRegistrations(env);
+    for (const [app, { held }] of await this.byApp(env, nowMs)) {
+      if (held.length > 0) continue;
+      await changeField(this.#redis, { key, field: app }, (text) =>
+        recent(text, nowMs).held.length > 0 ? text : undefined,
+      );
+    }
+  }
 }
 
-function recent(text: string | null | undefined, nowMs: number): HeldRegistration[] {
-  const held = text == null ? [] : (JSON.parse(text) as HeldRegistration[]);
-  return held.filter(({ lastAt }) => nowMs - lastAt < KEPT_MS);
+function isConfirmable({ origins }: Pick<HeldRegistration, 'origins'>): boolean {
+  return origins.length <= ORIGINS_MAX && origins.every(({ length }) => length <= ORIGIN_LENGTH_MAX);
+}
+
+/** Newest first. */
+export function heldOfAll(byApp: ReadonlyMap<string, HeldOfApp>): HeldRegistration[] {
+  return newestFirst([...byApp.values()].flatMap(({ held }) => held));
+}
+
+function holdAmong(
+  { held, refused }: HeldOfApp,
+  given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>,
+  nowMs: number,
+): HeldOfApp & { holding: Holding } {
+  const before = held.find(({ id }) => id === given.id);
+  if (before === undefined && held.length >= HELD_PER_APP_MAX) {
+    return {
+      holding: 'refused',
+      held,
+      refused: { count: (refused?.count ?? 0) + 1, lastAt: nowMs, lastUrl: given.url },
+    };
+  }
+  const one = { ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs };
+  const others = held.filter((other) => other !== before);
+  return { holding: before ? 'known' : 'first', held: [one, ...others], ...(refused && { refused }) };
+}
+
+function recent(text: string | undefined, nowMs: number): HeldOfApp {
+  const stored = text === undefined ? undefined : (JSON.parse(text) as HeldOfApp | unknown[]);
+  // Arrays are of an earlier state of this repository; their apps register again.
+  if (stored === undefined || Array.isArray(stored)) return { held: [] };
+  const { held, refused } = stored;
+  const isRecent = ({ lastAt }: { lastAt: number }) => nowMs - lastAt < KEPT_MS;
+  return { held: newestFirst(held.filter(isRecent)), ...(refused && isRecent(refused) && { refused }) };
+}
+
+function newestFirst(held: readonly HeldRegistration[]): HeldRegistration[] {
+  return held.toSorted((a, b) => b.lastAt - a.lastAt);
 }

@@ -40,15 +40,15 @@ export const APP_KEY_DECLARATIONS = {
     owner: 'apps/allowed-origins.ts',
     ttl: '30 s, renewed',
     size: '1 entry per app',
-    description: 'Origins where a person asked an app to register, by expiry (ms).',
+    description: 'Origins where a person asked an app to register, with the app if known, by expiry (ms).',
   },
   heldRegistrations: {
     pattern: 'held-registrations:<env>',
     type: 'hash',
     owner: 'apps/held-registrations.ts',
     ttl: '7 days, renewed',
-    size: '200 apps; 5 registrations each, 3 KiB each',
-    description: 'App name → its registrations that wait for a confirmation, newest first, as a JSON array.',
+    size: '200 apps; 20 registrations each, 6 KiB each',
+    description: 'App name → its registrations that wait for a confirmation, and the count of refused ones, as JSON.',
   },
   functions: {
     pattern: 'functions:<env>',

@@ -33,12 +33,18 @@ export function HeldRegistrations({ app }: { app?: string }) {
         {app === undefined ? '' : 's'} as before. Anybody can cause this by a request with another Host: confirm only
         addresses of your own.
       </p>
+      <Refused held={held} />
       <ul className="divide-y divide-line">
         {held.map((one) => (
           <li key={one.id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3">
             <div className="min-w-0">
               <p className="font-medium">{one.app}</p>
               <p className="font-mono text-xs break-all">{one.url}</p>
+              {originsOfFunctions(one).map((origin) => (
+                <p key={origin} className="text-xs break-all">
+                  Functions at <span className="font-mono">{origin}</span>
+                </p>
+              ))}
               <p className="text-xs text-muted">
                 {one.present_url === null ? 'A new app' : `Now at ${one.present_url}`} · <Time at={one.last_at} />
               </p>
@@ -49,6 +55,26 @@ export function HeldRegistrations({ app }: { app?: string }) {
       </ul>
     </Card>
   );
+}
+
+/** What does not wait, because as many do as may. */
+function Refused({ held }: { held: HeldRegistration[] }) {
+  const byApp = new Map(held.map(({ app, refused }) => [app, refused]));
+  return [...byApp].map(
+    ([app, refused]) =>
+      refused && (
+        <p key={app} className="px-4 pt-2 text-sm text-muted">
+          {refused.count} more of {app} {refused.count === 1 ? 'was' : 'were'} refused, since no more may wait; the last
+          one at <span className="font-mono text-xs break-all">{refused.last_url}</span>, <Time at={refused.last_at} />.
+          If that is yours, register the app at this URL.
+        </p>
+      ),
+  );
+}
+
+/** Those of them that nobody has allowed, beside that of the URL. */
+function originsOfFunctions({ url, origins }: HeldRegistration): string[] {
+  return origins.filter((origin) => origin !== new URL(url).origin);
 }
 
 function Answers({ held }: { held: HeldRegistration }) {
@@ -96,6 +122,11 @@ function ConfirmDialog({ held, onClose }: { held: HeldRegistration; onClose(): v
           The app at this address is asked to register, and its functions are called there from then on:{' '}
           <span className="font-mono text-sm break-all">{url}</span>
         </p>
+        {originsOfFunctions(held).map((origin) => (
+          <p key={origin}>
+            It may have functions at <span className="font-mono text-sm break-all">{origin}</span>
+          </p>
+        ))}
         {pattern !== null && (
           <Checkbox checked={allows} onChange={setAllows}>
             Also allow <span className="font-mono">{pattern}</span>, for deployments to come

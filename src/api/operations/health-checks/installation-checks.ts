@@ -1,7 +1,7 @@
 /** Health checks of how the installation is set up: settings, keys, webhooks. */
 import type { Config } from '../../../config.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
-import type { HeldRegistrations } from '../../../store/apps/held-registrations.ts';
+import { type HeldRegistrations, heldOfAll } from '../../../store/apps/held-registrations.ts';
 import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
 import type { Environments } from '../../../store/environments/environments.ts';
 import type { WebhookIssues } from '../../../store/webhooks/webhook-issues.ts';
@@ -21,7 +21,7 @@ export interface InstallationCheckDeps {
   secretKeyCheck: SecretKeyCheck;
   webhookIssues: Pick<WebhookIssues, 'list' | 'read' | 'count'>;
   environments: Pick<Environments, 'all'>;
-  heldRegistrations: Pick<HeldRegistrations, 'all'>;
+  heldRegistrations: Pick<HeldRegistrations, 'byApp'>;
 }
 
 export function installationChecks({
@@ -102,11 +102,14 @@ async function registrations(
   nowMs: number,
 ): Promise<Finding[]> {
   const existing = await environments.all();
-  const all = existing.map(async ({ name: env }) => ({ env, held: await heldRegistrations.all(env, nowMs) }));
-  const found = (await Promise.all(all)).flatMap(({ env, held }) => {
+  const all = existing.map(async ({ name: env }) => ({ env, byApp: await heldRegistrations.byApp(env, nowMs) }));
+  const found = (await Promise.all(all)).flatMap(({ env, byApp }) => {
+    const held = heldOfAll(byApp);
     const [newest] = held;
     if (!newest) return [];
-    const message = `${env}: ${held.length} held, such as ${newest.app} at ${newest.origin}, which nobody has allowed`;
+    const refused = [...byApp.values()].reduce((sum, one) => sum + (one.refused?.count ?? 0), 0);
+    const more = refused > 0 ? `, and ${refused} refused, since as many were held as may be` : '';
+    const message = `${env}: ${held.length} held, such as ${newest.app} at ${newest.origins.join(', ')}, which nobody has allowed${more}`;
     return [warning(message, `Confirm or reject them: \`tidegate apps held --env ${env}\`, or Apps in the dashboard.`)];
   });
   return orOk(found, 'none waits for a confirmation');
