@@ -115,9 +115,9 @@ export default {
     ),
     forbid(
       'no-development-packages',
-      'What production runs is not a devDependency.',
+      'What production runs is among the dependencies of package.json.',
       { path: '^(src|clients/typescript/src|cli/src)/' },
-      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'src-stands-alone',

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const FILES = '**/*.{map,ts,mts,cts,tsbuildinfo,tgz}';
 /** Native code of prebuildify: a folder for each platform. */
 const BINARIES = '**/prebuilds/*';
-/** Is there only where somebody develops. */
-const COMPILER = 'typescript';
+/** A deployment has a Node of its own. */
+const DEVELOPMENT = 'node';
 
 /** @param modules the folder node_modules; links to workspaces in it are not followed
  *  @returns bytes that were removed; undefined: development packages are installed, and need all of it */
@@ -15,7 +15,7 @@ export function trimPackages(
   modules: string,
   { platform, arch }: { platform: string; arch: string },
 ): number | undefined {
-  if (existsSync(join(modules, COMPILER))) return undefined;
+  if (existsSync(join(modules, DEVELOPMENT))) return undefined;
   const isOurs = (folder: string) => folder.startsWith(`${platform}-`) && folder.includes(arch);
   const foreign = globSync(BINARIES, { cwd: modules, withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !isOurs(entry.name))

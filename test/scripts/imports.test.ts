@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -86,6 +86,7 @@ const IMPORTS: Case[] = [
   ['ioredis elsewhere', 'src/jobs/a.ts', `import { Redis } from 'ioredis';`, 'redis-at-home'],
   ['prom-client elsewhere', 'src/jobs/a.ts', `import { Gauge } from 'prom-client';`, 'prometheus-at-home'],
   ['a development package in production', 'src/log.ts', `import { expect } from 'chai';`, 'no-development-packages'],
+  ['a package of the tests in production', 'src/log.ts', `import Stripe from 'stripe';`, 'no-development-packages'],
   ['a script in the service', 'src/api/a.ts', `import '../../scripts/lib/m.ts';`, 'src-stands-alone'],
   [
     "a type of the service in the dashboard's api",
@@ -176,7 +177,8 @@ describe('the import rules', () => {
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'tidegate-imports-'));
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-    write(root, 'package.json', JSON.stringify({ dependencies: { koa: '*' }, devDependencies: { chai: '*' } }));
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    write(root, 'package.json', JSON.stringify({ dependencies, devDependencies: { chai: '*' } }));
     for (const file of TREE) write(root, file, 'export {};');
     for (const [index, [, file, text]] of IMPORTS.entries()) write(root, caseFile(file, index), text);
     for (const name of ['a', 'b', 'c']) write(root, `clients/typescript/src/circle-${name}.ts`, circular(name));

@@ -73,7 +73,7 @@ describe('npm run trim', () => {
   });
 
   it('leaves an installation for development as it is', () => {
-    mkdirSync(join(modules(), 'typescript'));
+    mkdirSync(join(modules(), 'node'));
     expect(trim()).to.equal(undefined);
     expect(left(REMOVED)).to.deep.equal(REMOVED);
   });

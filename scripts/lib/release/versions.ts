@@ -8,7 +8,14 @@ const MARK = '{}';
 const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/;
 const MANIFEST = 'package.json';
 /** Names of the packages in package-lock.json. */
-const PACKAGES = ['tidegate-service', 'tidegate', 'tidegate-cli', 'tidegate-dashboard', 'example-shop'];
+const PACKAGES = [
+  'tidegate-service',
+  'tidegate',
+  'tidegate-cli',
+  'tidegate-dashboard',
+  'tidegate-tests',
+  'example-shop',
+];
 
 /** File → the texts around its version; each occurs at least once. */
 const PLACES: Record<string, string[]> = {
@@ -20,6 +27,7 @@ const PLACES: Record<string, string[]> = {
   ],
   'cli/package.json': ['"version": "{}"'],
   'dashboard/package.json': ['"version": "{}"'],
+  'test/package.json': ['"version": "{}"'],
   'examples/typescript/package.json': ['"version": "{}"', '"tidegate": "{}"'],
   'examples/go/go.mod': ['github.com/tidegate/tidegate/clients/go v{}'],
   'chaos/apps/go/go.mod': ['github.com/tidegate/tidegate/clients/go v{}'],
