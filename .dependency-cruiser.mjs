@@ -4,8 +4,8 @@
 /** The rooms of src/ from top to bottom: folders, and files directly in src/. Rooms of one line do not import each other. */
 const LAYERS = [
   ['supervisor.ts', 'web.ts', 'worker.ts', 'release.ts', 'move.ts'],
-  ['composition'],
   ['process.ts'],
+  ['composition'],
   ['supervision'],
   ['api', 'workers'],
   ['jobs'],

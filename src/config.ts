@@ -199,6 +199,12 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** For a server that cannot listen on PORT. */
+export function portProblem(error: Error & { code?: string }, { host, port }: Config): ConfigError {
+  const remedy = error.code === 'EADDRINUSE' ? '. Stop the process that has the port, or set another PORT' : '';
+  return new ConfigError(`PORT: cannot listen on ${host}:${port}: ${error.message}${remedy}`);
+}
+
 const NODE_MAJOR = 24;
 
 /** Describes an unsupported Node version. A Node that cannot run TypeScript fails in scripts/start. */

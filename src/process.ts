@@ -1,16 +1,39 @@
 /** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, when its parent is
- *  gone, or when its supervisor has replaced it. */
+ *  gone, or when its supervisor has replaced it. Nothing else reads the state of the process, or ends it. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import type { Ending, Running, StartOptions } from './composition/start-options.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import type { Logger } from './log.ts';
-import { isSupervised, onReplaced } from './supervision/supervised.ts';
+import { createLog, type Logger } from './log.ts';
+import { type GroupMember, groupMember } from './supervision/supervised.ts';
 
 /** For what is left to do after the last request or call. */
 const LAST_MS = 4_500;
 
-export interface Ending {
-  /** Another process has taken over, and accepts the connections to come (supervision/process-group.ts). */
-  isReplaced: boolean;
+/** Runs web or worker as this process, until it is to end. */
+export async function runAsProcess(
+  role: 'web' | 'worker',
+  start: (options: StartOptions) => Promise<Running>,
+): Promise<void> {
+  const config = configOrExit();
+  const group = groupMember();
+  const log = createLog(config.logLevel, role, group?.number);
+  // Until it ends in order.
+  if (group) process.once('disconnect', () => process.exit(1));
+  const graceMs = role === 'web' ? Math.max(config.shutdownDrainMs, config.shutdownGraceMs) : config.shutdownGraceMs;
+  let endBecause: ((failure: string) => void) | undefined;
+  const { ports } = await start({
+    config,
+    log,
+    group,
+    onClosable(close) {
+      endBecause = endInOrder({ log, graceMs, close, group });
+    },
+    onFailure(error) {
+      log.fatal({ err: error.message }, 'cannot go on');
+      endBecause?.(error.message);
+    },
+  }).catch((error) => exitBeforeReady(log, error));
+  reportReady(log, ports);
 }
 
 export interface ShutdownOptions {
@@ -18,62 +41,48 @@ export interface ShutdownOptions {
   /** How long `close` may wait for requests and calls in flight. */
   graceMs: number;
   close: (ending: Ending) => Promise<void>;
+  /** undefined: no supervisor. */
+  group?: GroupMember | undefined;
   /** Default: a repeated signal ends the process at once. */
   onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
-/** Ends the process in order. */
-let endInOrder: ((why: string) => void) | undefined;
-let isReady = false;
-
-export interface ProcessOptions extends ShutdownOptions {
-  /** Sent to the parent over IPC, and logged, when the process is ready. */
-  details: Record<string, unknown>;
-}
-
-export function runProcess({ details, ...options }: ProcessOptions): void {
-  acceptSignals(options);
-  reportReady(options.log, details);
-}
-
-/** A server calls it before it listens: without it, a signal breaks the requests in progress. */
-export function acceptSignals(options: ShutdownOptions): void {
-  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
-  shutDownOnSignal({ ...(isSupervised() && { onRepeatedSignal: () => {} }), ...options });
-}
-
 /** Calls `close` on the first SIGTERM or SIGINT, when the parent is gone, or when another process has taken over; and
- *  exits. */
-export function shutDownOnSignal({ log, graceMs, close, onRepeatedSignal = endAtOnce }: ShutdownOptions): void {
+ *  exits.
+ *  @returns a function that does so because of a failure */
+export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: ShutdownOptions): (why: string) => void {
+  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
+  const repeated = onRepeatedSignal ?? (group ? () => {} : endAtOnce);
   let isEnding = false;
-  const end = (why: string, isReplaced = false) => {
+  const end = (why: string, { isReplaced = false, exitCode = 0 } = {}) => {
     if (isEnding) return;
     isEnding = true;
     log.info({ why }, 'shutting down');
     setTimeout(() => process.exit(1), graceMs + LAST_MS).unref();
     close({ isReplaced }).then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: Error) => {
         log.error({ err: error.message }, 'shutdown failed');
         process.exit(1);
       },
     );
   };
-  endInOrder = end;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let isRepeated = false;
     // The listener stays: a signal that comes while there is none ends the process at once, with its requests.
     process.on(signal, () => {
-      if (isRepeated) return onRepeatedSignal(signal);
+      if (isRepeated) return repeated(signal);
       isRepeated = true;
       end(signal);
     });
   }
-  if (!process.send) return;
-  // Those of the boot (core.ts).
+  const fail = (why: string) => end(why, { exitCode: 1 });
+  if (!process.send) return fail;
+  // Those of the start.
   process.removeAllListeners('disconnect');
   process.once('disconnect', () => end('parent gone'));
-  if (isSupervised()) onReplaced(() => end('replaced', true));
+  group?.onReplaced(() => end('replaced', { isReplaced: true }));
+  return fail;
 }
 
 /** As if nothing listened to the signal. */
@@ -82,8 +91,8 @@ export function endAtOnce(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
+/** @param details sent to the parent over IPC, and logged */
 export function reportReady(log: Logger, details: Record<string, unknown>): void {
-  isReady = true;
   process.send?.({ ready: true, ...details });
   log.info(details, 'ready');
   // Writes the compile cache now rather than at exit, which may be sudden.
@@ -107,21 +116,9 @@ export function exitForSettings(error: unknown): never {
   process.exit(1);
 }
 
-/** For a server that cannot listen on PORT. */
-export function exitForPort(error: Error & { code?: string }, { host, port }: Config): never {
-  const remedy = error.code === 'EADDRINUSE' ? '. Stop the process that has the port, or set another PORT' : '';
-  return exitForSettings(new ConfigError(`PORT: cannot listen on ${host}:${port}: ${error.message}${remedy}`));
-}
-
-/** For an error after which the process cannot start, such as a wrong SECRET_KEY. */
-export function exitBeforeReady(log: Logger, error: Error): never {
-  log.fatal({ err: error.message }, 'cannot start');
+/** For what prevents the start. */
+function exitBeforeReady(log: Logger, error: Error): never {
+  if (error instanceof ConfigError) return exitForSettings(error);
+  log.fatal({ err: error.message, stack: error.stack }, 'cannot start');
   process.exit(1);
-}
-
-/** For a reason after which the process cannot go on, whether it has started or not. */
-export function stopBecause(log: Logger, error: Error): void {
-  if (!isReady) exitBeforeReady(log, error);
-  log.fatal({ err: error.message }, 'cannot go on');
-  endInOrder?.(error.message);
 }

@@ -3,9 +3,10 @@
  *  `scripts/start` runs it for more than one process: node src/supervisor.ts web|worker */
 import type { ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { portProblem } from './config.ts';
 import { createLog } from './log.ts';
 import { startMetricsServer } from './metrics/metrics-server.ts';
-import { configOrExit, endAtOnce, exitForPort, exitForSettings, reportReady, shutDownOnSignal } from './process.ts';
+import { configOrExit, endAtOnce, endInOrder, exitForSettings, reportReady } from './process.ts';
 import { GroupScrape } from './supervision/group-scrape.ts';
 import { ignoreClosed, type ToProcess, type ToSupervisor } from './supervision/messages.ts';
 import { FirstStartFailed, ProcessGroup } from './supervision/process-group.ts';
@@ -27,7 +28,7 @@ const metricsServer =
     : undefined;
 const port =
   role === 'web'
-    ? await SharedPort.reserve(config.port, config.host).catch((error) => exitForPort(error, config))
+    ? await SharedPort.reserve(config.port, config.host).catch((error) => exitForSettings(portProblem(error, config)))
     : undefined;
 const graceMs = Math.max(config.shutdownGraceMs, role === 'web' ? config.shutdownDrainMs : 0) + LAST_MS;
 let isEnding = false;
@@ -44,7 +45,7 @@ const group = new ProcessGroup({
   onVacant: (number) => port?.release(number),
 });
 
-shutDownOnSignal({
+endInOrder({
   log,
   graceMs,
   async close() {

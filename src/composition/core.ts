@@ -7,7 +7,7 @@ import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { startMetrics } from '../metrics/start.ts';
 import { exposureWarnings } from '../model/network/exposure.ts';
 import type { ProcessKind } from '../store/telemetry/processes.ts';
-import { isFirstProcess, isSupervised, shareMetrics } from '../supervision/supervised.ts';
+import type { GroupMember } from '../supervision/supervised.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
@@ -25,21 +25,23 @@ export interface Core {
   metricsServer: MetricsServer | undefined;
 }
 
-/** @throws ConfigError when the metrics port is taken */
-export async function startCore(kind: ProcessKind, config: Config, log: Logger): Promise<Core> {
+/** @param group undefined: the process has no supervisor
+ *  @throws ConfigError when the metrics port is taken */
+export async function startCore(
+  kind: ProcessKind,
+  config: Config,
+  log: Logger,
+  group: GroupMember | undefined,
+): Promise<Core> {
   const { metricsPort, metricsToken } = config;
-  // Until the process is ready, and shuts down in order (process.ts).
-  if (isSupervised()) process.once('disconnect', () => process.exit(1));
-  if (isFirstProcess()) warnOfExposure(kind, config, log);
+  if ((group?.number ?? 1) === 1) warnOfExposure(kind, config, log);
   const tracing = await startTracing(config.tracing, kind, log);
   // With a token and without a port of its own, a web process serves its metrics beside the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
   const own = await startMetrics(areMetricsOn, kind);
-  const metrics = own && isSupervised() ? shareMetrics(own) : own;
+  const metrics = own && group ? group.shareMetrics(own) : own;
   const metricsServer =
-    metrics && metricsPort !== undefined && !isSupervised()
-      ? await startMetricsServer(config, metrics, log)
-      : undefined;
+    metrics && metricsPort !== undefined && !group ? await startMetricsServer(config, metrics, log) : undefined;
   return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
 }
 

@@ -28,7 +28,6 @@ import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import type { Environment } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
-import { exitBeforeReady, stopBecause } from '../process.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
@@ -59,8 +58,9 @@ export interface WebStore {
   firstReads: Promise<unknown>;
 }
 
-/** Connects, and starts to read what the process keeps in memory. */
-export function openWebStore({ config, log, recorder, tracing }: Core): WebStore {
+/** Connects, and starts to read what the process keeps in memory.
+ *  @param fail called when this Redis is not one to use, or SECRET_KEY does not decrypt what it has */
+export function openWebStore({ config, log, recorder, tracing }: Core, fail: (error: Error) => void): WebStore {
   const redis = connect(config, 'answer-soon', log);
   const store = createStore(redis, config);
   const archive = createArchive(config, retentionsOf(config, store), log);
@@ -76,10 +76,9 @@ export function openWebStore({ config, log, recorder, tracing }: Core): WebStore
     onGone: (id) => transforms.evict(id),
   });
   // First: a new installation has nothing but its layout.
-  const partitionsRead = store.partitions.follow((error) => stopBecause(log, error));
-  const secretKeyClaimed = partitionsRead
-    .then(() => claimSecretKey(store, log))
-    .catch((error: Error) => exitBeforeReady(log, error));
+  const partitionsRead = store.partitions.follow(fail);
+  const secretKeyClaimed = partitionsRead.then(() => claimSecretKey(store, log));
+  secretKeyClaimed.catch(fail);
   const firstReads = Promise.all([
     partitionsRead,
     secretKeyClaimed,

@@ -1,4 +1,4 @@
-/** What a process knows of its supervisor. Without one there is nothing to know. */
+/** What a process of a group asks of its supervisor, and hears from it. */
 import { setTimeout } from 'node:timers/promises';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { ignoreClosed, type ToProcess, type ToSupervisor } from './messages.ts';
@@ -6,23 +6,24 @@ import { ignoreClosed, type ToProcess, type ToSupervisor } from './messages.ts';
 /** Longer than the supervisor waits for its processes. */
 const GROUP_METRICS_TIMEOUT_MS = 5_000;
 
-/** Its number in the group, from 1 on; a process that replaces another gets its number. undefined: without supervisor. */
-export function processNumber(): number | undefined {
-  return process.send && process.argv[2] !== undefined ? Number(process.argv[2]) : undefined;
+export interface GroupMember {
+  /** Its number in the group, from 1 on; a process that replaces another gets its number. The first does what one process does for all. */
+  readonly number: number;
+  /** @returns the socket to listen on: of the process with this number before this one, and of the one after it (shared-port.ts) */
+  listeningSocket(): Promise<object>;
+  /** @param end called when another process has replaced this one */
+  onReplaced(end: () => void): void;
+  /** Lets the supervisor read the metrics, and scrapes the whole group. */
+  shareMetrics(own: ProcessMetrics): ProcessMetrics;
 }
 
-export function isSupervised(): boolean {
-  return processNumber() !== undefined;
+/** @returns undefined: this process has no supervisor */
+export function groupMember(): GroupMember | undefined {
+  if (!process.send || process.argv[2] === undefined) return undefined;
+  return { number: Number(process.argv[2]), listeningSocket, onReplaced, shareMetrics };
 }
 
-/** Whether to do what one process of a group does for all: print what is the same for each. */
-export function isFirstProcess(): boolean {
-  return (processNumber() ?? 1) === 1;
-}
-
-/** @returns the socket to listen on: of the process with this number before this one, and of the one after it
- *  (shared-port.ts) */
-export async function listeningSocket(): Promise<object> {
+async function listeningSocket(): Promise<object> {
   const { promise, resolve } = Promise.withResolvers<object>();
   const onMessage = ({ kind }: ToProcess, socket: unknown) => {
     if (kind === 'socket') resolve(socket as object);
@@ -32,14 +33,13 @@ export async function listeningSocket(): Promise<object> {
   return promise.finally(() => process.off('message', onMessage));
 }
 
-export function onReplaced(end: () => void): void {
+function onReplaced(end: () => void): void {
   process.on('message', ({ kind }: ToProcess) => {
     if (kind === 'replaced') end();
   });
 }
 
-/** Lets the supervisor read the metrics, and scrapes the whole group. */
-export function shareMetrics(own: ProcessMetrics): ProcessMetrics {
+function shareMetrics(own: ProcessMetrics): ProcessMetrics {
   const scrapes = new Map<number, (text: string) => void>();
   let lastRequest = 0;
   process.on('message', async (message: ToProcess) => {

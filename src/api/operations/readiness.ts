@@ -19,9 +19,13 @@ export class Readiness {
 
   constructor(deps: ReadinessDeps) {
     this.#deps = deps;
-    void deps.firstReads.then(() => {
-      this.#hasRead = true;
-    });
+    deps.firstReads.then(
+      () => {
+        this.#hasRead = true;
+      },
+      // The process ends.
+      () => undefined,
+    );
   }
 
   /** From now on load balancers should send no more requests. */

@@ -1,0 +1,38 @@
+/** What web and worker take to start, and what they are once they have. Both run in any process, several of them at a time. */
+import type { Config } from '../config.ts';
+import type { Logger } from '../log.ts';
+import type { GroupMember } from '../supervision/supervised.ts';
+
+export interface StartOptions {
+  config: Config;
+  log: Logger;
+  /** undefined: it has no supervisor. */
+  group?: GroupMember | undefined;
+  /** Called when it can be closed in order, before it takes the first request; by then it may not be ready yet. */
+  onClosable?: (close: Running['close']) => void;
+  /** Called when it has started, and cannot go on. Default: it stays as it is. */
+  onFailure?: (error: Error) => void;
+}
+
+export interface Ending {
+  /** Another process has taken over, and accepts the connections to come (supervision/process-group.ts). */
+  isReplaced: boolean;
+}
+
+export interface Running {
+  /** Where it listens. */
+  ports: { port?: number; metricsPort?: number };
+  close(ending?: Ending): Promise<void>;
+}
+
+/** Until it has started, a failure rejects the start; later ones are reported.
+ *  @param start gets the function to call with a failure */
+export async function startOrFail<Started>(
+  start: (fail: (error: Error) => void) => Promise<Started>,
+  onFailure: StartOptions['onFailure'],
+): Promise<Started> {
+  const failure = Promise.withResolvers<never>();
+  const started = await Promise.race([start(failure.reject), failure.promise]);
+  failure.promise.catch((error) => onFailure?.(error));
+  return started;
+}

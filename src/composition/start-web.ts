@@ -1,0 +1,122 @@
+/** The web process: accepts events and webhooks, and serves the API. Any number of them may run; any may die at any
+ *  time. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { prepareFirstAdmin } from '../api/auth/first-admin.ts';
+import { reencryptSecrets } from '../api/auth/reencrypt-secrets.ts';
+import { enforceDeadlines } from '../api/http/request-deadline.ts';
+import { isWebSocketUpgrade } from '../api/http/web-sockets.ts';
+import { type Config, portProblem } from '../config.ts';
+import { gracefulShutdown } from '../graceful-shutdown.ts';
+import { startTelemetry } from '../jobs/telemetry/telemetry.ts';
+import { describeOutbound } from '../model/network/outbound.ts';
+import { createServer } from '../node-http.ts';
+import { type Core, startCore } from './core.ts';
+import { type Ending, type Running, type StartOptions, startOrFail } from './start-options.ts';
+import { createWeb, openWebStore, type Web, type WebStore } from './web.ts';
+
+/** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
+ *  server. */
+const KEEP_ALIVE_MS = 65_000;
+const HEADERS_TIMEOUT_MS = 60_000;
+const FIRST_READ_MS = 2_000;
+
+/** Settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at intervals.
+ *  @throws ConfigError when a setting, or what it names, prevents the start */
+export function startWeb(options: StartOptions): Promise<Running> {
+  return startOrFail((fail) => start(options, fail), options.onFailure);
+}
+
+async function start({ config, log, group, onClosable }: StartOptions, fail: (error: Error) => void): Promise<Running> {
+  const isFirst = (group?.number ?? 1) === 1;
+  if (isFirst) {
+    log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
+    if (config.dev) log.warn('dev mode: no authentication; not for production');
+  }
+  const core = await startCore('web', config, log, group);
+  const opened = openWebStore(core, fail);
+  // Without Redis the process starts all the same, and /readyz says so.
+  await Promise.race([opened.firstReads, setTimeout(FIRST_READ_MS)]);
+  const web = await createWeb(core, opened);
+  const server = createWebServer(web);
+  web.gateway.start();
+  const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
+  const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
+  const { store, secretKeyClaimed } = opened;
+  const { telemetry } = web.ingestion;
+  const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
+  const disconnect = () => closeParts(web, opened, core, reporter);
+  const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
+    // Whoever checks a replaced process reaches its successor next.
+    if (!isReplaced) web.readiness.shutDown();
+    web.gateway.refuseConnections();
+    web.discovery?.close();
+    await closeServer({ isReplaced });
+    await disconnect();
+  };
+  onClosable?.(close);
+  const socket = group ? await group.listeningSocket() : { port: config.port, host: config.host };
+  const port = await listen(server, socket, config).catch(async (error) => {
+    await disconnect();
+    throw error;
+  });
+  const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
+  if (isFirst) await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
+  secretKeyClaimed.then(
+    () => reencryptSecrets(config, store, log),
+    // Reported as a failure.
+    () => undefined,
+  );
+  web.backpressure.start();
+  web.archiveHealth.start();
+  web.webhookReplayer.start();
+  web.webhookWatcher.start();
+  if (isFirst) void web.discovery?.run(port);
+  return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, close };
+}
+
+function createWebServer(web: Web): Server {
+  const serve = web.app.callback();
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: 0,
+      shouldUpgradeCallback: isWebSocketUpgrade,
+    },
+    serve,
+  );
+  enforceDeadlines(server);
+  web.webSockets.attach(server, serve);
+  return server;
+}
+
+/** @param socket of the supervisor, or where to listen
+ *  @returns the port */
+async function listen(server: Server, socket: object, config: Config): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(portProblem(error, config)));
+    server.listen(socket, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Finishes what requests have started, sends the last telemetry, disconnects. */
+async function closeParts(web: Web, opened: WebStore, core: Core, reporter: { close(): Promise<void> }): Promise<void> {
+  const { queues, durability } = web.ingestion;
+  await web.gateway.close();
+  await web.webhookReplayer.close();
+  web.backpressure.close();
+  web.archiveHealth.close();
+  await Promise.all([opened.transforms.close(), web.httpAgent.destroy(), web.documentFetcher.close()]);
+  await Promise.all([web.requestLogWriter.flush(), web.webhookWatcher.close()]);
+  await reporter.close();
+  await Promise.all([queues.close(), core.metricsServer?.close()]);
+  durability?.close();
+  opened.redis.disconnect();
+  opened.subscriber.disconnect();
+  opened.realtimeSubscriber.disconnect();
+  await opened.archive?.database.close();
+  await core.tracing?.close();
+}
