@@ -22,6 +22,20 @@ const LAYERS = [
   ['origin-patterns.ts'],
 ];
 
+/** The rooms of src/store/: what is stored stands on the keys, and on the connection. */
+const STORE_LAYERS = [
+  ['move'],
+  ['store.ts'],
+  ['auth', 'replays', 'telemetry'],
+  ['apps', 'connect', 'environments', 'errors', 'realtime', 'webhooks'],
+  ['runs'],
+  ['events'],
+  ['flow-control'],
+  ['store-context.ts'],
+  ['redis'],
+  ['keys'],
+];
+
 /** Packages that only the named rooms import. */
 const PACKAGE_HOMES = [
   ['koa', 'koa|koa-[^/]+|@koa/[^/]+|@bull-board/[^/]+', ['api']],
@@ -54,7 +68,7 @@ const OUTSIDE_SRC = {
     'src/settings.ts',
     'src/setting-display.ts',
     'src/store/redis/keyspace.ts',
-    'src/store/redis/key-declaration.ts',
+    'src/store/keys/key-declaration.ts',
   ],
   bench: ['scripts/lib', 'src'],
   chaos: ['clients/typescript/src', 'scripts/lib', 'src', 'test/support'],
@@ -99,6 +113,7 @@ export default {
     ),
     forbid('resolvable', 'Every import leads to a file or to an installed package.', {}, { couldNotResolve: true }),
     ...layerRules('src', LAYERS),
+    ...layerRules('src/store', STORE_LAYERS),
     ...PACKAGE_HOMES.map(([name, packages, homes]) =>
       forbid(
         `${name}-at-home`,

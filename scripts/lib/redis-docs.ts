@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { KeyDeclaration } from '../../src/store/redis/key-declaration.ts';
+import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
 import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
 
 export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');

@@ -2,8 +2,8 @@
 import type { RunLog } from '../model/runs/log-lines.ts';
 import type { HistoryEntry } from '../model/runs/run.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
-import { toHistory } from '../store/runs/run-fields.ts';
 import { type StoredRunLog, toRunLog } from '../store/runs/run-log-fields.ts';
+import { toHistory } from '../store/runs/run-record.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
 import { codeOf, type Database } from './database.ts';
 import { toUuid } from './encoding.ts';

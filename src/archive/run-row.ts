@@ -1,7 +1,8 @@
 /** An ended run as a row, and back: the hash of the run in Redis stays as it is, so an archived run reads exactly as a hot one. */
 import type { Ending, Run } from '../model/runs/run.ts';
-import { RUN_FIELDS, toRun } from '../store/runs/run-fields.ts';
+import { RUN_FIELDS } from '../store/keys/run-fields.ts';
 import type { StoredRunLog } from '../store/runs/run-log-fields.ts';
+import { toRun } from '../store/runs/run-record.ts';
 import { ERROR_MAX, type RunRow, STATUS_NUMBERS } from './rows.ts';
 
 /** What Redis has of an ended run: hashes, and lists with all of their entries. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { runOfRow, runRowOf, type StoredRun } from '../../src/archive/run-row.ts';
-import { RUN_FIELDS, toRun } from '../../src/store/runs/run-fields.ts';
+import { RUN_FIELDS } from '../../src/store/keys/run-fields.ts';
+import { toRun } from '../../src/store/runs/run-record.ts';
 import { runRow } from '../support/own-archive.ts';
 
 const NOON = Date.UTC(2026, 5, 15, 12);

@@ -1,6 +1,6 @@
 /** Many events, and what has happened for them. */
 
-import { RUN_FIELDS } from '../../src/store/runs/run-fields.ts';
+import { RUN_FIELDS } from '../../src/store/keys/run-fields.ts';
 import { openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import type { Service } from '../support/service.ts';

@@ -1,11 +1,11 @@
 /** Events on their way to the archive: what is old enough, all that Redis has of it, and its removal once it is archived. */
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
+import { MINUTE_MS } from '../keys/events.ts';
+import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { idsIn } from '../runs/run-fields.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
-import { MINUTE_MS } from './keys.ts';
 
 /** Events of one name and minute. */
 export interface EventGroup {

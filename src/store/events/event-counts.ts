@@ -1,9 +1,10 @@
 /** Counts of stored events, over time and by name. */
+
+import { MINUTE_MS } from '../keys/events.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
-import { MINUTE_MS } from './keys.ts';
 
 export interface HistogramQuery {
   env: string;

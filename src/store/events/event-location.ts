@@ -3,8 +3,8 @@
  *  another time than its ID says, has an overflow key. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
+import { SLICE_LENGTH } from '../keys/events.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { SLICE_LENGTH } from './keys.ts';
 
 /** How much longer than the retention a bucket stays: work on an event in the first hour after its receipt moves nothing. */
 export const SLACK_MS = 3_600_000;

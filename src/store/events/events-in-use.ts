@@ -1,9 +1,9 @@
 /** Events that are archived and stay in Redis as well, at their overflow keys, while a run needs them. */
 import { inPipelines } from '../redis/connection.ts';
+import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { idsIn } from '../runs/run-fields.ts';
 import { fieldOf, locationOf, sliceOf } from './event-location.ts';
 
 export interface EventInUse {

@@ -1,8 +1,9 @@
 /** Decisions about events on their way to the archive, as bytes (model/flow-control/decision-encoding.ts). */
+
+import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { DECISION_PREFIX_LENGTHS } from './decision-keys.ts';
 import { fieldOf } from './decisions.ts';
 
 export type DecisionBytes = Buffer;

@@ -3,10 +3,10 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { decodeDecisions, encodeDecision, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
 import { hexOf, timeOf } from '../../model/ids.ts';
+import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { DECISION_PREFIX_LENGTHS } from './decision-keys.ts';
 
 /** Events and decisions of one script: Redis does nothing else for a millisecond or two. */
 const EVENTS_AT_ONCE = 100;

@@ -1,20 +1,20 @@
 /** Every key in Redis: those of the whole installation, and those of each partition. Each room declares its own, and what docs/redis.md says of them. */
 import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
-import { APP_KEY_DECLARATIONS, appKeys } from '../apps/keys.ts';
-import { AUTH_KEY_DECLARATIONS, authKeys } from '../auth/keys.ts';
-import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../connect/keys.ts';
-import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../environments/keys.ts';
-import { ERROR_KEY_DECLARATIONS, errorKeys } from '../errors/keys.ts';
-import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../events/keys.ts';
-import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../flow-control/keys.ts';
-import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../realtime/keys.ts';
-import { REPLAY_KEY_DECLARATIONS, replayKeys } from '../replays/keys.ts';
-import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../runs/keys.ts';
-import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../telemetry/keys.ts';
-import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../webhooks/keys.ts';
-import type { KeyDeclaration } from './key-declaration.ts';
-import { partitionKeys, SHARED_KEY_DECLARATIONS, sharedKeys } from './shared-keys.ts';
+import { APP_KEY_DECLARATIONS, appKeys } from '../keys/apps.ts';
+import { AUTH_KEY_DECLARATIONS, authKeys } from '../keys/auth.ts';
+import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../keys/connect.ts';
+import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../keys/environments.ts';
+import { ERROR_KEY_DECLARATIONS, errorKeys } from '../keys/errors.ts';
+import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../keys/events.ts';
+import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../keys/flow-control.ts';
+import type { KeyDeclaration } from '../keys/key-declaration.ts';
+import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../keys/realtime.ts';
+import { REPLAY_KEY_DECLARATIONS, replayKeys } from '../keys/replays.ts';
+import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../keys/runs.ts';
+import { partitionKeys, SHARED_KEY_DECLARATIONS, sharedKeys } from '../keys/shared.ts';
+import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../keys/telemetry.ts';
+import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../keys/webhooks.ts';
 
 export type PartitionKeyspace = ReturnType<typeof partitionKeyspace>;
 type InstallationKeyspace = ReturnType<typeof installationKeyspace>;

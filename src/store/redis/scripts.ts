@@ -10,10 +10,10 @@ import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
-import { MINUTE_MS, SLICE_LENGTH } from '../events/keys.ts';
-import { DECISION_PREFIX_LENGTHS } from '../flow-control/decision-keys.ts';
-import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../runs/keys.ts';
-import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../runs/run-fields.ts';
+import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
+import { MINUTE_MS, SLICE_LENGTH } from '../keys/events.ts';
+import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
+import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
 /** Absent `numberOfKeys`: it is the first argument of each call. */

@@ -1,10 +1,10 @@
 /** Ended runs on their way to the archive: all that Redis has of them, and their removal once they are archived. */
 import type { Ending, RunStatus } from '../../model/runs/run.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
+import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
-import { SEGMENT_LENGTHS_MS } from './keys.ts';
-import { RUN_FIELDS } from './run-fields.ts';
 import { type StoredRunLog, storedRunLog } from './run-log-fields.ts';
 
 /** A run that is not archived now. */

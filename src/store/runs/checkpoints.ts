@@ -1,11 +1,11 @@
 /** Checkpoints: steps that finish while a call is in flight, or while the request of an endpoint is. The run then continues where its owner
- *  is, which the field `checkpoint` of the run says (run-fields.ts). */
+ *  is, which the field `checkpoint` of the run says (run-record.ts). */
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
-import { toRun } from './run-fields.ts';
+import { toRun } from './run-record.ts';
 
 /** The owner of a run that the request of an endpoint runs. */
 export const ENDPOINT = 'endpoint';

@@ -2,11 +2,11 @@
  *  memory of sorted sets. A segment holds the runs of a minute; runs that do not fit are in the segments of its seconds, and runs that do not fit
  *  there in the shortest segments. So a segment is quick to read, with one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
-import { MINUTE_MS } from '../events/keys.ts';
+import { MINUTE_MS } from '../keys/events.ts';
+import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
-import { SEGMENT_LENGTHS_MS } from './keys.ts';
 
 /** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value: a smaller one finds all that was stored with a
  *  larger one, not the other way round. */

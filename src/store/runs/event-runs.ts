@@ -3,9 +3,9 @@
 import { timeOf } from '../../model/ids.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
+import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { idsIn } from './run-fields.ts';
 
 /** A run that is created so long after its event is listed under an overflow key: it would keep the whole slice alive. */
 const OVERFLOW_MS = 86_400_000;

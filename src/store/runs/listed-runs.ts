@@ -1,8 +1,9 @@
 /** Runs as lists need them: without outputs, which may be megabytes, unless they are requested. */
 import type { Run } from '../../model/runs/run.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { RUN_FIELDS, toRun } from './run-fields.ts';
+import { toRun } from './run-record.ts';
 
 const {
   output: _output,

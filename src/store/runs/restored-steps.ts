@@ -1,8 +1,9 @@
 /** The finished steps of an archived run, back in Redis for a while: a re-run from one of its steps begins with those before it. */
+
+import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { RUN_SUFFIXES } from './keys.ts';
 
 /** A process that dies meanwhile leaves them for the next one. */
 const TTL_MS = 3_600_000;

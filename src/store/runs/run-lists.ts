@@ -2,6 +2,7 @@
  *  functions merges several indexes. For the list of all functions, each run is also in the environment's active runs or in a segment of its
  *  ended runs. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import {
@@ -17,7 +18,6 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
-import { RUN_FIELDS } from './run-fields.ts';
 
 export interface RunQuery {
   env: string;

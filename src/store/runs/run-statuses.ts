@@ -1,9 +1,9 @@
 /** The statuses of runs, without the rest. */
 import type { RunStatus } from '../../model/runs/run.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { RUN_FIELDS } from './run-fields.ts';
 
 export class RunStatuses {
   readonly #redis: ScriptedRedis;

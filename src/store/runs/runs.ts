@@ -9,13 +9,14 @@ import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import { locationOf } from '../events/event-location.ts';
+import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns, isOverflow } from './event-runs.ts';
-import { PLANNING_FIELD, RUN_FIELDS, toHistory, toRun } from './run-fields.ts';
+import { toHistory, toRun } from './run-record.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
 

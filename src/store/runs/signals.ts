@@ -2,10 +2,10 @@
  *  by whatever ends its step or its run (waits.ts). */
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import { runOfWait, waitKey } from '../../model/runs/wait.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { RUN_FIELDS } from './run-fields.ts';
 import { writeLocal, writeRemote } from './wait-location.ts';
 import { ttlOf } from './waits.ts';
 

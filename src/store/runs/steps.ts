@@ -5,7 +5,7 @@ import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
-import { toRun } from './run-fields.ts';
+import { toRun } from './run-record.ts';
 
 /** Result of storing a memo. `was`: the step while it was pending. `callAgain`: the function is to be called again. `there`: an earlier memo
  *  stands. `steps`, `bytes`: the run has too many. */

@@ -2,10 +2,10 @@
  *  (unarchived-requests.ts), these are the newest of the log. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
+import type { webhookLogKeys } from '../keys/webhooks.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import type { webhookLogKeys } from './keys.ts';
 
 export const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;

@@ -79,7 +79,7 @@ export const SHARED_KEY_DECLARATIONS = {
   queues: {
     pattern: 'queue',
     type: 'string',
-    owner: 'redis/shared-keys.ts',
+    owner: 'keys/shared.ts',
     ttl: '–',
     size: 'BullMQ',
     description: 'Prefix of BullMQ (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).',

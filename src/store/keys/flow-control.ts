@@ -1,8 +1,9 @@
 /** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
-import { BATCH_KEY_DECLARATIONS, batchKeys } from './batch-keys.ts';
-import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounce-keys.ts';
-import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decision-keys.ts';
+
+import { BATCH_KEY_DECLARATIONS, batchKeys } from './batches.ts';
+import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounces.ts';
+import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decisions.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const flowControlKeys = (prefix: string) => ({
   ...batchKeys(prefix),

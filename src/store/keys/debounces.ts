@@ -1,5 +1,5 @@
 /** Keys of debounces. A debounce is in the partition of its function and the value of its key. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const debounceKeys = (prefix: string) => ({
   debounces: (env: string, functionId: string) => `${prefix}:debounces:${env}:${functionId}`,

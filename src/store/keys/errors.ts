@@ -1,6 +1,6 @@
 /** Keys of the errors room. */
 import type { ErrorGroupState } from '../../model/errors/error-group.ts';
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const errorKeys = (prefix: string) => ({
   errorGroup: (env: string, fingerprint: string) => `${prefix}:error-group:${env}:${fingerprint}`,

@@ -1,5 +1,5 @@
 /** Keys of decisions. They are in the partition of their event. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 /** Lengths of the beginnings of event IDs by which decisions share a hash: 9 hours, 17 minutes, 33 s, 1 s, 32 ms, 1 ms, and parts of that.
  *  Decisions of an event are in the first one that has room. */

@@ -1,5 +1,5 @@
 /** Keys of the connect room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const connectKeys = (prefix: string) => ({
   connectSession: (tokenHash: string) => `${prefix}:connect-session:${tokenHash}`,

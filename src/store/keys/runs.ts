@@ -1,6 +1,6 @@
 /** Keys of the runs room, and what the scripts in lua/ have to know of them (redis/scripts.ts). */
 import type { Ending, RunGroup } from '../../model/runs/run.ts';
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 /** Ends of the keys of a run's parts, which begin with the run's own key. */
 export const RUN_SUFFIXES = {
@@ -64,7 +64,7 @@ export const RUN_KEY_DECLARATIONS = {
     owner: 'runs/runs.ts',
     ttl: 'none while active, then retention',
     size: 'output, error and about 15 short fields',
-    description: 'Run (`store/runs/run-fields.ts`).',
+    description: 'Run (`store/keys/run-fields.ts`).',
   },
   memos: {
     pattern: 'run:<env>:<run ID>:memos',

@@ -5,58 +5,7 @@ import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
 import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
-
-/** Fields of a run's hash. Fields that every run has are one letter, to save memory. The scripts get them as constants (redis/scripts.ts). */
-export const RUN_FIELDS = {
-  functionId: 'f',
-  eventId: 'e',
-  requestId: 'r',
-  status: 's',
-  attempt: 'a',
-  queuedAt: 'q',
-  startedAt: 'b',
-  endedAt: 'x',
-  output: 'o',
-  /** Of an endpoint: status and headers, as JSON. */
-  response: 'response',
-  error: 'error',
-  invokerRun: 'invoker_run',
-  invokerStep: 'invoker_step',
-  retryOf: 'retry_of',
-  replay: 'replay',
-  fromStep: 'from_step',
-  /** Of the step that a re-run begins with, as JSON. */
-  stepInput: 'step_input',
-  trace: 'trace',
-  answeredAt: 'answered_at',
-  racedAt: 'raced_at',
-  memoBytes: 'memo_bytes',
-  /** `<finished steps>:<owner>`: the owner stored the last of these steps and continues from there; absent: the next call does. The owner
-   *  is a call (the number of finished steps that it was made for), or the endpoint's own request. */
-  checkpoint: 'checkpoint',
-  defers: 'defers',
-  /** What the limits of its function need of its event, as JSON. */
-  keys: 'k',
-  /** IDs of the events of a batch, concatenated. */
-  batch: 'batch',
-  /** Why it was cancelled (model/runs/cancel-reason.ts). */
-  cancelReason: 'c',
-  /** Of a failed run (model/errors/fingerprint.ts). */
-  fingerprint: 'fingerprint',
-  /** Of a failed run that is not counted in its error group (store/errors/error-groups.ts): name of the step that failed, or empty. */
-  uncounted: 'uncounted',
-} as const;
-
-/** Followed by a number of finished steps: the call with that many may still plan steps. */
-export const PLANNING_FIELD = 'planning:';
-
-/** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
-export const PENDING_RACE = '"race":true';
-
-/** In the JSON of a pending step that a call is to run, and in no other, likewise. */
-export const PENDING_PLANNED = '"op":"StepPlanned"';
-
-const ID_LENGTH = 26;
+import { idsIn } from '../redis/joined-ids.ts';
 
 /** Characters of an unreadable error in the message. */
 const SHOWN = 200;
@@ -116,11 +65,6 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(fingerprint && { fingerprint }),
     ...(uncounted !== undefined && { uncounted }),
   };
-}
-
-/** IDs that are stored one after another. */
-export function idsIn(text: string): string[] {
-  return Array.from({ length: text.length / ID_LENGTH }, (_, i) => text.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH));
 }
 
 function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {

@@ -1,5 +1,5 @@
 /** Keys of the events room, and what the scripts have to know of them (redis/scripts.ts). */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 /** Leading characters of a ULID that a bucket's events share: 1.024 seconds. */
 export const SLICE_LENGTH = 8;

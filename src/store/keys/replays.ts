@@ -1,5 +1,5 @@
 /** Keys of the replays room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 /** Of all partitions: a replay goes over events of each. */
 export const replayKeys = (prefix: string) => ({

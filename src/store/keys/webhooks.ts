@@ -1,5 +1,5 @@
 /** Keys of the webhooks room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const webhookKeys = (prefix: string) => ({
   webhooks: `${prefix}:webhooks`,

@@ -1,5 +1,5 @@
 /** Keys of batches. A batch is in the partition of its function and the value of its key. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const batchKeys = (prefix: string) => ({
   batches: (env: string, functionId: string) => `${prefix}:batches:${env}:${functionId}`,

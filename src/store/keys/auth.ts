@@ -1,5 +1,5 @@
 /** Keys of the auth room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const authKeys = (prefix: string) => ({
   eventKeys: `${prefix}:event-keys`,

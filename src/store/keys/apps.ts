@@ -1,5 +1,5 @@
 /** Keys of the apps room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const appKeys = (prefix: string) => ({
   apps: (env: string) => `${prefix}:apps:${env}`,

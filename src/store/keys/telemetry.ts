@@ -1,5 +1,5 @@
 /** Keys of the telemetry room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const telemetryKeys = (prefix: string) => ({
   metrics: (env: string, stepMs: number, blockStart: number) => `${prefix}:metrics:${env}:${stepMs}:${blockStart}`,

@@ -1,5 +1,5 @@
 /** Keys of the realtime room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const realtimeKeys = (prefix: string) => ({
   realtimeChannel: (env: string, digest: string) => `${prefix}:realtime-channel:${env}:${digest}`,

@@ -1,5 +1,5 @@
 /** Keys of the environments room. */
-import type { KeyDeclaration } from '../redis/key-declaration.ts';
+import type { KeyDeclaration } from './key-declaration.ts';
 
 export const environmentKeys = (prefix: string) => ({
   environments: `${prefix}:environments`,
