@@ -140,6 +140,21 @@ describe('Expressions', () => {
       'lowercase(async.data.missing) == lowercase(event.data.missing)',
       'async.data.id == event.data.id && async.data.missing == event.data.missing',
       '!(async.data.missing != event.data.missing)',
+      'async.data.missing in [event.data.missing]',
+      'event.data.missing in [event.data.id, async.data.missing]',
+      '[async.data.missing] in [[event.data.missing]]',
+      '[async.data.id, async.data.missing] == [event.data.id, event.data.missing]',
+      '{"id": async.data.missing} == {"id": event.data.missing}',
+      '{"id": async.data.missing}.id == event.data.missing',
+      '"order-" + async.data.missing == "order-" + event.data.missing',
+      'string(async.data.missing) == string(event.data.missing)',
+      'size(async.data.missing) == size(event.data.missing)',
+      'async.data.missing <= event.data.missing',
+      '!(async.data.missing > event.data.missing)',
+      '[async.data.missing].exists(a, a == event.data.missing)',
+      '[async.data.user, async.data.user].exists(a, a.id == event.data.missing)',
+      '[event.data.user].map(user, user.id)[0] == async.data.missing',
+      'async.data.missing in [event.data.user].map(user, user.id)',
     ];
     for (const source of lacking) expect(result(source, { id: 'A1' }), source).to.equal('not_met');
     const met = [
@@ -150,8 +165,25 @@ describe('Expressions', () => {
       'async.data.list[0] == event.data.list[0]',
       'async.data.missing == null && event.data.missing == null',
       'async.data.id == event.data.id',
+      '!(async.data.missing in [event.data.missing])',
+      'async.data.id in ["x", event.data.id]',
+      'async.data.nothing in [event.data.missing]',
+      'async.data.missing in event.data.list',
+      'has(async.data.missing) == has(event.data.missing)',
+      '(async.data.missing ? async.data.missing : "none") == (event.data.missing ? event.data.missing : "none")',
     ];
     for (const source of met) expect(result(source, { id: 'A1', nothing: null, list: [null] }), source).to.equal('met');
+  });
+
+  it('match two events by a field exactly where both have it, in whatever a comparison wraps it', () => {
+    fc.assert(
+      fc.property(comparisons, fc.boolean(), (source, isThere) => {
+        const data = { user: isThere ? { id: 'A1' } : {} };
+        const { result } = compileWait(source).evaluate({ event: { data }, async: { data } });
+        expect(result, source).to.equal(isThere ? 'met' : 'not_met');
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('end within their fuel, with the same result each time, whatever they combine', () => {
@@ -178,6 +210,51 @@ describe('Expressions', () => {
     );
   });
 });
+
+type Wrap = (field: string) => string;
+type Compare = (a: string, b: string) => string;
+
+/** `null` stays `null`. */
+const fieldWraps: Wrap[] = [
+  (field) => field,
+  (field) => `lowercase(${field})`,
+  (field) => `[${field}][0]`,
+  (field) => `{"k": ${field}}.k`,
+  (field) => `(true ? ${field} : "x")`,
+  (field) => `[${field}].map(one, one)[0]`,
+];
+const valueWraps: Wrap[] = [
+  (field) => `string(${field})`,
+  (field) => `size(${field})`,
+  (field) => `("a-" + ${field} + "-b")`,
+  (field) => `size("a" + ${field})`,
+];
+const loopCompares: Compare[] = [
+  (a, b) => `[${a}].exists(one, one == ${b})`,
+  (a, b) => `[${a}].all(one, [${b}].exists(other, one == other))`,
+  (a, b) => `${a} in [${b}].map(one, one)`,
+];
+const compares: Compare[] = [
+  (a, b) => `${a} == ${b}`,
+  (a, b) => `!(${a} != ${b})`,
+  (a, b) => `${a} in [${b}]`,
+  (a, b) => `${a} in ["x", ${b}]`,
+  (a, b) => `${a} >= ${b}`,
+  (a, b) => `${a} <= ${b}`,
+  (a, b) => `!(${a} < ${b})`,
+  (a, b) => `[${a}, 1] == [${b}, 1]`,
+  (a, b) => `{"k": [${a}]} == {"k": [${b}]}`,
+  (a, b) => `[${a}] in [[1], [${b}]]`,
+  (a, b) => `(${a} == ${b} || false) && true`,
+  (a, b) => `${a} == ${b} ? true : false`,
+];
+const combined = (wraps: Wrap[], all: Compare[]) => fc.tuple(fc.constantFrom(...wraps), fc.constantFrom(...all));
+const comparisons = fc
+  .tuple(fc.oneof(combined([...fieldWraps, ...valueWraps], compares), combined(fieldWraps, loopCompares)), fc.boolean())
+  .map(([[wrap, compare], isSwapped]) => {
+    const [a, b] = [wrap('async.data.user.id'), wrap('event.data.user.id')];
+    return isSwapped ? compare(b, a) : compare(a, b);
+  });
 
 const fields = [
   'total',

@@ -1,4 +1,4 @@
-/** The parts of cel-js's internals that language.ts, prices.ts and missing-values.ts hook into. */
+/** The parts of cel-js's internals that language.ts, prices.ts, missing-values.ts and event-comparisons.ts hook into. */
 
 export type Handle = (...args: unknown[]) => unknown;
 

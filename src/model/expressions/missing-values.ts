@@ -1,14 +1,11 @@
 /** Missing values. Events are JSON that nobody typed, so an expression over them is total where it can be: a field that is not there is
  *  `null`; `null` comes before every other value; a text takes anything as its continuation; `&&`, `||`, `!` and `? :` take any value as a
- *  condition. cel-js has errors in these places. The wait index relies on the same rules (runs/wait-index.ts).
- *
- *  An equality between the two events of a wait is stricter: two missing fields are not equal. Otherwise any event would end a wait for a
- *  field that the run's own event lacks. */
-import type { ASTNode } from '@marcbachmann/cel-js';
+ *  condition. cel-js has errors in these places. The wait index relies on the same rules (runs/wait-index.ts). Comparisons between the two events
+ *  of a wait are stricter (event-comparisons.ts). */
 import { isJsonObject } from '../values/json.ts';
 import type { CheckedNode, Evaluator, Handle } from './checked-node.ts';
 import type { Fuel } from './fuel.ts';
-import { pathsIn } from './paths.ts';
+import { presentField } from './json-fields.ts';
 import { isPlain, joinedText } from './text-of.ts';
 
 type Order = '<' | '<=' | '>' | '>=';
@@ -68,13 +65,11 @@ export function tolerateMissing(node: CheckedNode, handle: Handle, fuel: Fuel): 
   }
 }
 
-/** Replaces the evaluation of nodes that have no handle, or need more than the values of their operands: logical operators, `has()`, and
- *  equalities between two events. */
+/** Replaces the evaluation of nodes that have no handle: logical operators and `has()`. */
 export function tolerateConditions(node: CheckedNode): void {
   if (node.op === '&&') node.evaluate = (evaluator, self, context) => logical(evaluator, self, context, false);
   else if (node.op === '||') node.evaluate = (evaluator, self, context) => logical(evaluator, self, context, true);
   else if (node.meta.macro?.macroHasProps) node.evaluate = has;
-  else if (comparesEvents(node)) node.evaluate = compareEvents;
 }
 
 /** Everything is true but `null`, `false`, 0, NaN and the empty text. */
@@ -105,49 +100,12 @@ function has(evaluator: Evaluator, node: CheckedNode, context: unknown): boolean
   return true;
 }
 
-/** Whether one operand reads only the triggering event, and the other only the received one. */
-function comparesEvents({ op, args }: CheckedNode): boolean {
-  if (op !== '==' && op !== '!=') return false;
-  const [a, b] = args as [ASTNode, ASTNode];
-  return (reads(a, 'event') && reads(b, 'async')) || (reads(a, 'async') && reads(b, 'event'));
-}
-
-function reads(node: ASTNode, variable: 'event' | 'async'): boolean {
-  const other = variable === 'event' ? 'async' : 'event';
-  return !pathsIn(node, variable).next().done && Boolean(pathsIn(node, other).next().done);
-}
-
-function compareEvents(evaluator: Evaluator, node: CheckedNode, context: unknown): unknown {
-  const { left, right, handle } = node as Required<CheckedNode>;
-  const a = evaluator.run(left, context);
-  const b = evaluator.run(right, context);
-  const areMissing =
-    a === null && b === null && !isPresent(evaluator, left, context) && !isPresent(evaluator, right, context);
-  return areMissing ? node.op === '!=' : handle(a, b, node, evaluator);
-}
-
-/** Whether the node reads a field that is there: `null` is then its value. */
-function isPresent(evaluator: Evaluator, { op, args }: CheckedNode, context: unknown): boolean {
-  if (op !== '.' && op !== '[]') return false;
-  const [parent, key] = args as [CheckedNode, unknown];
-  const name = op === '.' ? key : evaluator.run(key as CheckedNode, context);
-  return presentField(evaluator.run(parent, context), name) !== undefined;
-}
-
 function isJson(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Array.isArray(value) || isPlain(value);
 }
 
 function fieldOf(value: unknown, key: unknown): unknown {
   return presentField(value, key) ?? null;
-}
-
-/** undefined: there is no such field. JSON has no `undefined`. */
-function presentField(value: unknown, key: unknown): unknown {
-  if (Array.isArray(value)) return typeof key === 'bigint' || typeof key === 'number' ? value[Number(key)] : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const name = typeof key === 'string' ? key : String(key);
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** A number that is compared with a time is milliseconds, as `ts` of events. */
