@@ -31,14 +31,15 @@ describe('the examples of the READMEs', () => {
     removeExamplePrograms();
   });
 
-  for (const page of new Set(LANGUAGES.flatMap(({ page, flowPage }) => [page, flowPage]))) {
-    const files = LANGUAGES.flatMap((language) => [
-      ...(language.page === page ? [language.first, language.sends] : []),
-      ...(language.flowPage === page ? [language.flow, ...(language.middleware ? [language.middleware] : [])] : []),
-    ]);
+  for (const { page, first, sends, middleware, flowPage, flow } of LANGUAGES) {
+    const files = [first, sends, ...(middleware ? [middleware] : [])];
     it(`${page} shows ${files.join(' and ')} as they are`, () => {
       const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
       expect(shown).to.deep.equal(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+    });
+
+    it(`${flowPage} links to ${flow}`, () => {
+      expect(readFileSync(join(ROOT, flowPage), 'utf8')).to.include(`/blob/main/${flow})`);
     });
   }
 

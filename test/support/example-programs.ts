@@ -22,10 +22,11 @@ export interface ExampleLanguage {
   first: string;
   sends: string;
   flow: string;
-  /** Has middleware that encrypts; shown in flowPage. */
+  /** Has middleware that encrypts. */
   middleware?: string;
-  /** Pages that show these files. */
+  /** Shows `first`, `sends` and `middleware`. */
   page: string;
+  /** Links to `flow`. */
   flowPage: string;
   /** Prepares a program. @returns the command that starts it */
   prepare(file: string, code: string): Promise<Command>;
