@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { GENERATED } from '../../scripts/docs.ts';
 import { CATALOGUE } from '../../src/errors.ts';
@@ -58,6 +58,16 @@ describe('the documents', () => {
     const paths = [...read('CONTRIBUTING.md').matchAll(/`((?:src|test|scripts|chaos|clients)\/[\w./-]+)`/g)];
     expect(paths).not.to.be.empty;
     for (const [, path] of paths) expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).to.equal(true);
+  });
+
+  it('test/README.md lists every folder of test/ once, by name', () => {
+    const table = read('test/README.md').split('## Find a test')[1]?.split('## ')[0] ?? '';
+    const cells = [...table.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell);
+    const listed = cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, folder]) => folder));
+    const entries = readdirSync(new URL('../', import.meta.url), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory() && /^(?!node_modules$)[a-z]/.test(entry.name));
+    expect(listed).to.have.members(folders.map(({ name }) => name));
+    expect(cells).to.deep.equal(cells.toSorted());
   });
 
   for (const [file, render] of Object.entries(GENERATED)) {
