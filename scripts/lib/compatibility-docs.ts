@@ -44,13 +44,9 @@ export function migrationPage(): string {
   const { sdks, groups } = observed();
   const rows = groups.flatMap((group) => group.rows);
   const rest = rows.filter(({ effects }) => Object.values(effects).some((effect) => !FULL.includes(effect)));
-  const noted = rows.filter((row) => row.note && !rest.includes(row));
   const count = `Of ${rows.length} features, ${rows.length - rest.length} act in every SDK that has them.`;
   const names = sdks.map(({ name }) => name);
-  const tables = [
-    ...(rest.length > 0 ? [`Those that do not:\n\n${featureTable(rest, names)}`] : []),
-    ...(noted.length > 0 ? [`Those that act, with a remark:\n\n${featureTable(noted, names)}`] : []),
-  ];
+  const tables = rest.length > 0 ? [`Those that do not:\n\n${featureTable(rest, names)}`] : [];
   // Remarks link to headings of their own page.
   const text = [count, ...tables].join('\n\n').replaceAll('](#', '](compatibility.md#');
   return replaceSections(read('docs/migrate-from-inngest.md'), [text]);
@@ -64,14 +60,26 @@ function read(file: string): string {
   return readFileSync(resolve(ROOT, file), 'utf8');
 }
 
+/** Features that act in every SDK in one line, the others in a table. */
 function section({ title, note, rows }: Compatibility['groups'][number], names: string[]): string {
-  return `## ${title}\n\n${note ? `${note}\n\n` : ''}${featureTable(rows, names)}`;
+  const everywhere = rows.filter((row) => !row.note && names.every((name) => row.effects[name] === 'acts'));
+  const others = rows.filter((row) => !everywhere.includes(row));
+  return [
+    `## ${title}`,
+    ...(note ? [note] : []),
+    ...(everywhere.length > 0 ? [`Act in every SDK: ${everywhere.map(labelOf).join(' · ')}`] : []),
+    ...(others.length > 0 ? [featureTable(others, names)] : []),
+  ].join('\n\n');
+}
+
+function labelOf({ feature, label }: Row): string {
+  return label ?? (/[ `]/.test(feature) ? feature : `\`${feature}\``);
 }
 
 function featureTable(rows: readonly Row[], names: string[]): string {
   const noted = rows.some((row) => row.note);
   const cells = rows.map((row) => [
-    row.label ?? (/[ `]/.test(row.feature) ? row.feature : `\`${row.feature}\``),
+    labelOf(row),
     ...names.map((name) => row.effects[name] ?? ''),
     ...(noted ? [row.note ?? ''] : []),
   ]);
