@@ -7,6 +7,7 @@ import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { findChromium } from './lib/chromium-program.ts';
+import { CpuTimes } from './lib/cpu-times.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { type MochaRun, runMocha, runQueue, TestsFailed, type Totals } from './lib/mocha.ts';
 import { Problem, runMain } from './lib/problem.ts';
@@ -60,6 +61,7 @@ if (!process.env.NODE_V8_COVERAGE) process.env.NODE_COMPILE_CACHE ??= join(ROOT,
 const interruption = new AbortController();
 /** Repeated at the end, where people look. */
 const notChecked: string[] = [];
+const cpuTimes = new CpuTimes();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
 
 await runMain(async () => {
@@ -71,8 +73,12 @@ await runMain(async () => {
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT)) await step('dashboard', () => (isOnlyTests ? tryDashboard() : buildDashboard(ROOT)));
-  if (isOnCluster) await step('tests on a Redis Cluster', () => clusterTests(mochaArgs));
-  else await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
+  try {
+    if (isOnCluster) await step('tests on a Redis Cluster', () => clusterTests(mochaArgs));
+    else await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));
+  } finally {
+    showCpu();
+  }
   for (const line of notChecked) console.log(styleText('yellow', line));
 });
 if (interruption.signal.aborted) process.exitCode = 130;
@@ -148,12 +154,24 @@ async function rerunAlone(failures: Error[], filesMax: number): Promise<Totals[]
 }
 
 function showSlowest(totals: readonly Totals[]): void {
-  const all = totals.flatMap(({ seconds }) => Object.entries(seconds));
+  const all = totals.flatMap(({ took }) => Object.entries(took));
   // With fewer the slow ones are easy to see.
   if (all.length < SLOWEST_SHOWN / 2) return;
-  const sorted = all.sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-  const lines = sorted.map(([file, took]) => `  ${took.toFixed(0)} s ${relative(ROOT, file)}`);
+  const sorted = all.sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN);
+  const lines = sorted.map(
+    ([file, { seconds, cpuSeconds }]) =>
+      `  ${seconds.toFixed(0)} s (CPU ${cpuSeconds.toFixed(1)} s) ${relative(ROOT, file)}`,
+  );
   console.log(['Slowest files:', ...lines].join('\n'));
+}
+
+/** Where the time goes on a machine that is busy with other things too: test/README.md. */
+function showCpu(): void {
+  const kinds = cpuTimes.stop().filter(([, seconds]) => seconds >= 0.5);
+  const sum = kinds.reduce((all, [, seconds]) => all + seconds, 0);
+  console.log(
+    `CPU: ${sum.toFixed(0)} s: ${kinds.map(([kind, seconds]) => `${kind} ${seconds.toFixed(0)}`).join(', ')}`,
+  );
 }
 
 /** @throws Problem under a heading that names the step */

@@ -33,7 +33,13 @@ export interface Totals {
   failures: number;
   failed: Failed[];
   /** By file. */
-  seconds: Record<string, number>;
+  took: Record<string, Took>;
+}
+
+export interface Took {
+  seconds: number;
+  /** Of mocha, and of those of its processes that have ended. */
+  cpuSeconds: number;
 }
 
 /** Tests failed, and nothing else went wrong. */
@@ -105,7 +111,7 @@ async function stopServers({ redis, postgres }: Servers): Promise<void> {
 }
 
 async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
-  const totals: Totals = { passes: 0, failures: 0, failed: [], seconds: {} };
+  const totals: Totals = { passes: 0, failures: 0, failed: [], took: {} };
   const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
   if (interrupted.aborted) return totals;
   const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
