@@ -1,6 +1,7 @@
 -- Admits a call, or adds it to its backlog. Repeating it changes nothing.
 -- KEYS: admissions (hash); all others have its hash tag
--- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier), backlog,
+-- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier; of equal ones
+--       the call whose name sorts first), backlog,
 --       what the backlog has to know: {e: environment, f: function, v: values of keys, l: limits, each [ID, kind, limit, interval, tolerance]} as JSON.
 --       Positional: this runs for every call with limits.
 -- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
