@@ -2,6 +2,7 @@
  *  violation, fails the test. */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../../scripts/lib/chromium-program.ts';
+import { atEnd } from './at-end.ts';
 import { PASSWORD } from './auth.ts';
 
 const ARGS = [
@@ -30,17 +31,32 @@ export interface BrowserOptions extends BrowserContextOptions {
 
 export type WithPage = (work: (page: Page) => Promise<void>, options?: BrowserOptions) => Promise<void>;
 
-/** Starts a browser before the tests of a suite and closes it afterwards.
+/** Of all suites in this process: it takes longer to start than most tests. They share nothing in it but its processes. */
+let browser: Promise<Browser> | undefined;
+
+function sharedBrowser(): Promise<Browser> {
+  if (browser) return browser;
+  const launched = chromium.launch({ executablePath: findChromium(), args: ARGS });
+  browser = launched;
+  const forget = () => {
+    browser = undefined;
+  };
+  launched.then((one) => {
+    one.on('disconnected', forget);
+    atEnd(() => one.close());
+  }, forget);
+  return launched;
+}
+
+/** Starts the browser before the tests of a suite.
  *  @returns a function that opens a page in a new browser context, does the work, and fails on console errors */
 export function browserForSuite(): WithPage {
-  let browser: Browser;
   before(async function () {
     this.timeout(INSTALL_MS);
-    browser = await chromium.launch({ executablePath: findChromium(), args: ARGS });
+    await sharedBrowser();
   });
-  after(() => browser?.close());
   return async (work, { forgive, ...options } = {}) => {
-    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+    const context = await (await sharedBrowser()).newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const complaints = listen(page);

@@ -1,6 +1,7 @@
 /** Hooks for all tests (.mocharc.json): each suite must clean up, mocha must exit by itself, and a failed test shows the output of the
  *  service's processes. */
 import type { Suite } from 'mocha';
+import { end } from './at-end.ts';
 import { type Leftovers, watchLeftovers } from './leftovers.ts';
 import { running } from './service.ts';
 
@@ -26,6 +27,7 @@ export const mochaHooks = {
   },
 
   async afterAll() {
+    await end();
     await leftovers.close();
     endOrSayWhyNot();
   },

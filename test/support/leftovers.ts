@@ -11,6 +11,9 @@ const RESOURCES: Record<string, string> = {
   Worker: 'a worker thread',
 };
 
+/** In the command line of the browser, which the suites share (browser.ts). */
+const BROWSER = '--remote-debugging-pipe';
+
 export interface Leftovers {
   /** @throws with resources that did not exist at the start and do not disappear */
   check(): Promise<void>;
@@ -45,7 +48,9 @@ export async function watchLeftovers(): Promise<Leftovers> {
 async function present(redis: readonly Redis[]): Promise<string[]> {
   // Replicas have the keys of their primaries.
   const keys = (await Promise.all(redis.map((node) => keysOf(node)))).flat();
-  const children = listProcesses().filter(({ parent }) => parent === process.pid);
+  const children = listProcesses().filter(
+    ({ parent, command }) => parent === process.pid && !command.includes(BROWSER),
+  );
   return [
     ...children.map(({ pid, command }) => `process ${pid} (${command})`),
     ...openResources(),
