@@ -1,17 +1,19 @@
 /** Structured logs on standard output. Payloads, keys and secrets are never logged; lines have IDs. */
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 
 export type { Logger };
 
-/** @param process its number among several of a dyno or container */
-export function createLog(level: string, role: string, process?: number): Logger {
-  return pino({
+/** @param process its number among several of a dyno or container
+ *  @param destination default: standard output */
+export function createLog(level: string, role: string, process?: number, destination?: DestinationStream): Logger {
+  const options = {
     level,
     base: { role, ...(process !== undefined && { process }) },
     timestamp: stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: (error) => serializeError(error) },
-  });
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: (error: unknown) => serializeError(error) },
+  };
+  return destination ? pino(options, destination) : pino(options);
 }
 
 const MAX_CAUSES = 5;

@@ -16,7 +16,7 @@ describe('overview', () => {
   const overview = async () => (await service.get('/v1/overview')).body.data;
 
   it('GET /v1/overview lists live processes and drops one that was killed', async () => {
-    service = await startService({ webs: 1, workers: 2 });
+    service = await startService({ processes: true, webs: 1, workers: 2 });
     const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.processes.length === 3);
     const { processes, workers_alive } = body.data;
     expect(workers_alive).to.equal(2);

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 describe('A service with an archive', () => {
   let service: Service;
   before(async () => {
-    service = await startService({ archive: true, env: { WEBHOOK_LOG_SIZE: '5', HOT_HOURS: '1' } });
+    service = await startService({ processes: true, archive: true, env: { WEBHOOK_LOG_SIZE: '5', HOT_HOURS: '1' } });
   });
   after(() => service.stop());
 

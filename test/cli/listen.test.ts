@@ -161,7 +161,7 @@ describe('tidegate listen', () => {
   });
 
   it('goes on after the service was away, with what came meanwhile, each request once and in order', async () => {
-    const own = await startService({ dev: false, workers: 0, webs: 2 });
+    const own = await startService({ processes: true, dev: false, workers: 0, webs: 2 });
     try {
       const fields = { name: 'away', transform: 'const transform = () => null;' };
       const { url } = (await own.post('/v1/webhooks', fields, own.apiHeaders)).body.data;

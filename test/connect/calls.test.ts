@@ -17,7 +17,7 @@ describe('A call over a connection', () => {
   let instances: ConnectedInstance[] = [];
   let event = 0;
   before(async () => {
-    service = await startService({ webs: 2, env: SETTINGS });
+    service = await startService({ processes: true, webs: 2, env: SETTINGS });
   });
   after(() => service.stop());
   afterEach(async () => {

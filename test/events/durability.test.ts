@@ -28,11 +28,18 @@ describe('INGEST_DURABILITY=fsync', () => {
     await own.remove();
   });
 
-  async function start(version: '7.0' | '7.2', workers = 0, dev = true, env: object = FSYNC): Promise<Service> {
+  async function start(
+    version: '7.0' | '7.2',
+    workers = 0,
+    dev = true,
+    env: object = FSYNC,
+    processes = false,
+  ): Promise<Service> {
     fake = await startFakeRedis(own.url, version);
     service = await startService({
       dev,
       workers,
+      processes,
       env: { ...env, REDIS_URL: fake.url, STALLED_AFTER_SECONDS: '1' },
     });
     return service;
@@ -174,7 +181,7 @@ describe('INGEST_DURABILITY=fsync', () => {
 
     it('does not start when Redis never syncs', async () => {
       await admin.config('SET', 'appendfsync', 'no');
-      const failed = await start('7.2').catch((error: Error) => error.message);
+      const failed = await start('7.2', 0, true, FSYNC, true).catch((error: Error) => error.message);
       expect(failed).to.include('has appendfsync no; expected appendfsync always or everysec');
     });
 

@@ -195,7 +195,7 @@ describe('A function that is a singleton', () => {
   });
 
   it('runs once at a time for each key for 10,000 events, with two workers of which one is killed', async () => {
-    service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    service = await startService({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [KEYS, EVENTS] = [20, 10_000];
     const active = new Map<string, Set<string>>();
     let most = 0;

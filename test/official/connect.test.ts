@@ -23,7 +23,11 @@ function describeApp(official: OfficialApp): void {
   before(async function () {
     this.timeout(INSTALL_MS);
     await official.install();
-    service = await startService({ env: { RETRY_SCALE: '0.0005', SHUTDOWN_GRACE_SECONDS: '8' }, dev: false });
+    service = await startService({
+      processes: true,
+      env: { RETRY_SCALE: '0.0005', SHUTDOWN_GRACE_SECONDS: '8' },
+      dev: false,
+    });
     proxy = await TcpProxy.start(service.webs[0]?.port as number);
     outside = new Outside(service, official.app);
     host = await official.start(service, undefined, proxy.url);

@@ -70,7 +70,7 @@ describe('A backup as docs/operate.md describes it', function () {
   };
 
   it('is made while the service runs, of Redis and of Postgres', async () => {
-    service = await startService({ archive: true, env: { REDIS_URL: original.url, HOT_HOURS } });
+    service = await startService({ processes: true, archive: true, env: { REDIS_URL: original.url, HOT_HOURS } });
     host.on('plain', () => ({ body: 'done' }));
     host.on('sleeps', ({ body }) =>
       body.ctx.stack.stack.length === 0 ? { status: 206, body: [SLEEP] } : { body: 'woke' },

@@ -37,7 +37,7 @@ describe('shutdown', () => {
   describe('web', () => {
     it('SIGTERM to one of two web processes breaks no request of clients with keep-alive connections', async () => {
       // Long enough for the load balancer below to notice, also on a busy machine.
-      service = await startService({ webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '3' } });
+      service = await startService({ processes: true, webs: 2, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '3' } });
       const path = service.eventPath;
       const failures: string[] = [];
       let answered = 0;
@@ -88,7 +88,7 @@ describe('shutdown', () => {
     });
 
     it('after SIGTERM /readyz answers 503, and requests get answers with connection: close', async () => {
-      service = await startService({ workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '1' } });
+      service = await startService({ processes: true, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();
       expect((await kept.send(web.port, service.eventPath)).headers.connection).to.equal('keep-alive');
@@ -102,7 +102,7 @@ describe('shutdown', () => {
     });
 
     it('SIGTERM ends a web process with an idle connection, a stream and an incomplete request', async () => {
-      service = await startService({ workers: 0, env: { SHUTDOWN_GRACE_SECONDS: '1' } });
+      service = await startService({ processes: true, workers: 0, env: { SHUTDOWN_GRACE_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();
       await kept.send(web.port, service.eventPath);
@@ -127,7 +127,10 @@ describe('shutdown', () => {
 
     it('SIGTERM to a worker releases calls in flight to another worker after the grace period, without using up an attempt', async () => {
       const CALLS = 100;
-      service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '0.5', APP_CONCURRENCY_PERCENT: '100' } });
+      service = await startService({
+        processes: true,
+        env: { SHUTDOWN_GRACE_SECONDS: '0.5', APP_CONCURRENCY_PERCENT: '100' },
+      });
       const [first] = service.workers as [ServiceProcess];
       let isHanging = true;
       host.on('f', () => (isHanging ? new Promise(() => {}) : { body: 'done' }));

@@ -197,7 +197,11 @@ describe('pausing a function when processes die', () => {
 
   it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
     // Long enough for a worker on a busy machine to keep its locks: calls of a live one are not repeated.
-    const service = await startService({ workers: 2, env: { STALLED_AFTER_SECONDS: '3', RUN_CONCURRENCY: '1' } });
+    const service = await startService({
+      processes: true,
+      workers: 2,
+      env: { STALLED_AFTER_SECONDS: '3', RUN_CONCURRENCY: '1' },
+    });
     const app = new BusyApp(host, service);
     try {
       const RUNS = 100;

@@ -1,17 +1,20 @@
-/** The complete service for a test: real processes on the real Redis, with its own key prefix. */
+/** The complete service for a test, on the real Redis with its own key prefix: in the process of the tests, or in processes of its own. */
 import { createHash } from 'node:crypto';
 import { migrate } from '../../src/archive/migrate.ts';
+import { SETTINGS } from '../../src/settings.ts';
 import { type Answer, type RequestBody, request } from './http.ts';
 import { archiveSettings, dropSchema } from './postgres.ts';
 import {
   connectRedis,
   deleteKeys,
   freshPrefix,
+  isCluster,
   type Keyspace,
   keyspaceOf,
   type Redis,
   redisSettings,
 } from './redis.ts';
+import { startInProcess } from './service-in-process.ts';
 import { type Role, type ServiceProcess, startProcess } from './service-process.ts';
 import { until } from './until.ts';
 
@@ -24,6 +27,8 @@ export interface ServiceOptions {
   dev?: boolean;
   /** With an archive in the Postgres of the tests. */
   archive?: boolean;
+  /** In processes of their own, which tests can kill and signal. Default: in the process of the tests, unless settings need others. */
+  processes?: boolean;
   /** Node flags, as in scripts/start. */
   execArgv?: Partial<Record<Role, string[]>>;
 }
@@ -36,6 +41,32 @@ export const SECRETS = {
   SIGNING_KEY: 'signkey-test-0123456789abcdef0123456789abcdef',
 } as const;
 
+/** Settings of a process, not of one service in it. */
+const OF_PROCESSES = ['PARTITIONS', 'REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
+
+/** Their tests have not been tried without processes yet. */
+const WITH_PROCESSES = [
+  'test/archive',
+  'test/cli',
+  'test/conformance',
+  'test/connect',
+  'test/dashboard',
+  'test/deploy',
+  'test/docs',
+  'test/expressions',
+  'test/flow-control',
+  'test/languages',
+  'test/move',
+  'test/official',
+  'test/operations',
+  'test/replays',
+  'test/runs',
+  'test/store',
+  'test/support/client-test-bed',
+  'test/upgrade',
+  'clients/typescript/test',
+];
+
 /** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
 
@@ -45,9 +76,11 @@ export async function startService({
   webs = 1,
   dev = true,
   archive = false,
-  execArgv = {},
+  processes = false,
+  execArgv,
 }: ServiceOptions = {}): Promise<Service> {
-  const service = new Service(dev, env, execArgv);
+  const hasProcesses = processes || execArgv !== undefined || isCalledFrom(WITH_PROCESSES) || needsProcesses(env);
+  const service = new Service(dev, env, hasProcesses, execArgv);
   running.add(service);
   if (archive) await service.addArchive();
   const starts = await Promise.allSettled([
@@ -58,6 +91,17 @@ export async function startService({
   if (!failed) return service;
   await service.stop().catch(() => {});
   throw failed.reason;
+}
+
+function isCalledFrom(folders: readonly string[]): boolean {
+  const stack = new Error().stack ?? '';
+  return folders.some((folder) => stack.includes(folder));
+}
+
+/** Partitions, and what Node and libraries read from the environment, are the same for a whole process. */
+function needsProcesses(env: Record<string, string>): boolean {
+  const isOfProcess = (name: string) => !(name in SETTINGS) || OF_PROCESSES.includes(name);
+  return isCluster || 'PARTITIONS' in redisSettings() || Object.keys(env).some(isOfProcess);
 }
 
 export class Service {
@@ -71,13 +115,20 @@ export class Service {
   readonly dev: boolean;
   readonly env: Record<string, string>;
 
+  readonly #hasProcesses: boolean;
   readonly #execArgv: Partial<Record<Role, string[]>>;
   readonly #isOnSharedRedis: boolean;
   /** Of its archive. */
   #schema: string | undefined;
 
-  constructor(dev: boolean, env: Record<string, string>, execArgv: Partial<Record<Role, string[]>> = {}) {
+  constructor(
+    dev: boolean,
+    env: Record<string, string>,
+    hasProcesses: boolean,
+    execArgv: Partial<Record<Role, string[]>> = {},
+  ) {
     this.dev = dev;
+    this.#hasProcesses = hasProcesses;
     this.#execArgv = execArgv;
     this.env = {
       MODE: dev ? 'dev' : 'production',
@@ -202,7 +253,7 @@ export class Service {
   /** Output of all processes, for messages. */
   output(): string {
     return [...this.webs, ...this.workers]
-      .map((process) => `${process.role} ${process.pid}${process.running() ? '' : ' (ended)'}:\n${process.output()}`)
+      .map((process) => `${process.role}${process.running() ? '' : ' (ended)'}:\n${process.output()}`)
       .join('\n');
   }
 
@@ -223,11 +274,15 @@ export class Service {
   }
 
   async #start(role: Role, processes: ServiceProcess[]): Promise<ServiceProcess> {
+    const started = await (this.#hasProcesses ? this.#startProcess(role) : startInProcess(role, this.env));
+    processes.push(started);
+    return started;
+  }
+
+  #startProcess(role: Role): Promise<ServiceProcess> {
     // Excludes the developer's own settings.
     const { PATH, TMPDIR, NODE_COMPILE_CACHE, NODE_V8_COVERAGE, SERVICE_TEST_RUN } = process.env;
     const env = { PATH, TMPDIR, NODE_COMPILE_CACHE, NODE_V8_COVERAGE, SERVICE_TEST_RUN, ...this.env };
-    const started = await startProcess(role, env, this.#execArgv[role]);
-    processes.push(started);
-    return started;
+    return startProcess(role, env, this.#execArgv[role]);
   }
 }

@@ -15,7 +15,7 @@ if (!name) throw new Error('Usage: node test/upgrade/write-store.ts <name>');
 
 const own = await startOwnRedis();
 const host = await startAppHost();
-const service = await startService({ dev: false, env: { ...SETTINGS, REDIS_URL: own.url } });
+const service = await startService({ processes: true, dev: false, env: { ...SETTINGS, REDIS_URL: own.url } });
 try {
   addHandlers(host, true);
   const registered = await host.register(service, FUNCTIONS, { appName: APP });

@@ -9,7 +9,7 @@ const transform = 'const transform = () => null';
 describe('The transform process of a web process', () => {
   let service: Service;
   beforeEach(async () => {
-    service = await startService({ workers: 0 });
+    service = await startService({ processes: true, workers: 0 });
   });
   afterEach(() => service.stop());
 

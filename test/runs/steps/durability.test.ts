@@ -20,7 +20,11 @@ describe('durability of runs', () => {
     const RUNS = 500;
     const KILLS = 5;
     const CONCURRENCY = 20;
-    const service = await startService({ workers: 2, env: { ...SOON, RUN_CONCURRENCY: String(CONCURRENCY) } });
+    const service = await startService({
+      processes: true,
+      workers: 2,
+      env: { ...SOON, RUN_CONCURRENCY: String(CONCURRENCY) },
+    });
     let app: App | undefined;
     try {
       const effects = new Map<string, number>();
@@ -71,7 +75,7 @@ describe('durability of runs', () => {
   }).timeout(LONG_MS);
 
   it('runs survive the loss of all jobs: the reconciler finds and continues them', async () => {
-    const service = await startService({ env: SOON });
+    const service = await startService({ processes: true, env: SOON });
     let app: App | undefined;
     try {
       const client = OURS.client(service, 'found');
@@ -112,7 +116,7 @@ describe('durability of runs', () => {
   it('sleeping runs survive a restart of everything, Redis included', async () => {
     const redis = await startOwnRedis();
     const env = { ...SOON, REDIS_URL: redis.url, KEY_PREFIX: 'restart' };
-    let service = await startService({ env });
+    let service = await startService({ processes: true, env });
     let app: App | undefined;
     try {
       const client = OURS.client(service, 'restart');
@@ -131,7 +135,7 @@ describe('durability of runs', () => {
       await redis.stop();
       await redis.start();
       await service.stop();
-      service = await startService({ env });
+      service = await startService({ processes: true, env });
       const { body: done } = await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at);
       expect([done.data.status, done.data.output]).to.deep.equal(['Completed', 'before and after']);
     } finally {

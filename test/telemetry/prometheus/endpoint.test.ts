@@ -100,7 +100,7 @@ describe('Metrics endpoint', () => {
 
   it('fails the start of a second process with the same METRICS_PORT, with an error that says so', async () => {
     const port = await freePort();
-    service = await startService({ workers: 0, env: { METRICS_PORT: String(port) } });
+    service = await startService({ processes: true, workers: 0, env: { METRICS_PORT: String(port) } });
     for (const start of [() => service.startWorker(), () => service.startWeb()]) {
       const failed = await start().then(
         () => '',
