@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Answer, request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -86,6 +88,26 @@ describe('request limits', () => {
   it('a query parameter may have any name, also __proto__', async () => {
     const path = '/sign-in?__proto__=1&constructor=2&next=/events';
     expect((await service.get(path, {})).body).to.match(/name="next" value="\/events"/);
+  });
+
+  it('a request that is refused while its body still comes gets the response, and the connection is not reset', async () => {
+    const size = 12_000_000;
+    for (const [path, status] of [
+      [service.eventPath, 413],
+      ['/e/unknown', 401],
+    ] as const) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      const response = text(socket);
+      const type = 'content-type: application/json';
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: ${size}\r\n\r\n`);
+      socket.write(Buffer.alloc(size / 2, ' '));
+      await once(socket, 'readable');
+      socket.write(Buffer.alloc(size / 2, ' '));
+      expect(await response)
+        .to.match(new RegExp(`^HTTP/1.1 ${status} `))
+        .and.match(/\r\nconnection: close\r\n/i)
+        .and.match(new RegExp(`"status":${status}\\}$`));
+    }
   });
 
   it('Node responds with 431 to a request line longer than 16 KB', async () => {

@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
 import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
+import { lingeringBody } from './lingering-close.ts';
 import type { Context, Middleware } from './router.ts';
 
 /** Errors with a status of 5xx that are not logged as such. Backpressure logs a shortage of memory once, when it begins. */
@@ -47,15 +48,23 @@ function writeJson(ctx: Context): void {
   if (prototype === Object.prototype || prototype === Array.prototype) ctx.body = JSON.stringify(body);
 }
 
+function writeBody(ctx: Context, text: string): void {
+  const { complete } = ctx.req;
+  ctx.body = complete ? text : lingeringBody(text, ctx.req);
+  ctx.type = 'json';
+  if (complete) return;
+  ctx.length = Buffer.byteLength(text);
+  ctx.compress = false;
+  // The rest of an unread body would be taken for the next request of the connection.
+  ctx.set('connection', 'close');
+}
+
 function respond(ctx: Context, error: ServiceError, log: Logger): void {
   const { status, code, message, facts, retryAfterSeconds, cause } = error;
   ctx.status = status;
   ctx.state.errorCode = code;
-  ctx.body = JSON.stringify({ ...facts, error: message, code, status });
-  ctx.type = 'json';
+  writeBody(ctx, JSON.stringify({ ...facts, error: message, code, status }));
   if (retryAfterSeconds !== undefined) ctx.set('retry-after', String(retryAfterSeconds));
-  // The rest of an unread body would be taken for the next request of the connection.
-  if (!ctx.req.complete) ctx.set('connection', 'close');
   if (status >= 500 && !NO_FAULTS.has(code)) {
     const err = code === 'internal' || cause === undefined ? cause : String(cause);
     log.error({ request_id: ctx.state.requestId, code, err }, message);

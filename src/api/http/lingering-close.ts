@@ -1,0 +1,32 @@
+/** Answers a request whose body is still on its way. A connection that is closed at once is reset, and a client that is still sending then loses the
+ *  response; so the rest of the body is read and dropped first (RFC 9112, section 9.6), as far as it is short and comes soon. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+
+const REST_MAX_BYTES = 16 * 1_024 * 1_024;
+const REST_MAX_MS = 2_000;
+
+/** @returns a body that the client has at once, and that ends with the rest of the request */
+export function lingeringBody(text: string, request: IncomingMessage): Readable {
+  return Readable.from(withRest(text, request), { objectMode: false });
+}
+
+async function* withRest(text: string, request: IncomingMessage): AsyncIterable<string> {
+  yield text;
+  await dropRest(request);
+}
+
+async function dropRest(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  const done = Promise.withResolvers<void>();
+  let left = REST_MAX_BYTES;
+  const count = ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) done.resolve();
+  };
+  const timer = setTimeout(done.resolve, REST_MAX_MS);
+  request.on('data', count).once('end', done.resolve).once('close', done.resolve).resume();
+  await done.promise;
+  clearTimeout(timer);
+  request.off('data', count).off('end', done.resolve).off('close', done.resolve);
+}
