@@ -29,16 +29,14 @@ function table(): string {
     const { id, name, eventName, eventId, deliveryId, handshakes } = preset;
     return [
       `[${name}](#${anchorOf(name)})<br>${code(id)}`,
-      schemeOf(preset),
-      signatureOf(preset),
-      ageOf(preset),
+      [schemeOf(preset), signatureOf(preset), ageOf(preset)].filter(Boolean).join(', '),
       code(eventName),
       eventId || deliveryId ? code((eventId ?? deliveryId) as string) : hasSignedId(preset) ? 'what is signed' : '',
       [...new Set(handshakes.map(handshakeOf))].join(', '),
     ];
   });
   return lines(
-    ['provider and its ID', 'scheme', 'signature or token', 'age limit', 'event', 'deduplication ID', 'handshake'],
+    ['provider and its ID', 'signature or token, and age limit', 'event', 'deduplication ID', 'handshake'],
     rows,
   );
 }
@@ -54,7 +52,7 @@ function section({ id, name, docs, secret, settings, setup, verification, custom
   const scheme = verification ? '' : `, with \`"verification": {"scheme": "${customScheme}", …}\``;
   return [
     `### ${name}`,
-    `\`"provider": "${id}"\`${scheme} · [how it verifies](${docs})`,
+    `\`${id}\`${scheme} · [verification](${docs})`,
     steps.join('\n'),
     [secretOf(secret), ...needs].join('\n'),
   ].join('\n\n');
