@@ -7,6 +7,7 @@ import { type Lock, shrinkwrap } from './shrinkwrap.ts';
 
 const OWN = 'scripts/lib/release/service';
 const BIN = 'scripts/tidegate-service';
+const CHECK_NODE = 'scripts/check-node.cjs';
 /** What the code reads beside itself. */
 const DATA = ['src/**/*.lua', 'src/**/*.sql'];
 const COPIES = {
@@ -16,6 +17,7 @@ const COPIES = {
   'dashboard/dist': 'dashboard/dist',
   [`${OWN}/README.md`]: 'README.md',
   [`${OWN}/tidegate-service`]: BIN,
+  [`${OWN}/check-node.cjs`]: CHECK_NODE,
 };
 
 /** @param folder gets the content of the package */
@@ -46,6 +48,8 @@ function published(manifest: Manifest, client: Manifest): Manifest {
   return {
     ...{ name, version, description, license, author, repository, homepage, bugs, type, engines },
     bin: { 'tidegate-service': BIN },
+    // Not in the repository's manifest: any Node from 20 on installs what develops the service, Node 24 among it.
+    scripts: { preinstall: `node ${CHECK_NODE}` },
     ...{ dependencies, allowScripts, overrides },
   };
 }
