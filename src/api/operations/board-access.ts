@@ -1,6 +1,5 @@
 /** Access rules and audit entries of Bull Board. Its routes are declared here once more, with the access that each needs; a route that is
  *  missing here, for example one of a newer version, can change nothing. */
-import { appRoutes } from '@bull-board/api/dist/routes.js';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Access } from '../../model/auth/access.ts';
@@ -47,8 +46,18 @@ export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
 /** Most jobs in a page: an ingest job may hold a megabyte. */
 const MAX_JOBS_PER_PAGE = 20;
 
-/** Finds the board's route for a request, in the board's own order. */
+/** Finds the board's route for a request, in the board's own order. The first request to the board loads its routes. */
 export function findBoardRoute(): Middleware {
+  let find: Promise<Middleware> | undefined;
+  return async (ctx, next) => {
+    if (!isBoard(ctx.path)) return next();
+    find ??= loadRoutes();
+    return (await find)(ctx, next);
+  };
+}
+
+async function loadRoutes(): Promise<Middleware> {
+  const { appRoutes } = await import('@bull-board/api/dist/routes.js');
   const router = new Router({ prefix: BOARD_PATH, strict: true });
   for (const { method, route, spec } of appRoutes.api) {
     for (const verb of [method].flat()) {
