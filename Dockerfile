@@ -9,9 +9,9 @@ FROM node:${NODE_VERSION}-slim AS source
 WORKDIR /app
 COPY . .
 
-FROM source AS dashboard
+FROM source AS build
 RUN --mount=type=cache,target=/root/.npm \
-    npm ci --workspace dashboard --no-audit --no-fund && npm run build
+    npm ci --workspace dashboard --include-workspace-root --no-audit --no-fund && npm run build
 
 FROM source AS production
 # isolated-vm brings its binaries for glibc on x64 and arm64: no compiler is needed.
@@ -28,7 +28,8 @@ ENV NODE_ENV=production \
     METRICS_PORT=9464
 COPY --from=production /app/package.json /app/LICENSE ./
 COPY --from=production /app/node_modules node_modules
-COPY --from=dashboard /app/dashboard/dist dashboard/dist
+COPY --from=build /app/dashboard/dist dashboard/dist
+COPY --from=build /app/dist/service dist/service
 COPY --from=production /app/scripts/start scripts/start
 COPY --from=production /app/deploy/health.js deploy/health.js
 COPY --from=production /app/src src

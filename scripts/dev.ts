@@ -16,6 +16,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const EXTENSION = extname(import.meta.filename);
 const HOME = EXTENSION === '.js' ? process.cwd() : ROOT;
 const SOURCE = join(ROOT, 'src');
+const PROCESSES = EXTENSION === '.js' ? join(ROOT, 'dist/service') : SOURCE;
 const EXAMPLE = join(ROOT, 'examples/typescript');
 const CLIENT = join(ROOT, 'clients/typescript/src');
 const DASHBOARD = join(ROOT, 'dashboard');
@@ -47,9 +48,9 @@ await runMain(async () => {
 
   const hasExample = options.example && existsSync(EXAMPLE);
   const example = hasExample ? await exampleApp(port) : undefined;
-  const worker = supervise({ entry: join(SOURCE, `worker${EXTENSION}`), env, print: printer('worker', 'magenta') });
+  const worker = supervise({ entry: join(PROCESSES, `worker${EXTENSION}`), env, print: printer('worker', 'magenta') });
   const web = supervise({
-    entry: join(SOURCE, `web${EXTENSION}`),
+    entry: join(PROCESSES, `web${EXTENSION}`),
     env,
     print: printer('web', 'cyan'),
     onReady: once(() => {

@@ -1,15 +1,8 @@
 /** All presets: each file of presets/ has one as its default export. */
-import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { extname, join, parse } from 'node:path';
+import { parse } from 'node:path';
 import { z } from 'zod';
 import { type Preset, presetSchema } from './preset.ts';
-
-const FOLDER = join(import.meta.dirname, 'presets');
-/** The released package has compiled code. */
-const EXTENSION = extname(import.meta.filename);
-
-const require = createRequire(import.meta.url);
+import { PRESET_FILES } from './preset-files.ts';
 
 /** @param given the default export of the file
  *  @throws Error naming the file and each field that is wrong */
@@ -22,12 +15,10 @@ export function readPreset(file: string, given: unknown): Preset {
   return data;
 }
 
-const files = readdirSync(FOLDER).filter((file) => file.endsWith(EXTENSION));
-
 /** Providers by name, then the generic ones. */
-export const PRESETS: readonly Preset[] = files
-  .map((file) => readPreset(file, (require(join(FOLDER, file)) as { default: unknown }).default))
-  .sort((a, b) => Number(a.kind === 'generic') - Number(b.kind === 'generic') || a.name.localeCompare(b.name, 'en'));
+export const PRESETS: readonly Preset[] = PRESET_FILES.map(([file, content]) => readPreset(file, content)).sort(
+  (a, b) => Number(a.kind === 'generic') - Number(b.kind === 'generic') || a.name.localeCompare(b.name, 'en'),
+);
 
 const byId = new Map(PRESETS.map((preset) => [preset.id, preset]));
 

@@ -79,6 +79,7 @@ describe('The image', function () {
       'LICENSE',
       'dashboard',
       'deploy',
+      'dist',
       'node_modules',
       'package.json',
       'scripts',

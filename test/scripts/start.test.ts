@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { connectRedis, deleteKeys, freshPrefix, redisUrl } from '../support/redis.ts';
@@ -37,7 +37,9 @@ describe('scripts/start', () => {
       const [{ port }] = (await once(child, 'message')) as [{ port: number }];
       expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).to.equal(200);
       const self = listProcesses().find(({ pid }) => pid === child.pid);
-      expect(self?.command).to.match(/^node --max-semi-space-size=\d+ --heap-growing-percent=\d+ src\/web\.ts$/);
+      expect(self?.command).to.match(
+        /^node --max-semi-space-size=\d+ --heap-growing-percent=\d+ (src\/web\.ts|dist\/service\/web\.js)$/,
+      );
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       expect(await exited).to.deep.equal([0, null]);
@@ -71,6 +73,34 @@ describe('scripts/start', () => {
     });
   }
 
+  it('starts the bundles of npm run build, but not those that are older than the sources', () => {
+    const tree = mkdtempSync(join(tmpdir(), 'tidegate-built-'));
+    const write = (path: string, time: number, text = '') => {
+      mkdirSync(dirname(join(tree, path)), { recursive: true });
+      writeFileSync(join(tree, path), text, { mode: 0o755 });
+      utimesSync(join(tree, path), time, time);
+    };
+    try {
+      const node = '#!/bin/sh\n[ "$1" = --version ] && echo v24.0.0 || echo "$*"\n';
+      cpSync(START, join(tree, 'scripts/start'), { recursive: true });
+      write('bin/node', 0, node);
+      const started = (role: string) =>
+        spawnSync(join(tree, 'scripts/start'), [role], {
+          encoding: 'utf8',
+          env: { PATH: `${tree}/bin:/usr/bin:/bin` },
+        }).stdout.trim();
+      write('package-lock.json', 1_000);
+      write('src/web.ts', 1_000);
+      expect(started('release')).to.equal('src/release.ts');
+      write('dist/service/web.js', 1_000);
+      expect(started('release')).to.equal('dist/service/release.js');
+      write('src/store/lua/a.lua', 2_000);
+      expect(started('release')).to.equal('src/release.ts');
+    } finally {
+      rmSync(tree, { recursive: true, force: true });
+    }
+  });
+
   it('starts a supervisor for several processes', () => {
     const bin = mkdtempSync(join(tmpdir(), 'tidegate-node-'));
     try {
@@ -79,9 +109,13 @@ describe('scripts/start', () => {
       });
       const started = (role: string, settings: Record<string, string>) => {
         const env = { PATH: `${bin}:/usr/bin:/bin`, ...settings };
-        return spawnSync(START, [role], { encoding: 'utf8', env })
-          .stdout.replace(/--\S+ /g, '')
-          .trim();
+        return (
+          spawnSync(START, [role], { encoding: 'utf8', env })
+            .stdout.replace(/--\S+ /g, '')
+            // This tree may be built.
+            .replace(/dist\/service\/(\w+)\.js/, 'src/$1.ts')
+            .trim()
+        );
       };
       expect(started('web', { WORKER_CONCURRENCY: '2' })).to.equal('src/web.ts');
       expect(started('web', { WEB_CONCURRENCY: '' })).to.equal('src/web.ts');

@@ -1,6 +1,8 @@
-/** The npm package of the service: compiled, since Node runs no TypeScript in node_modules, with the dashboard and the versions of package-lock.json. */
+/** The npm package of the service: bundled, and compiled where it is not, since Node runs no TypeScript in node_modules; with the dashboard and the versions
+ *  of package-lock.json. */
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { BUNDLES, bundleService } from '../bundle.ts';
 import { buildDashboard, isDashboardStale } from '../dashboard.ts';
 import { command } from './command.ts';
 import { type Lock, shrinkwrap } from './shrinkwrap.ts';
@@ -24,6 +26,7 @@ const COPIES = {
 export async function stageService(root: string, folder: string): Promise<void> {
   if (isDashboardStale(root)) await buildDashboard(root);
   await command('tsc', ['-p', join(root, OWN, 'tsconfig.json'), '--outDir', folder], { cwd: root });
+  await bundleService(root, join(folder, BUNDLES), '.js');
   const data = DATA.flatMap((pattern) => globSync(pattern, { cwd: root })).map((file) => [file, file]);
   for (const [from, to] of [...data, ...Object.entries(COPIES)] as [string, string][]) {
     mkdirSync(dirname(join(folder, to)), { recursive: true });

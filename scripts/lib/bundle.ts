@@ -1,0 +1,110 @@
+/** Bundles the processes of the service: with one file for hundreds of modules a process starts with half of the CPU time. What a process starts or
+ *  reads beside its code, such as Lua scripts and the transforms' processes, stays in src/. */
+import { chmodSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+
+/** Where `npm run build` puts the bundles, and scripts/start looks for them. */
+export const BUNDLES = 'dist/service';
+const ENTRIES = ['web', 'worker', 'release', 'move', 'supervisor'];
+/** Are loaded from node_modules: native code, files of their own, or seldom used. */
+const EXTERNAL = [
+  /^(isolated-vm|piscina|pino|node-pg-migrate|pg|pg-copy-streams|bullmq-otel)$/,
+  /^@bull-board\//,
+  /^@opentelemetry\/(?!api$)/,
+];
+const PRESET_FILES = 'providers/preset-files.ts';
+/** This file in front of each entry. */
+const SOURCE_LINES = join(import.meta.dirname, 'bundle/source-lines.ts');
+const ENTRY = '\0entry:';
+/** Functions and errors keep their names. */
+const WHITESPACE = { mangle: false, compress: false } as const;
+/** Starts the entries beside it, which the bundles have too. */
+const SUPERVISOR = 'supervisor.ts';
+const META = /\bimport\.meta\.(url|filename|dirname)\b/g;
+
+/** @param out is replaced; the bundles run in dist/service/ of a tree
+ *  @param extension of the files in its src/: .js in the released package */
+export async function bundleService(root: string, out: string, extension: '.ts' | '.js' = '.ts'): Promise<void> {
+  const src = join(root, 'src');
+  const home = join(root, BUNDLES);
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(ENTRIES.map((name) => [name, ENTRY + join(src, `${name}.ts`)])),
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [entries(), presets(join(src, PRESET_FILES)), places(src, home, extension)],
+    // Packages evaluate text to name functions, which bundling leaves as it is.
+    checks: { eval: false },
+  });
+  mkdirSync(dirname(out), { recursive: true });
+  const fresh = mkdtempSync(`${out}-`);
+  chmodSync(fresh, 0o755);
+  try {
+    await bundle.write({
+      dir: fresh,
+      format: 'esm',
+      keepNames: true,
+      minify: WHITESPACE,
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+      // The same wherever the bundles are made.
+      sourcemapPathTransform: (source, map) => relative(home, resolve(dirname(map), source)).replaceAll(sep, '/'),
+    });
+    rmSync(out, { recursive: true, force: true });
+    renameSync(fresh, out);
+  } finally {
+    await bundle.close();
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function entries(): Plugin {
+  return {
+    name: 'entries',
+    resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
+    load(id) {
+      if (!id.startsWith(ENTRY)) return null;
+      return [SOURCE_LINES, id.slice(ENTRY.length)].map((file) => `import ${JSON.stringify(file)};`).join('\n');
+    },
+  };
+}
+
+/** Instead of reading the folder, imports of each file. */
+function presets(file: string): Plugin {
+  return {
+    name: 'presets',
+    load(id) {
+      if (id !== file) return null;
+      const files = globSync('presets/*.ts', { cwd: dirname(file) }).sort();
+      const imports = files.map((path, index) => `import p${index} from './${path}';`);
+      const list = files.map((path, index) => `[${JSON.stringify(basename(path))}, p${index}]`);
+      return `${imports.join('\n')}\nexport const PRESET_FILES = [${list.join(', ')}];`;
+    },
+  };
+}
+
+/** A module finds its files where its source is. */
+function places(src: string, home: string, extension: string): Plugin {
+  return {
+    name: 'places',
+    transform(code, id) {
+      if (!id.startsWith(src + sep) || id === join(src, SUPERVISOR)) return null;
+      const source = relative(home, id).replace(/\.ts$/, extension).replaceAll(sep, '/');
+      const pathOf = (path: string) => `process.getBuiltinModule('node:path').join(import.meta.dirname, '${path}')`;
+      const replacements: Record<string, string> = {
+        url: `new URL('${source}', import.meta.url).href`,
+        filename: pathOf(source),
+        dirname: pathOf(dirname(source)),
+      };
+      const placed = code.replace(META, (_, what: string) => replacements[what] as string);
+      return placed === code ? null : { code: placed, map: sameLines(id, placed) };
+    },
+  };
+}
+
+/** A source map of lines without columns: nothing has moved to another line. */
+function sameLines(file: string, code: string) {
+  const mappings = code.split('\n').map((_, line) => (line === 0 ? 'AAAA' : 'AACA'));
+  return { version: 3, sources: [file], names: [], mappings: mappings.join(';') };
+}
