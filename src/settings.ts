@@ -72,19 +72,16 @@ const service = {
     .min(1)
     .optional()
     .describe(
-      'Address to listen on. Default: 0.0.0.0; always 127.0.0.1 in dev mode. 127.0.0.1 where the proxy is on the same machine',
+      'Address to listen on. Default: 0.0.0.0; in dev mode 127.0.0.1. Use 127.0.0.1 if the proxy is on the same machine',
     ),
   PORT: port.default(8288).describe('Port to listen on'),
   WEB_CONCURRENCY: processCount.describe(
-    'Number of processes that `scripts/start web` runs, sharing `PORT`. Each needs 350 MB with its transforms. Heroku sets it by the memory of the dyno',
+    'Number of processes of `scripts/start web`, which share `PORT`; 350 MB each. Heroku sets it',
   ),
   WORKER_CONCURRENCY: processCount.describe(
-    'Number of processes that `scripts/start worker` runs. Each needs 200 MB, and works on `INGEST_CONCURRENCY` and `RUN_CONCURRENCY` jobs at once',
+    'Number of processes of `scripts/start worker`; 200 MB each. `INGEST_CONCURRENCY` and `RUN_CONCURRENCY` apply to each',
   ),
-  PUBLIC_URL: z
-    .url()
-    .optional()
-    .describe('Public address of the service, such as `https://events.example.com`. Webhook URLs start with it'),
+  PUBLIC_URL: z.url().optional().describe('Public address of the service, such as `https://events.example.com`'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
@@ -96,12 +93,9 @@ const service = {
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)))
     .default([])
     .describe(
-      'Comma-separated origins that dev mode accepts requests from and for, besides this machine, such as `http://host.docker.internal:8288` for containers on Linux',
+      'Comma-separated origins that dev mode accepts besides this machine, such as `http://host.docker.internal:8288` for containers on Linux',
     ),
-  DISCOVERY: z
-    .stringbool()
-    .default(true)
-    .describe('In dev mode, find apps on this machine, and register them when they start or change'),
+  DISCOVERY: z.stringbool().default(true).describe('In dev mode, find and register apps on this machine'),
   DISCOVERY_PORTS: list
     .pipe(
       z.array(
@@ -113,9 +107,7 @@ const service = {
       ),
     )
     .optional()
-    .describe(
-      'Comma-separated ports where `DISCOVERY` looks for apps. Default: those that frameworks listen on by habit',
-    ),
+    .describe('Comma-separated ports where `DISCOVERY` looks for apps. Default: those of common frameworks'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
     .default('info')
@@ -130,16 +122,14 @@ const redis = {
   REDIS_CLUSTER_URLS: redisUrls
     .optional()
     .describe(
-      'Comma-separated URLs of nodes of a Redis or Valkey Cluster, from which the others are found. Replaces `REDIS_URL`; user, password and TLS are those of the first URL',
+      'Comma-separated URLs of some nodes of a Redis or Valkey Cluster, instead of `REDIS_URL`. User, password and TLS are those of the first URL',
     ),
   REDIS_CLUSTER_NAT_MAP: natMap
     .optional()
     .describe(
       'Addresses of cluster nodes as this process reaches them: comma-separated `announced host:port=reachable host:port`',
     ),
-  REDIS_SENTINEL_URLS: redisUrls
-    .optional()
-    .describe('Comma-separated URLs of Redis Sentinels, which name the master. Replaces `REDIS_URL`'),
+  REDIS_SENTINEL_URLS: redisUrls.optional().describe('Comma-separated URLs of Redis Sentinels'),
   REDIS_SENTINEL_MASTER: z
     .string()
     .min(1)
@@ -152,14 +142,12 @@ const redis = {
     .max(PARTITIONS_MAX)
     .optional()
     .describe(
-      'Number of partitions that events and runs are spread over. Default: 1 on one Redis, 32 on a cluster. It can be raised while the service runs, and not lowered',
+      'Number of partitions of events and runs. Default: 1 on one Redis, 32 on a cluster. Can be raised, not lowered',
     ),
   MOVE_FROM_REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
     .optional()
-    .describe(
-      'For `scripts/start move` alone: URL of the Redis that the installation moves away from, to the one that the other settings name. With Sentinels: of their master',
-    ),
+    .describe('For `scripts/start move`: URL of the old Redis. With Sentinels: of their master'),
   REDIS_TLS_VERIFY: z
     .stringbool()
     .default(true)
@@ -181,9 +169,7 @@ const archive = {
   DATABASE_URL: z
     .url({ protocol: /^postgres(?:ql)?$/ })
     .optional()
-    .describe(
-      'URL of Postgres 14 or newer, for what is older than `HOT_HOURS`. Without it, Redis keeps everything. `?sslmode=require` enables TLS',
-    ),
+    .describe('URL of Postgres 14 or newer, for what is older than `HOT_HOURS`. `?sslmode=require` enables TLS'),
   DATABASE_TLS_VERIFY: z
     .stringbool()
     .default(true)
@@ -207,9 +193,7 @@ const archive = {
     .min(0.001)
     .max(8_760)
     .default(24)
-    .describe(
-      'Age in hours at which events and ended runs move from Redis to Postgres. At least 1; in dev mode also a fraction',
-    ),
+    .describe('Age in hours at which events and ended runs move to Postgres. At least 1; in dev mode also a fraction'),
 };
 
 const backpressure = {
@@ -221,17 +205,15 @@ const backpressure = {
     .min(0)
     .max(100)
     .default(90)
-    .describe('Reject events with 503 and `Retry-After` above this memory use of Redis. 0 disables the limit'),
+    .describe('Reject events with 503 above this memory use of Redis. 0 disables the limit'),
   INGEST_BACKLOG_MAX: limit
     .default(200_000)
     .describe(
-      'Reject events with 429 and `Retry-After` above this number of waiting ingest jobs (up to 500 events each). 0 disables the limit',
+      'Reject events with 429 above this number of waiting ingest jobs (up to 500 events each). 0 disables the limit',
     ),
   RUN_BACKLOG_MAX: limit
     .default(1_000_000)
-    .describe(
-      'Reject events with 429 and `Retry-After` above this number of waiting function calls. 0 disables the limit',
-    ),
+    .describe('Reject events with 429 above this number of waiting function calls. 0 disables the limit'),
 };
 
 const credentials = {
@@ -249,9 +231,7 @@ const credentials = {
     .describe('Previous `SECRET_KEY`. The next start re-encrypts secrets with the new key'),
   ADMIN_EMAIL: emailSchema
     .optional()
-    .describe(
-      'Email of the first admin, created at startup if there are no users. If not set, web logs a link to create the first admin',
-    ),
+    .describe('Email of the first admin, created at startup. If not set, web logs a link to create the first admin'),
   ADMIN_PASSWORD: z
     .string()
     .min(12)
@@ -285,7 +265,7 @@ const events = {
     .min(0)
     .max(3_650)
     .default(365)
-    .describe('Maximum number of days that `ts` of an event may lie in the future. Its functions run at `ts`'),
+    .describe('Maximum number of days that `ts` of an event may lie in the future'),
   RETENTION_DAYS: z.coerce
     .number()
     .min(1)
@@ -294,10 +274,7 @@ const events = {
     .describe(
       'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PATCH /v1/environments/:name/limits`)',
     ),
-  RUN_LOGS: z
-    .stringbool()
-    .default(true)
-    .describe('Keep what functions write with the logger of their context, up to 1,000 lines and 256 KiB of a run'),
+  RUN_LOGS: z.stringbool().default(true).describe('Keep what functions log, up to 1,000 lines and 256 KiB per run'),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()
     .int()
@@ -324,10 +301,10 @@ const calls = {
   RUN_CONCURRENCY: positive.default(100).describe('Maximum number of function calls in progress per worker'),
   APP_CONCURRENCY_PERCENT: percent
     .default(90)
-    .describe('Maximum share of the concurrency not used by others that an environment, or an app in it, may use'),
+    .describe('Maximum percentage of the free concurrency that an environment, or an app in it, may use'),
   BRANCH_CONCURRENCY_PERCENT: percent
     .default(50)
-    .describe('Maximum share of `RUN_CONCURRENCY` that all branch environments together may use'),
+    .describe('Maximum percentage of `RUN_CONCURRENCY` for all branch environments together'),
   CALL_TIMEOUT_SECONDS: z.coerce.number().positive().default(7_200).describe('Maximum duration of a function call'),
   CALL_RESPONSE_MAX_BYTES: z.coerce
     .number()
@@ -335,15 +312,13 @@ const calls = {
     .min(65_536)
     .max(67_108_864)
     .default(8_454_144)
-    .describe(
-      'Maximum size of the response to a function call: by default, the largest outputs of two steps and their envelope',
-    ),
+    .describe('Maximum size of the response to a function call. Default: two of the largest step outputs'),
   RETRY_SCALE: z.coerce.number().min(0).default(1).describe('Factor for all scheduled retry delays'),
   STALLED_AFTER_SECONDS: z.coerce
     .number()
     .positive()
     .default(30)
-    .describe('Another worker takes over a job when its worker has not responded for this long, give or take a tenth'),
+    .describe('Another worker takes over a job when its worker has not responded for this long (± 10 %)'),
 };
 
 const connect = {
@@ -351,7 +326,7 @@ const connect = {
     .url({ protocol: /^wss?$/ })
     .optional()
     .describe(
-      'Address that apps which connect open their WebSockets to, such as `wss://events.example.com/v0/connect`. Default: `/v0/connect` at `PUBLIC_URL`, or at the host that the app has called',
+      'Address for WebSockets of apps. Default: `/v0/connect` at `PUBLIC_URL`, or at the host that the app has called',
     ),
   CONNECT_LEASE_SECONDS: z.coerce
     .number()
@@ -359,9 +334,7 @@ const connect = {
     .min(4)
     .max(600)
     .default(20)
-    .describe(
-      'A call over a connection has failed when its instance has not extended its lease for this long. Instances extend it four times as often',
-    ),
+    .describe('A call over a connection fails when its instance does not extend the lease for this long'),
   CONNECTIONS_MAX: positive.max(5_000).default(500).describe('Maximum number of connections of apps per environment'),
   CONNECTION_CALLS_MAX: positive
     .default(1_000)
@@ -393,7 +366,7 @@ const quotas = {
     .min(0)
     .default(6_000)
     .describe(
-      'Requests per minute that an API key, or an app with its signing key, may send to the REST API. More are answered 429 with `retry-after`. `0`: no limit. Sending events and webhooks does not count',
+      'Requests per minute of an API key, app or user to the REST API, then 429. 0 disables the limit. Events and webhooks do not count',
     ),
   APPS_MAX: positive.default(200).describe('Maximum number of apps per environment'),
   FUNCTIONS_PER_APP_MAX: positive
@@ -402,7 +375,7 @@ const quotas = {
     .describe('Maximum number of functions per app. At most 10,000'),
   FUNCTIONS_MAX: positive
     .default(5_000)
-    .describe('Maximum number of functions per environment. The same number of archived functions is kept in addition'),
+    .describe('Maximum number of functions per environment, and as many archived ones'),
   TRIGGERS_PER_FUNCTION_MAX: positive.default(10).describe('Maximum number of triggers per function'),
   CANCEL_EVENTS_PER_FUNCTION_MAX: positive
     .default(5)
@@ -420,20 +393,18 @@ const quotas = {
     .pipe(originPatternsSchema)
     .default([])
     .describe(
-      'Comma-separated origins where apps and endpoints of all environments may be, such as `https://shop.example.com`. `*` stands for a part of a label: `https://shop-*-acme.example.app`',
+      'Comma-separated origins allowed for apps and endpoints of all environments. `*` stands for a part of a label: `https://shop-*-acme.example.app`',
     ),
   NEW_APPS: z
     .enum(['accept', 'hold'])
     .default('accept')
     .describe(
-      'Outside dev mode, apps that register by themselves for the first time, at an origin that nobody has allowed: `accept` registers them, `hold` waits until somebody confirms them',
+      'First registrations at an origin that nobody has allowed: `accept`, or `hold` until somebody confirms. Not in dev mode',
     ),
   UNSUPPORTED: z
     .enum(['report', 'reject'])
     .default('report')
-    .describe(
-      'A registration with fields that this version does not act on: `report` registers the app and lists them, `reject` refuses the registration and names them',
-    ),
+    .describe('Registrations with unsupported fields: `report` registers the app and lists them, `reject` refuses it'),
   FUNCTION_CONFIG_MAX_BYTES: positive.default(65_536).describe('Maximum size of a function configuration as JSON'),
   BRANCH_ENVIRONMENTS_MAX: positive
     .default(200)
@@ -443,7 +414,7 @@ const quotas = {
     .min(0)
     .default(30)
     .describe(
-      'Archive a branch environment after this many days without events, registrations and active runs, and delete it after twice as many. 0 disables expiry',
+      'Archive a branch environment after this many days without use, and delete it after twice as many. 0 disables expiry',
     ),
 };
 
@@ -451,21 +422,19 @@ const realtime = {
   REALTIME_TOKEN_SECONDS: positive
     .max(86_400)
     .default(60)
-    .describe('How long a subscription token can be used to connect. A connection lasts longer'),
+    .describe('How long a subscription token can be used to connect'),
   REALTIME_MESSAGE_MAX_BYTES: positive
     .max(4_194_304)
     .default(524_288)
     .describe('Maximum size of a realtime message. At most 4 MiB'),
   REALTIME_MESSAGES_PER_SECOND: positive
     .default(1_000)
-    .describe(
-      'Realtime messages that an environment may publish per second and web process. Each started 16 KiB count as one',
-    ),
+    .describe('Realtime messages of an environment per second and web process. Each started 16 KiB count as one'),
   REALTIME_SUBSCRIBERS_MAX: positive
     .max(10_000)
     .default(1_000)
     .describe(
-      'Maximum number of realtime connections of an environment, or of all branches together, per web process. One token has a tenth',
+      'Maximum number of realtime connections of an environment, or of all branches, per web process; a tenth per token',
     ),
 };
 
@@ -475,16 +444,14 @@ const shutdown = {
     .nonnegative()
     .max(600)
     .default(2)
-    .describe(
-      'After SIGTERM, web keeps accepting requests for this long while `/readyz` returns 503, so that load balancers can stop routing to it',
-    ),
+    .describe('After SIGTERM, web accepts requests for this long while `/readyz` returns 503'),
   SHUTDOWN_GRACE_SECONDS: z.coerce
     .number()
     .positive()
     .max(7_200)
     .default(20)
     .describe(
-      'After SIGTERM, requests and calls in progress may take this long to finish. Other workers then take over the calls',
+      'After SIGTERM, requests and calls in progress may take this long; other workers then take over the calls',
     ),
 };
 
@@ -497,12 +464,12 @@ const metrics = {
     .min(16)
     .optional()
     .describe(
-      'Bearer token that enables `GET /metrics` on the main port of web; `METRICS_PORT` then requires it too. At least 16 characters',
+      'Token that enables `GET /metrics` on the main port of web; `METRICS_PORT` then requires it too. At least 16 characters',
     ),
   TRACE_URL_TEMPLATE: traceUrlTemplate
     .optional()
     .describe(
-      'Address of a trace in your own tracing, to which the dashboard links each traced run: `https://traces.example.com/trace/{trace_id}`. May contain `{run_id}` and `{env}` too',
+      'Address of a trace, which the dashboard links from each run: `https://traces.example.com/trace/{trace_id}`; also `{run_id}`, `{env}`',
     ),
 };
 

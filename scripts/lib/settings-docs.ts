@@ -11,11 +11,8 @@ export function settingsPage(): string {
   });
   return `# Settings
 
-Tidegate reads its settings from environment variables at startup. An empty variable counts as not set. \`scripts/start release\` checks all settings and
-reports problems; the dashboard shows the values in effect. [.env.example](../.env.example) lists all settings with their defaults.
-[deploy.md](deploy.md#required-settings) explains which settings production needs. OpenTelemetry's own \`OTEL_…\` variables configure traces: [tracing.md](tracing.md).
-
-This page is generated from [src/settings.ts](../src/settings.ts) by \`node scripts/docs.ts\`.
+Environment variables, read at startup; an empty one counts as not set. Generated from [src/settings.ts](../src/settings.ts). [deploy.md](deploy.md#required-settings) names those that production needs, and \`scripts/start release\`
+checks all. The dashboard shows the values in effect. [.env.example](../.env.example) is a template. For traces, see [tracing.md](tracing.md).
 
 ${tables.join('\n')}`;
 }
