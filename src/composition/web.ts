@@ -26,7 +26,7 @@ import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
-import type { Environment } from '../model/environment.ts';
+import { type Environment, ownerOfName } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
@@ -212,6 +212,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     callsMax: config.connect.calls,
     connectionsMax: config.connect.connections,
     webSockets,
+    ownerOf: (env) => ownerOfName(store.environments.find(env)),
     isLive: (env) => isLive(store.environments.find(env)),
     log,
   });

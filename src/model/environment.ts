@@ -46,6 +46,11 @@ export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;
 }
 
+/** @param environment that a name means; undefined: none, and it can only become a branch */
+export function ownerOfName(environment: Environment | undefined): string {
+  return environment ? ownerOf(environment) : BRANCHES;
+}
+
 /** Whether a name still means the environment to which a request has proven its right: another one may have been made under it meanwhile.
  *  @param proven undefined: there was none of this name; then it can only become a branch */
 export function isStill(proven: Environment | undefined, present: Environment | undefined): boolean {

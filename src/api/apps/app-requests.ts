@@ -3,7 +3,7 @@ import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import { isKey } from '../../functions/signing.ts';
-import { BRANCHES, type Environment, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { type Environment, environmentNameSchema, ownerOf, ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -90,11 +90,6 @@ function keyRequired(): ServiceError {
 
 function selectedName({ req }: Context): string {
   return readHeader(req.headers, 'env') || PRODUCTION;
-}
-
-/** An unknown environment can only become a branch. */
-function ownerOfName(environment: Environment | undefined): string {
-  return environment ? ownerOf(environment) : BRANCHES;
 }
 
 /** The key of which the request sends the hash. */

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
-import { BRANCHES, ownerOf } from '../../model/environment.ts';
+import { BRANCHES, ownerOfName } from '../../model/environment.ts';
 import { bodyOf } from '../../model/runs/endpoint-response.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
@@ -36,8 +36,7 @@ export function endpointResponseRoutes(router: Router, deps: EndpointResponseDep
   /** @returns a function to call when the client no longer waits
    *  @throws ServiceError overloaded, too_many_connections */
   function begin(env: string, runId: string): () => void {
-    const environment = environments.find(env);
-    const owner = environment ? ownerOf(environment) : BRANCHES;
+    const owner = ownerOfName(environments.find(env));
     const counted = waiting.begin([
       { name: `run ${env} ${runId}`, max: OF_RUN_MAX, of: 'of this run' },
       { name: `owner ${owner}`, max: OF_OWNER_MAX, of: owner === BRANCHES ? 'of branches' : `of "${owner}"` },

@@ -6,7 +6,7 @@ import { DEV_PRINCIPAL, type Principal, principalOfApp, SETTING_PRINCIPAL } from
 import { principalOfKey } from '../../model/auth/api-key.ts';
 import { bearerToken, digestOf, sameSecret } from '../../model/auth/secret.ts';
 import { principalOfUser } from '../../model/auth/user.ts';
-import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import type { ApiKeys } from '../../store/auth/api-keys.ts';
 import type { Sessions } from '../../store/auth/sessions.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
@@ -55,7 +55,7 @@ export class Principals {
     const { environments, signingKeys } = this.#deps;
     const name = environmentSelection(ctx) ?? PRODUCTION;
     const environment = await environments.findOrFetch(name);
-    const { current, fallback } = await signingKeys.latest(environment ? ownerOf(environment) : BRANCHES);
+    const { current, fallback } = await signingKeys.latest(ownerOfName(environment));
     const isOurs = [current, fallback].some((key) => key !== undefined && isKey(secret, key));
     return isOurs ? principalOfApp(name) : undefined;
   }

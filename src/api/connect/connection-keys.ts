@@ -1,6 +1,6 @@
-/** The signing keys that authenticated connections. A rotation leaves the former key valid; the next one ends what that key has opened. */
+/** The signing keys that authenticated connections and streams. A rotation leaves the former key valid; the next one ends what that key has opened. */
 import { keyFingerprint } from '../../functions/signing.ts';
-import { BRANCHES, ownerOf } from '../../model/environment.ts';
+import { ownerOfName } from '../../model/environment.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
 
 export class ConnectionKeys {
@@ -14,8 +14,7 @@ export class ConnectionKeys {
   async isValid(env: string, fingerprint: string | undefined): Promise<boolean> {
     const { dev, environments, signingKeys } = this.#deps;
     if (dev) return true;
-    const environment = environments.find(env);
-    const { current, fallback } = await signingKeys.latest(environment ? ownerOf(environment) : BRANCHES);
+    const { current, fallback } = await signingKeys.latest(ownerOfName(environments.find(env)));
     return [current, fallback].some((key) => key !== undefined && keyFingerprint(key) === fingerprint);
   }
 }

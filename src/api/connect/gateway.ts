@@ -28,6 +28,8 @@ export interface GatewayDeps extends HandshakeDeps {
   channels: ConnectChannels;
   leaseMs: number;
   webSockets: WebSockets;
+  /** The environment, or the set of all branches. */
+  ownerOf: (env: string) => string;
   /** Whether the environment is there, and not archived: others have no connections. */
   isLive: (env: string) => boolean;
 }
@@ -110,7 +112,10 @@ export class Gateway {
   async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
     const { log, leaseMs, calls, connections } = this.#deps;
     const first = await this.#greet(webSocket, socket);
-    const record = await accept(webSocket, first, this.#deps, () => this.#handshakes.authenticate(webSocket));
+    const record = await accept(webSocket, first, this.#deps, (env) => {
+      this.#deps.webSockets.countFor(this.#deps.ownerOf(env), webSocket);
+      this.#handshakes.authenticate(webSocket);
+    });
     if (!record) {
       webSocket.resume();
       return;

@@ -45,13 +45,13 @@ export function greet(socket: WebSocket): Promise<Buffer> {
 }
 
 /** Authenticates the instance and registers its apps.
- *  @param onAuthenticated is called between the two
+ *  @param onAuthenticated is called between the two, and may throw a ServiceError
  *  @returns undefined: the WebSocket has been closed, with the reason */
 export async function accept(
   socket: WebSocket,
   first: Buffer,
   deps: HandshakeDeps,
-  onAuthenticated: () => void,
+  onAuthenticated: (env: string) => void,
 ): Promise<Connection | undefined> {
   try {
     return await connectionOf(first, deps, onAuthenticated);
@@ -70,7 +70,11 @@ export function confirm(socket: WebSocket, leaseMs: number): void {
   socket.send(frame(KIND.gatewayConnectionReady, payload), () => undefined);
 }
 
-async function connectionOf(first: Buffer, deps: HandshakeDeps, onAuthenticated: () => void): Promise<Connection> {
+async function connectionOf(
+  first: Buffer,
+  deps: HandshakeDeps,
+  onAuthenticated: (env: string) => void,
+): Promise<Connection> {
   const request = requestOf(first);
   const session = await deps.sessions.redeem(request.authData?.sessionToken ?? '');
   if (!session || session.connectionId !== request.connectionId) {
@@ -81,13 +85,17 @@ async function connectionOf(first: Buffer, deps: HandshakeDeps, onAuthenticated:
   if (!(await deps.connectionKeys.isValid(env, keyFingerprint))) {
     throw new ServiceError('credentials_invalid', { detail: 'the signing key was rotated; connect with the new one' });
   }
-  onAuthenticated();
-  if ((await deps.connections.count(env, now)) >= deps.connectionsMax) {
+  onAuthenticated(env);
+  const place = { env, id: session.connectionId, apps: [] };
+  if (!(await deps.connections.reserve(place, deps.connectionsMax))) {
     throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${deps.connectionsMax}` });
   }
   const sdk = [sdkName(request.sdkLanguage), request.sdkVersion].filter(Boolean).join(':').slice(0, TEXT_MAX_LENGTH);
   const instanceId = request.instanceId.slice(0, TEXT_MAX_LENGTH);
-  const apps = await registerConnection(session, { ...request, instanceId }, sdk, deps);
+  const apps = await registerConnection(session, { ...request, instanceId }, sdk, deps).catch(async (error) => {
+    await deps.connections.close(place);
+    throw error;
+  });
   const asked = request.maxWorkerConcurrency ?? 0;
   return {
     id: session.connectionId,

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse as Response, Server } from 'node:h
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ServiceError } from '../../errors.ts';
+import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { ServerResponse } from '../../node-http.ts';
 import type { Context } from './router.ts';
 
@@ -11,6 +12,7 @@ export type { WebSocket };
 
 /** A connection that does not answer a ping until the next is closed. */
 const PING_MS = 30_000;
+/** Connections of a process; of an environment, or of all branches together, half of them. */
 const MAX_OPEN = 10_000;
 /** How long the other end has for its part of a close at shutdown. */
 const CLOSE_MS = 1_000;
@@ -27,9 +29,10 @@ export interface WebSocketOptions {
   onShutdown?(socket: WebSocket): void;
 }
 
-/** @returns the open connection
- *  @throws ServiceError upgrade_required, input_invalid, overloaded */
-export type AcceptWebSocket = (ctx: Context) => Promise<WebSocket>;
+/** @param owner environment, or set of branches, that the connection counts for; undefined: it is not known yet, and `countFor` follows
+ *  @returns the open connection
+ *  @throws ServiceError upgrade_required, input_invalid, overloaded, too_many_connections */
+export type AcceptWebSocket = (ctx: Context, owner?: string) => Promise<WebSocket>;
 
 interface Upgrade {
   socket: Duplex;
@@ -44,8 +47,14 @@ export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolea
 export class WebSockets {
   readonly #upgrades = new WeakMap<IncomingMessage, Upgrade>();
   readonly #open = new Map<WebSocket, { options: WebSocketOptions; isAlive: boolean }>();
+  readonly #owners = new ConcurrencyLimits();
+  readonly #max: number;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+
+  constructor(max = MAX_OPEN) {
+    this.#max = max;
+  }
 
   /** @param serve the application */
   attach(server: Server, serve: (request: IncomingMessage, response: Response) => unknown): void {
@@ -73,20 +82,43 @@ export class WebSockets {
     });
     // Without a listener it would answer by itself.
     server.on('wsClientError', (error, _, request) => refusals.get(request)?.(error));
-    return async (ctx) => {
+    return async (ctx, owner) => {
       const upgrade = this.#upgrades.get(ctx.req);
       if (!upgrade)
         throw new ServiceError('upgrade_required', { detail: 'connect with a WebSocket (ws:// or wss://)' });
-      if (this.#closed || this.#open.size >= MAX_OPEN) {
+      if (this.#closed || this.#open.size >= this.#max) {
         throw new ServiceError('overloaded', {
           detail: 'too many WebSockets are open, or the process shuts down',
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       }
-      const socket = await open(server, ctx, upgrade);
+      const endCount = owner === undefined ? undefined : this.#count(owner);
+      const socket = await open(server, ctx, upgrade).catch((error) => {
+        endCount?.();
+        throw error;
+      });
+      if (endCount) socket.once('close', endCount);
       this.#watch(socket, options);
       return socket;
     };
+  }
+
+  /** Counts an open connection for its owner.
+   *  @throws ServiceError too_many_connections */
+  countFor(owner: string, socket: WebSocket): void {
+    const end = this.#count(owner);
+    if (socket.readyState === socket.CLOSED) end();
+    else socket.once('close', end);
+  }
+
+  #count(owner: string): () => void {
+    const max = Math.ceil(this.#max / 2);
+    const counted = this.#owners.begin([{ name: owner, max }]);
+    if ('end' in counted) return counted.end;
+    throw new ServiceError('too_many_connections', {
+      detail: `the environment has ${max} WebSockets at this process, or all branches have; connect to another process`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 
   /** Closes all connections, and accepts no more. */

@@ -1,6 +1,7 @@
 /** `POST /v1/realtime/token`: what a browser may subscribe to, for an app to pass on. `GET /v1/realtime/connect` and `…/sse`: subscribe with it,
  *  by WebSocket or as server-sent events. */
 import { ServiceError } from '../../errors.ts';
+import { ownerOfName } from '../../model/environment.ts';
 import type { SubscriptionTokens, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
 import { tokenRequestSchema } from '../../model/realtime/topics.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
@@ -39,7 +40,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
     // Before the connection is open: from then on the client may rely on every message.
     const leave = await subscribers.join(subscription, receiver);
     try {
-      const socket = await acceptWebSocket(ctx);
+      const socket = await acceptWebSocket(ctx, ownerOfName(deps.environments.find(subscription.env)));
       socket.once('close', leave);
       receiver.open(socket);
     } catch (error) {

@@ -115,6 +115,12 @@ export class Connections {
     return this.#redis.zcount(this.#keys.connections(env), nowMs, '+inf');
   }
 
+  /** Keeps a place among the connections of the environment, until the connection is stored or closed.
+   *  @returns false: there are as many as may be */
+  async reserve({ env, id }: Pick<Connection, 'env' | 'id'>, most: number): Promise<boolean> {
+    return (await this.#redis.reserveConnection(this.#keys.connections(env), id, TTL_MS, most)) === 1;
+  }
+
   /** Of the app, the longest connected first; with the number of calls that each works on. */
   async ofApp(env: string, app: string, nowMs: number): Promise<{ connection: Connection; calls: number }[]> {
     const keys = this.#keys;

@@ -82,6 +82,7 @@ const SCRIPTS = {
   claimSingleton: { file: 'flow-control/lua/claim-singleton.lua', numberOfKeys: 1 },
   settleSingleton: { file: 'flow-control/lua/settle-singleton.lua', numberOfKeys: 1 },
   newestAtOnce: { file: 'redis/lua/newest-at-once.lua' },
+  reserveConnection: { file: 'connect/lua/reserve-connection.lua', numberOfKeys: 1 },
   renewConnection: { file: 'connect/lua/renew-connection.lua', numberOfKeys: 2 },
   endConnection: { file: 'connect/lua/end-connection.lua', numberOfKeys: 1 },
   closeConnection: { file: 'connect/lua/close-connection.lua', numberOfKeys: 2 },
