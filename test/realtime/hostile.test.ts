@@ -57,6 +57,32 @@ describe('Realtime, attacked', () => {
       });
     }
 
+    it('ends a stream, also a silent one, whose key is neither the current nor the former one any more', async () => {
+      const rotate = () => service.post('/v1/environments/staging/signing-key/rotate', undefined, service.apiHeaders);
+      const authorization = `Bearer ${await keyOf('staging')}`;
+      const subscriber = await follow(signed('staging', soon()));
+      const body = new TransformStream<Uint8Array, Uint8Array>();
+      const writer = body.writable.getWriter();
+      const answer = fetch(`${service.url}/v1/realtime/publish?channel=c&topic=t`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/stream', authorization, 'x-service-env': 'staging' },
+        body: body.readable,
+        duplex: 'half',
+      } as RequestInit);
+      const written = new TextEncoder().encode('one');
+      await writer.write(written);
+      await subscriber.next(({ kind }) => kind === 'chunk');
+      await rotate();
+      await writer.write(written);
+      await subscriber.next(({ kind }) => kind === 'chunk');
+      await rotate();
+      const response = await answer;
+      const { code } = (await response.json()) as { code: string };
+      expect([response.status, code]).to.deep.equal([401, 'credentials_invalid']);
+      await subscriber.next(({ kind }) => kind === 'datastream-end');
+      await writer.abort().catch(() => undefined);
+    });
+
     it('hashed, or as it is; of the environment that the app names, or whose key it is', async () => {
       const key = await keyOf('staging');
       const named = { authorization: `Bearer ${key}`, 'x-inngest-env': 'staging' };

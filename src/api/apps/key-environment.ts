@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import { provesKey } from '../../functions/signing.ts';
 import { sameSecret } from '../../model/auth/secret.ts';
-import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import { bearerOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import type { Context } from '../http/router.ts';
@@ -16,20 +16,19 @@ const KEY_WORD = /^signkey-(\w+)-/;
 export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise<string> {
   const { dev, environments, signingKeys } = deps;
   const named = readHeader(ctx.req.headers, 'env') ? (await namedEnvironment(ctx, environments)).name : undefined;
-  const proven = (name: string) => {
-    rememberProven(ctx, { environment: environments.find(name) });
+  const proven = (name: string, signingKey?: string) => {
+    rememberProven(ctx, { environment: environments.find(name), signingKey });
     return name;
   };
   if (dev) return proven(named ?? PRODUCTION);
   const bearer = bearerOf(ctx) ?? '';
   const candidates = bearer === '' ? [] : named === undefined ? namesOfKey(bearer, deps) : [named];
   for (const name of candidates) {
-    const environment = environments.find(name);
-    const owner = name === PRODUCTION ? PRODUCTION : environment ? ownerOf(environment) : BRANCHES;
+    const owner = name === PRODUCTION ? PRODUCTION : ownerOfName(environments.find(name));
     const { current, fallback } = await signingKeys.latest(owner);
-    if ([current, fallback].some((key) => key !== undefined && (provesKey(bearer, key) || sameSecret(bearer, key)))) {
-      return proven(name);
-    }
+    const isProven = (key: string) => provesKey(bearer, key) || sameSecret(bearer, key);
+    const signingKey = [current, fallback].find((key) => key !== undefined && isProven(key));
+    if (signingKey !== undefined) return proven(name, signingKey);
   }
   throw new ServiceError('credentials_invalid', {
     detail: 'the app must have the signing key of its environment, and name a branch environment in the env header',

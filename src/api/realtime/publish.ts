@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { keyFingerprint } from '../../functions/signing.ts';
 import { ID_PATTERN, newId } from '../../model/ids.ts';
 import {
   chunkMessage,
@@ -17,6 +18,7 @@ import { nameSchema, RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
 import type { RealtimePublisher } from '../../store/realtime/channels.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
 import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts';
+import { ConnectionKeys } from '../connect/connection-keys.ts';
 import { mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { mayTakeLonger } from '../http/request-deadline.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -27,6 +29,8 @@ const STREAM_TYPE = 'text/stream';
 const TOPICS_MAX = 10;
 /** A stream that is silent for longer has ended. */
 const SILENCE_MS = 300_000;
+/** How often it is checked that the signing key of a stream is still valid. */
+const KEY_CHECK_MS = 5_000;
 
 const topicsSchema = z
   .union([nameSchema, z.array(nameSchema).min(1).max(TOPICS_MAX)])
@@ -89,7 +93,7 @@ async function publishStream(ctx: Context, env: string, sources: MessageSource[]
 }
 
 /** Reads no faster than the environment may publish, and than Redis takes it.
- *  @throws ServiceError overloaded, body_invalid, content_encoding_unsupported, environment_changed */
+ *  @throws ServiceError overloaded, body_invalid, content_encoding_unsupported, environment_changed, credentials_invalid */
 async function readStream(
   ctx: Context,
   env: string,
@@ -103,15 +107,19 @@ async function readStream(
   mayTakeLonger(request);
   request.setTimeout(SILENCE_MS, () => request.destroy());
   const decoder = new TextDecoder();
+  const key = watchKey(ctx, env, deps);
   const publish = async (text: string) => {
-    if (text === '') return;
+    if (text === '' || key.isLost()) return;
     for (let ms = limits.waitMs(env, text.length); ms > 0; ms = limits.waitMs(env, text.length)) await wait(ms);
     confirmEnvironment(ctx, env, deps);
     await onText(text);
   };
-  try {
+  const read = async () => {
     for await (const chunk of request) await publish(decoder.decode(chunk, { stream: true }));
     await publish(decoder.decode());
+  };
+  try {
+    await Promise.race([read(), key.lost]);
   } catch (error) {
     if (error instanceof Error && request.destroyed && !request.complete) {
       throw new ServiceError('body_invalid', { detail: 'the stream broke off', cause: error });
@@ -119,8 +127,31 @@ async function readStream(
     throw error;
   } finally {
     request.setTimeout(0);
+    key.stop();
     end();
   }
+}
+
+/** A stream may last for as long as its app runs: it ends once the key that opened it is neither the current nor the former one.
+ *  @returns `lost` rejects with ServiceError credentials_invalid */
+function watchKey(ctx: Context, env: string, deps: PublishDeps) {
+  const keys = new ConnectionKeys(deps);
+  const { signingKey } = ctx.state.proven ?? {};
+  const fingerprint = signingKey === undefined ? undefined : keyFingerprint(signingKey);
+  const lost = Promise.withResolvers<never>();
+  let isLost = false;
+  const check = async () => {
+    // Redis may be away.
+    if (await keys.isValid(env, fingerprint).catch(() => true)) return;
+    isLost = true;
+    // The rest of the body is not read.
+    ctx.set('connection', 'close');
+    lost.reject(
+      new ServiceError('credentials_invalid', { detail: 'the signing key was rotated; publish with the new one' }),
+    );
+  };
+  const timer = setInterval(() => void check(), KEY_CHECK_MS).unref();
+  return { lost: lost.promise, isLost: () => isLost, stop: () => clearInterval(timer) };
 }
 
 /** @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
