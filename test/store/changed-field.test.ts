@@ -37,6 +37,48 @@ describe('what several processes change at once', () => {
     expect(await store.allowedOrigins.of(ENV, 'shop')).to.have.length(ORIGINS_MAX);
   });
 
+  it('apps that register at the same time are no more than there may be, and known ones register on', async () => {
+    const app = (n: number) => ({
+      name: `app-${n}`,
+      url: `https://${n}.example.com/api`,
+      dialect: 'service' as const,
+      registeredAt: 1,
+      lastSync: { at: 1, found: 'told' as const },
+    });
+    const env = 'apps';
+    const claims = await Promise.allSettled(many(10, (n) => store.apps.claim(env, app(n), 3)));
+    const claimed = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
+    expect(claimed).to.have.length(3);
+    const refused = claims.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect(refused.reason.message).to.include('has 3 apps');
+    const [first, ...others] = await store.apps.all(env);
+    expect(others).to.have.length(2);
+    const known = await store.apps.claim(env, first as never, 3);
+    await known();
+    expect(await store.apps.all(env), 'one that was known stays').to.have.length(3);
+    for (const release of claimed) await release();
+    expect(await store.apps.all(env)).to.deep.equal([]);
+  });
+
+  it('connections that are made at the same time are no more than there may be', async () => {
+    const env = 'connecting';
+    const places = await Promise.all(many(10, (n) => store.connections.reserve({ env, id: `id-${n}` }, 4)));
+    expect(places.filter((hasPlace) => hasPlace)).to.have.length(4);
+    const id = `id-${places.indexOf(true)}`;
+    await store.connections.close({ env, id, apps: [] });
+    expect(await store.connections.reserve({ env, id: 'next' }, 4)).to.equal(true);
+  });
+
+  it('signing keys that are rotated at the same time follow each other: each answer has a key that counted', async () => {
+    const owner = 'rotated';
+    const { current: original } = await store.signingKeys.of(owner);
+    const pairs = await Promise.all(many(4, () => store.signingKeys.rotate(owner)));
+    const last = await store.signingKeys.of(owner);
+    const before = [original, ...pairs.map(({ current }) => current).filter((key) => key !== last.current)];
+    expect(pairs.map(({ fallback }) => fallback)).to.have.members(before);
+    expect(pairs).to.deep.include(last);
+  });
+
   it('no held registration is lost while others are held and released', async () => {
     const held = (n: number) => {
       const url = `https://${n}.example.com/api`;

@@ -140,10 +140,16 @@ export class Registrar {
       by,
       askedUrl,
     });
-    await apps.checkQuota(env, appName, quotas.apps);
     // First: if this process dies in between, setting timers anew changes nothing.
     await this.#noteChangedTimeouts(env, checked.registered);
-    const saved = await functions.replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused);
+    const app = appOf(registration, dialect, by, Date.now());
+    const release = await apps.claim(env, app, quotas.apps);
+    const saved = await functions
+      .replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused)
+      .catch(async (error) => {
+        await release();
+        throw error;
+      });
     const refused = [...checked.refused, ...saved.refused];
     if (saved.modified) {
       const ids = saved.registered.map(({ id }) => id);
@@ -154,7 +160,6 @@ export class Registrar {
     if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
       await schedules.follow(env, gone);
     }
-    const app = appOf(registration, dialect, by, Date.now());
     const isDeploy = await this.#recordDeploy(env, before, app, by, saved);
     await apps.save(env, {
       ...app,

@@ -3,8 +3,9 @@ import type { Dialect, RefusedFunction } from '../../model/apps/app.ts';
 import type { AppFacts, SyncOrigin } from '../../model/apps/deploy.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
-import type { Redis } from '../redis/connection.ts';
+import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** How the service learned that a registration failed: the app sent it (told), or the service requested it at the app's URL (asked). */
 export type SyncFinder = 'told' | 'asked';
@@ -33,10 +34,10 @@ export interface App extends AppFacts {
 }
 
 export class Apps {
-  readonly #redis: Redis;
+  readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
 
-  constructor(redis: Redis, keys: Keyspace) {
+  constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
   }
@@ -50,12 +51,24 @@ export class Apps {
     return text === null ? undefined : (JSON.parse(text) as App);
   }
 
-  /** @throws ServiceError quota_exceeded when the app would be one too many */
-  async checkQuota(env: string, name: string, most: number): Promise<void> {
-    const names = await this.#redis.hkeys(this.#keys.apps(env));
-    if (names.length < most || names.includes(name)) return;
-    const what = `The environment "${env}" has ${names.length} apps`;
-    throw quotaExceeded('apps', most, names.length, what, 'Delete some that are no longer used');
+  /** Stores an app that is new, so that others that register at the same time do not pass the quota.
+   *  @returns removes it again, unless it has been saved since
+   *  @throws ServiceError quota_exceeded when the app would be one too many */
+  async claim(env: string, app: App, most: number): Promise<() => Promise<void>> {
+    const key = this.#keys.apps(env);
+    const text = JSON.stringify(app);
+    let isNew = false;
+    const hasRoom = await changeField(this.#redis, { key, field: app.name, fieldsMax: most }, (present) => {
+      isNew = present === undefined;
+      return present ?? text;
+    });
+    if (!hasRoom) {
+      const what = `The environment "${env}" has ${most} apps`;
+      throw quotaExceeded('apps', most, most, what, 'Delete some that are no longer used');
+    }
+    return async () => {
+      if (isNew) await this.#redis.replaceField(key, app.name, text, '');
+    };
   }
 
   /** By name. */

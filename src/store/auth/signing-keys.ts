@@ -2,8 +2,9 @@
  *  production's instead. */
 import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import { BRANCHES, ownerOf, PRODUCTION } from '../../model/environment.ts';
+import { BRANCHES, ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../environments/environments.ts';
+import { changeField } from '../redis/changed-field.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -60,7 +61,7 @@ export class SigningKeys {
   async ownerOf(env: string): Promise<string> {
     if (env === PRODUCTION || env === BRANCHES) return env;
     const environment = await this.#environments.read(env);
-    return environment ? ownerOf(environment) : BRANCHES;
+    return ownerOfName(environment);
   }
 
   /** The key that signs calls to functions of the environment; up to a few seconds old. */
@@ -94,12 +95,15 @@ export class SigningKeys {
   /** Creates a new key; the current one becomes the fallback, and the former fallback becomes invalid. Also works when the SECRET_KEY that encrypted
    *  the current key is lost. */
   async rotate(owner: string): Promise<SigningKeyPair> {
-    const present = await this.of(owner).catch((error) => {
-      if (error instanceof SealError) return undefined;
-      throw error;
+    await this.of(owner).catch((error) => {
+      if (!(error instanceof SealError)) throw error;
     });
-    const pair = { current: newSigningKey(owner), fallback: present?.current };
-    await this.#redis.hset(this.#key, owner, this.#encrypt(pair, owner));
+    let pair: SigningKeyPair = { current: '', fallback: undefined };
+    // Two rotations at once follow each other: each answers with a key that has counted.
+    await changeField(this.#redis, { key: this.#key, field: owner }, (text) => {
+      pair = { current: newSigningKey(owner), fallback: text && this.#currentIn(text, owner) };
+      return this.#encrypt(pair, owner);
+    });
     this.#cached.clear();
     return pair;
   }
@@ -140,6 +144,16 @@ export class SigningKeys {
       ...(fallback !== undefined && { fallback: this.#sealer.seal(fallback, owner) }),
     };
     return JSON.stringify(stored);
+  }
+
+  /** undefined: it cannot be decrypted. */
+  #currentIn(text: string, owner: string): string | undefined {
+    try {
+      return this.#decrypt(text, owner).current;
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
   }
 
   #decrypt(text: string, owner: string): SigningKeyPair {
