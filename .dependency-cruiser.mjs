@@ -26,7 +26,7 @@ const LAYERS = [
 const STORE_LAYERS = [
   ['move'],
   ['store.ts'],
-  ['auth', 'replays', 'telemetry'],
+  ['auth', 'bulk', 'telemetry'],
   ['apps', 'connect', 'environments', 'errors', 'realtime', 'webhooks'],
   ['runs'],
   ['events'],

@@ -51,22 +51,10 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'How many partitions there are since when',
   },
   {
-    kind: '`due-cancellations`',
-    pattern: /^due-cancellations$/,
-    most: 1,
-    why: 'Bulk cancellations in progress',
-  },
-  {
-    kind: '`due-bulk-actions`',
-    pattern: /^due-bulk-actions$/,
-    most: 1,
-    why: 'Bulk actions on runs in progress',
-  },
-  {
-    kind: '`due-replays`',
-    pattern: /^due-replays$/,
-    most: 1,
-    why: 'Replays in progress, and those whose runs are active',
+    kind: '`due-bulk-operations:*`',
+    pattern: /^due-bulk-operations:[\w-]+$/,
+    most: 4,
+    why: 'Bulk operations in progress, and replays whose runs are active',
   },
   {
     kind: '`admission-checks`',

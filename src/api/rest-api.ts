@@ -217,7 +217,6 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...searchRoutes({ events: acceptedEvents, eventLists, eventCounts, runs, searches, functionTables }),
     ...bulkActionRoutes({
       bulkActions: store.bulkActions,
-      bulkResults: store.bulkResults,
       selectedRuns,
       environments,
     }),
@@ -242,7 +241,6 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...cancellationRoutes({ cancellations: store.cancellations, functionTables: deps.functionTables }),
     ...replayRoutes({
       replays: store.replays,
-      replayProgress: store.replayProgress,
       replayPlanner: deps.replayPlanner,
       runLists,
       environments,

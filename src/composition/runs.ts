@@ -105,7 +105,7 @@ export function createRunServices(
     heldFunctions,
     processes,
     decisions: storedDecisions,
-    replayProgress,
+    replayedRuns,
     errorGroups,
   }: Store,
   history: History,
@@ -139,7 +139,7 @@ export function createRunServices(
     unfinishedEnds,
     deferredFunctions,
     lifecycleEvents,
-    replayProgress,
+    replayedRuns,
     failures: new FailureCounter(runs, errorGroups),
     telemetry,
   });

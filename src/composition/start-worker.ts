@@ -7,18 +7,16 @@ import { connectSubscriber } from '../store/redis/pub-sub.ts';
 import { createStore } from '../store/store.ts';
 import { startDayMaintenance, startMigrations } from '../workers/archive-maintenance.ts';
 import { startArchiving } from '../workers/archiving.ts';
-import { startBulkActions } from '../workers/bulk-actions.ts';
+import { startAdoption, startBulkOperations } from '../workers/bulk-operations.ts';
 import { startLogArchiving } from '../workers/log-archiving.ts';
 import {
   startAdmissionChecks,
   startBranchMaintenance,
-  startBulkCancellations,
   startEndFinisher,
   startPartitionSharing,
   startReconciler,
   startScheduleReconciler,
 } from '../workers/maintenance.ts';
-import { startReplays } from '../workers/replays.ts';
 import { startWebhookWatching } from '../workers/webhook-watching.ts';
 import { startCore } from './core.ts';
 import { type Running, type StartOptions, startOrFail } from './start-options.ts';
@@ -51,9 +49,7 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
     appLimits,
     reconcileDeps,
     branchDeps,
-    cancellationDeps,
-    replayDeps,
-    bulkDeps,
+    bulkRounds,
     admissionDeps,
     unfinishedEndDeps,
     schedules,
@@ -73,9 +69,8 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   const endFinisher = startEndFinisher(unfinishedEndDeps, () => workers.partitions);
   const branchMaintenance = startBranchMaintenance(branchDeps, config.branchExpiryMs);
   const admissionChecks = startAdmissionChecks(admissionDeps, () => workers.partitions, log);
-  const bulkCancellations = startBulkCancellations(cancellationDeps, log);
-  const replays = startReplays(replayDeps);
-  const bulkActions = startBulkActions(bulkDeps);
+  const bulkOperations = startBulkOperations(bulkRounds, log);
+  const adoption = startAdoption(store, log);
   const archiving =
     archiver &&
     archive &&
@@ -116,9 +111,8 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
       endFinisher,
       scheduleReconciler,
       branchMaintenance,
-      bulkCancellations,
-      replays,
-      bulkActions,
+      bulkOperations,
+      adoption,
       admissionChecks,
       dayMaintenance,
       migrations,

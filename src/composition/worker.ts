@@ -9,7 +9,9 @@ import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
-import type { BulkRoundDeps } from '../jobs/bulk/bulk-rounds.ts';
+import { bulkActionWork } from '../jobs/bulk/bulk-action-work.ts';
+import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
+import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
 import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
@@ -18,9 +20,8 @@ import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { ReplayLoad } from '../jobs/replays/replay-load.ts';
-import type { ReplayDeps } from '../jobs/replays/replay-rounds.ts';
+import { replayWork } from '../jobs/replays/replay-work.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
-import type { BulkCancellationDeps } from '../jobs/runs/bulk-cancellations.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
@@ -49,9 +50,7 @@ export interface WorkerParts {
   appLimits: AppLimits;
   reconcileDeps: ReconcileDeps;
   branchDeps: BranchLifecycleDeps;
-  cancellationDeps: BulkCancellationDeps;
-  replayDeps: ReplayDeps;
-  bulkDeps: BulkRoundDeps;
+  bulkRounds: BulkRounds;
   unfinishedEndDeps: UnfinishedEndDeps;
   admissionDeps: AdmissionChecksDeps;
   schedules: Schedules;
@@ -243,39 +242,37 @@ export async function createWorker(
       activeRuns,
       checkMs: 2 * config.stalledAfterMs,
     },
-    cancellationDeps: { cancellations: store.cancellations, runs, events, evaluator, transitions, locks: store.locks },
-    replayDeps: {
-      replays: store.replays,
-      progress: store.replayProgress,
-      planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
-      load,
+    bulkRounds: new BulkRounds({
+      works: [
+        replayWork({
+          ...store,
+          planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
+          load,
+          history,
+          starter,
+          transitions,
+          restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
+          log,
+        }),
+        cancellationWork({ ...store, evaluator, transitions }),
+        bulkActionWork({
+          ...store,
+          selectedRuns: new SelectedRuns({
+            ...store,
+            runs: history.runs,
+            runStates,
+            searches: new Searches(store, archive, history),
+            functionTables: functions,
+          }),
+          transitions,
+          retries,
+          load,
+        }),
+      ],
       environments,
-      events,
-      runs,
-      history,
-      starter,
-      transitions,
-      restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
       locks: store.locks,
       log,
-    },
-    bulkDeps: {
-      bulkActions: store.bulkActions,
-      bulkResults: store.bulkResults,
-      selectedRuns: new SelectedRuns({
-        ...store,
-        runs: history.runs,
-        runStates,
-        searches: new Searches(store, archive, history),
-        functionTables: functions,
-      }),
-      transitions,
-      retries,
-      environments,
-      load,
-      locks: store.locks,
-      log,
-    },
+    }),
     schedules,
     archive,
     dayDeps: archive && {

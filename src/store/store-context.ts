@@ -2,11 +2,13 @@
 import type { Config } from '../config.ts';
 import type { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Keyspace } from './redis/keyspace.ts';
+import type { Locks } from './redis/locks.ts';
 import type { ScriptedRedis } from './redis/scripts.ts';
 
 export interface StoreContext {
   redis: ScriptedRedis;
   keys: Keyspace;
   config: Config;
+  locks: Locks;
   cacheInvalidation: CacheInvalidation;
 }

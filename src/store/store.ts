@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { type AppStore, createAppStore } from './apps/store.ts';
 import { type AuthStore, createAuthStore } from './auth/store.ts';
+import { type BulkStore, createBulkStore } from './bulk/store.ts';
 import { type ConnectStore, createConnectStore } from './connect/store.ts';
 import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
 import { createErrorStore, type ErrorStore } from './errors/store.ts';
@@ -16,7 +17,6 @@ import { Locks } from './redis/locks.ts';
 import { Partitions } from './redis/partitions.ts';
 import { SchemaVersion } from './redis/schema-version.ts';
 import { withScripts } from './redis/scripts.ts';
-import { createReplayStore, type ReplayStore } from './replays/store.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 import type { StoreContext } from './store-context.ts';
 import { createTelemetryStore, type TelemetryStore } from './telemetry/store.ts';
@@ -29,7 +29,7 @@ export interface Store
   extends EventStore,
     RunStore,
     ErrorStore,
-    ReplayStore,
+    BulkStore,
     FlowControlStore,
     AppStore,
     ConnectStore,
@@ -61,7 +61,7 @@ export function createStore(connection: Redis, config: Config): Store {
     dev: config.dev,
   });
   const cacheInvalidation = new CacheInvalidation(redis, keys);
-  const context: StoreContext = { redis, keys, config, cacheInvalidation };
+  const context: StoreContext = { redis, keys, config, cacheInvalidation, locks };
   const environmentStore = createEnvironmentStore(context);
   return {
     redis,
@@ -73,7 +73,7 @@ export function createStore(connection: Redis, config: Config): Store {
     ...createEventStore(context),
     ...createRunStore(context),
     ...createErrorStore(context),
-    ...createReplayStore(context),
+    ...createBulkStore(context),
     ...createFlowControlStore(context),
     ...createAppStore(context),
     ...createConnectStore(context),

@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BranchLifecycleDeps, deleteEnvironments, expireBranches } from '../jobs/environments/branch-lifecycle.ts';
 import { type AdmissionChecksDeps, checkAdmissions } from '../jobs/flow-control/admission-checks.ts';
-import { type BulkCancellationDeps, carryOutCancellations } from '../jobs/runs/bulk-cancellations.ts';
 import { type ReconcileDeps, reconcile } from '../jobs/runs/reconcile.ts';
 import { finishEnds, type UnfinishedEndDeps } from '../jobs/runs/unfinished-ends.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
@@ -25,7 +24,6 @@ const SHARING_ROUND_MS = 1_000;
 const LEAVE_MS = 500;
 /** Only a process that dies leaves anything to do. */
 const END_ROUND_MS = 5_000;
-const CANCELLATION_ROUND_MS = 1_000;
 /** Until a deploy acts on what waits; and while there is more to check. */
 const CHECK_ROUND_MS = 1_000;
 const CHECK_AGAIN_MS = 50;
@@ -164,24 +162,6 @@ export function startPartitionSharing(
       // Shutdown does not depend on Redis.
       const left = partitions.layout.count === 1 ? undefined : liveWorkers.leave(self).catch(() => undefined);
       await Promise.race([left, setTimeout(LEAVE_MS, undefined, { ref: false })]);
-    },
-  };
-}
-
-/** Looks for bulk cancellations every second, and goes on at once while there is more to do. */
-export function startBulkCancellations(deps: BulkCancellationDeps, log: Logger): PeriodicTask {
-  const { stop, stopped } = repeatUntilStopped(async (signal) => {
-    try {
-      return (await carryOutCancellations(deps, signal)) ? 0 : CANCELLATION_ROUND_MS;
-    } catch (error) {
-      log.warn({ err: (error as Error).message }, 'bulk cancellations could not be carried out');
-      return CANCELLATION_ROUND_MS;
-    }
-  });
-  return {
-    async close() {
-      stop();
-      await stopped;
     },
   };
 }

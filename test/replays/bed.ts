@@ -1,6 +1,6 @@
 /** A service with an app, and what the tests of replays ask of them. */
 import { expect } from 'chai';
-import type { ReplayResult } from '../../src/store/replays/replay-progress.ts';
+import type { ReplayResult } from '../../src/model/replays/replay.ts';
 import type { FunctionSpec } from '../support/app-host.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, type ServiceOptions, startService } from '../support/service.ts';

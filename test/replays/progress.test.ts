@@ -36,7 +36,7 @@ describe('the progress of a replay', () => {
     const pairs = [...seconds.values()].map((runs) => runs.length);
     expect(Math.max(...pairs)).to.be.at.most(40);
     expect(seconds.size).to.be.at.least(3);
-    const granted = await bed.service.redis.hget(bed.service.keys.replay('production', id), 'granted');
+    const granted = await bed.service.redis.hget(bed.service.keys.bulkOperation('production', 'replay', id), 'granted');
     expect(Number(granted)).to.be.within(1, 20);
   });
 
@@ -48,7 +48,8 @@ describe('the progress of a replay', () => {
     expect((await change(id, 'pause')).status).to.equal(200);
     // A portion that was in progress is saved; then it is no longer due.
     await until(
-      async () => (await bed.service.redis.zscore(bed.service.keys.dueReplays, `production/${id}`)) === null,
+      async () =>
+        (await bed.service.redis.zscore(bed.service.keys.dueBulkOperations('replay'), `production/${id}`)) === null,
       {
         describe: 'it rests',
       },
@@ -149,15 +150,16 @@ describe('the progress of a replay', () => {
     const { keys, redis } = service;
     const made = await Promise.all(Array.from({ length: 14 }, () => service.post('/v1/replays', body, headers)));
     for (const { status, body: answer } of made) if (status !== 201) expect(answer.code).to.equal('quota_exceeded');
-    expect(await redis.scard(keys.openReplays('feature-x'))).to.be.at.most(10);
+    expect(await redis.scard(keys.openBulkOperations('feature-x', 'replay'))).to.be.at.most(10);
     expect((await service.get('/v1/replays')).body.data.map(({ id }: { id: string }) => id)).to.not.include(
       made.find(({ status }) => status === 201)?.body.data.id,
     );
     expect((await service.request('DELETE', '/v1/environments/feature-x')).status).to.be.within(200, 204);
     await service.waitFor('/v1/environments/feature-x', ({ status }) => status === 404);
-    expect(await redis.keys(`${service.prefix}:*replay*:feature-x*`)).to.deep.equal([]);
+    expect(await redis.keys(`${service.prefix}:*bulk-operation*:feature-x*`)).to.deep.equal([]);
     await until(
-      async () => (await redis.zrange(keys.dueReplays, 0, '-1')).every((one) => !one.startsWith('feature-x/')),
+      async () =>
+        (await redis.zrange(keys.dueBulkOperations('replay'), 0, '-1')).every((one) => !one.startsWith('feature-x/')),
       {
         describe: 'nothing of it is due',
       },

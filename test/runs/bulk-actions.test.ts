@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../src/errors.ts';
-import { carryOnBulkAction } from '../../src/jobs/bulk/bulk-portion.ts';
+import { doBulkAction } from '../../src/jobs/bulk/bulk-action-portion.ts';
 import { SelectedRuns } from '../../src/jobs/bulk/selected-runs.ts';
 import { newId } from '../../src/model/ids.ts';
-import type { BulkAction } from '../../src/model/runs/bulk-action.ts';
+import type { BulkAction, BulkActionDefinition } from '../../src/model/runs/bulk-action.ts';
 import type { Run } from '../../src/model/runs/run.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
@@ -341,34 +341,39 @@ describe('bulk actions on runs', () => {
     });
     after(() => store.close());
 
+    async function add(definition: BulkActionDefinition): Promise<BulkAction> {
+      const { env } = definition.selection;
+      const id = await store.bulkActions.add(env, definition, { position: null });
+      return (await store.bulkActions.read(env, id)) as BulkAction;
+    }
+
     it('an environment has at most ten in progress', async () => {
       const actions = Array.from({ length: 11 }, () => ({ ...actionFor('retry'), selection: selectionIn('crowded') }));
-      for (const action of actions.slice(1)) await store.bulkActions.add(action);
-      const refused = await store.bulkActions
-        .add(actions[0] as BulkAction)
-        .catch((error: { code?: string }) => error.code);
+      for (const action of actions.slice(1)) await add(action);
+      const refused = await add(actions[0] as BulkActionDefinition).catch((error: { code?: string }) => error.code);
       expect(refused).to.equal('quota_exceeded');
-      const { id } = actions[1] as BulkAction;
-      await store.bulkActions.change('crowded', id, (action) => ({ ...action, status: 'done' }));
-      await store.bulkActions.add(actions[0] as BulkAction);
-      expect(await store.bulkActions.all('crowded')).to.have.length(11);
+      const { id } = actions[1] as BulkActionDefinition;
+      await store.bulkActions.change({ env: 'crowded', id }, 'cancelled', ['running'], Date.now());
+      await add(actions[0] as BulkActionDefinition);
+      expect(await store.bulkActions.list('crowded')).to.have.length(11);
     });
 
     it('what a worker that died had started of a cancelled re-run is selected too, to be undone', async () => {
-      const action = actionFor('retry');
-      await store.bulkActions.add(action);
-      await store.bulkResults.store('production', action.id, 0, [
+      const action = await add(actionFor('retry'));
+      const results = [
         { runId: '1', rerunId: 'a' },
         { runId: '2', skip: 'run_active' },
         { runId: '3', rerunId: 'b' },
-      ]);
+      ];
+      await store.bulkActions.save(action, { counts: {}, results: results.map((result) => ({ result })) });
       const portion = {
         runs: [
           { id: '4', rerunId: 'c' },
           { id: '5', skip: 'event_gone' as const },
         ],
       };
-      await store.bulkActions.change('production', action.id, (one) => ({ ...one, status: 'cancelled', portion }));
+      await store.bulkActions.plan({ ...action, portion: '1' }, portion);
+      await store.bulkActions.change(action, 'cancelled', ['running'], Date.now());
       const selected = new SelectedRuns({
         ...store,
         searches: {} as never,
@@ -392,7 +397,6 @@ describe('bulk actions on runs', () => {
       let dies = true;
       const deps = {
         bulkActions: store.bulkActions,
-        bulkResults: store.bulkResults,
         selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
         transitions: {} as never,
         retries: {
@@ -410,19 +414,18 @@ describe('bulk actions on runs', () => {
           historyOf: async () => [],
         },
       };
-      const action = actionFor('retry');
-      await store.bulkActions.add(action);
-      await carryOnBulkAction(action, deps).catch(() => undefined);
+      const action = await add(actionFor('retry'));
+      await doBulkAction(action, deps).catch(() => undefined);
       const left = (await store.bulkActions.read('production', action.id)) as BulkAction;
-      expect(left).to.include({ status: 'running', done: 0 });
+      expect([left.status, left.counts.done]).to.deep.equal(['running', undefined]);
       dies = false;
-      await carryOnBulkAction(left, deps);
-      await carryOnBulkAction(left, deps);
+      await doBulkAction(left, deps);
+      await doBulkAction(left, deps);
       const after = await store.bulkActions.read('production', action.id);
-      expect(after).to.include({ status: 'done', done: 3 });
+      expect([after?.status, after?.counts.done]).to.deep.equal(['done', 3]);
       expect(planned).to.equal(3);
       expect(new Set(started).size).to.equal(3);
-      expect(await store.bulkResults.read('production', action.id, 0, 10)).to.deep.equal(
+      expect(await store.bulkActions.results(action, {})).to.deep.equal(
         runs.map(({ id }) => ({ runId: id, rerunId: rerunOf(id) })),
       );
     });
@@ -433,7 +436,6 @@ describe('bulk actions on runs', () => {
       let dies = true;
       const deps = {
         bulkActions: store.bulkActions,
-        bulkResults: store.bulkResults,
         selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
         transitions: {} as never,
         retries: {
@@ -445,25 +447,24 @@ describe('bulk actions on runs', () => {
           },
         } as never,
       };
-      const action = actionFor('retry_now');
-      await store.bulkActions.add(action);
-      await carryOnBulkAction(action, deps).catch(() => undefined);
+      const action = await add(actionFor('retry_now'));
+      await doBulkAction(action, deps).catch(() => undefined);
       expect([...waiting]).to.deep.equal(['2']);
       dies = false;
-      await carryOnBulkAction((await store.bulkActions.read('production', action.id)) as BulkAction, deps);
+      await doBulkAction((await store.bulkActions.read('production', action.id)) as BulkAction, deps);
       const after = await store.bulkActions.read('production', action.id);
-      expect(after).to.deep.include({ status: 'done', done: 2, skipped: { run_not_waiting: 1 } });
+      expect(after?.status).to.equal('done');
+      expect(after?.counts).to.include({ done: 2, 'skipped:run_not_waiting': 1 });
     });
   });
 });
 
-function selectionIn(env: string): BulkAction['selection'] {
+function selectionIn(env: string): BulkActionDefinition['selection'] {
   return { env, statuses: ['Failed'], before: Date.now() };
 }
 
-function actionFor(action: BulkAction['action']): BulkAction {
+function actionFor(action: BulkActionDefinition['action']): BulkActionDefinition {
   const matched = { count: 3, isExact: true };
-  const progress = { status: 'running', done: 0, skipped: {} } as const;
   return {
     id: newId(),
     action,
@@ -471,6 +472,5 @@ function actionFor(action: BulkAction['action']): BulkAction {
     rate: 1,
     matched,
     createdAt: Date.now(),
-    ...progress,
   };
 }

@@ -54,12 +54,12 @@ describe('bulk actions when processes die', () => {
     await runsOf('sleeps', 'Running', CANCELLED);
     host.on('fails', () => ({ body: 'mended' }));
     const stored = async (id: string) => {
-      const text = await service.redis.hget(service.keys.bulkActions('production'), id);
-      return JSON.parse(text ?? '{}') as { status?: string; portion?: object };
+      const key = service.keys.bulkOperation('production', 'bulk-action', id);
+      return (await service.redis.hgetall(key)) as { status?: string; planned?: string };
     };
     const begun = (id: string) => async () => {
-      const { status, portion } = await stored(id);
-      return portion !== undefined || status === 'done';
+      const { status, planned } = await stored(id);
+      return planned !== undefined || status === 'done';
     };
     // In portions of a few runs, four a second.
     const retry = await begin({ action: 'retry', filter: { function_id: 'bulk-fails', status: ['Failed'] }, rate: 8 });

@@ -1,15 +1,20 @@
 /** `/v1/runs/bulk`: cancels, re-runs or retries the runs that a filter selects, or that are named. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { withoutRunIds } from '../../jobs/bulk/bulk-portion.ts';
 import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
+import { type BulkOperationStatus, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
-import { BULK_ACTIONS, BULK_STATUSES, type BulkAction, RERUN_FROM } from '../../model/runs/bulk-action.ts';
+import {
+  BULK_ACTIONS,
+  BULK_STATUSES,
+  type BulkAction,
+  type BulkResult,
+  RERUN_FROM,
+} from '../../model/runs/bulk-action.ts';
 import { describe } from '../../model/values/json.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { BulkActions } from '../../store/runs/bulk-actions.ts';
-import type { BulkResults } from '../../store/runs/bulk-results.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -36,20 +41,14 @@ const bodySchema = z.object({
 });
 
 export interface BulkActionRouteDeps {
-  bulkActions: BulkActions;
-  bulkResults: BulkResults;
+  bulkActions: BulkStore['bulkActions'];
   selectedRuns: SelectedRuns;
   environments: Environments;
 }
 
 const params = z.object({ id: z.string().max(64) });
 
-export function bulkActionRoutes({
-  bulkActions,
-  bulkResults,
-  selectedRuns,
-  environments,
-}: BulkActionRouteDeps): Route[] {
+export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: BulkActionRouteDeps): Route[] {
   const common = { tag: 'Runs', scope: 'environment' } as const;
 
   async function existing(env: string, id: string) {
@@ -88,11 +87,10 @@ export function bulkActionRoutes({
         if (dry_run) return { status: 200, audited: false, data: presentBulkDryRun(action, selection, counts) };
         const { count, isExact } = counts;
         const matched = { count, isExact };
-        const progress = { status: 'running', done: 0, skipped: {} } as const;
         const ofRerun = action === 'retry' && from !== 'start' && { from };
-        const bulk = { id: newId(now), action, selection, ...ofRerun, rate, matched, createdAt: now, ...progress };
-        await bulkActions.add(bulk);
-        return { data: presentBulkAction(bulk) };
+        const definition = { id: newId(now), action, selection, ...ofRerun, rate, matched, createdAt: now };
+        const id = await bulkActions.add(env, definition, { position: null });
+        return { data: presentBulkAction(await existing(env, id)) };
       },
     }),
     route({
@@ -110,8 +108,7 @@ export function bulkActionRoutes({
       data: z.array(bulkActionSchema),
       errors: [],
       async handle({ env, query: { status: statuses, ...query } }) {
-        const all = await bulkActions.all(env);
-        const found = statuses ? all.filter(({ status }) => statuses.includes(status)) : all;
+        const found = await bulkActions.list(env, { statuses });
         const { page, next } = pageOfNewest(found, ({ id }) => id, query);
         return listReply(page, { present: presentBulkAction, positionOf: ({ id }) => id, next });
       },
@@ -144,31 +141,32 @@ export function bulkActionRoutes({
       errors: ['not_found'],
       async handle({ env, params: { id }, query: { limit, cursor = 0 } }) {
         await existing(env, id);
-        const found = await bulkResults.read(env, id, cursor, limit + 1);
+        const found = await bulkActions.results<BulkResult>({ env, id }, { from: cursor, limit: limit + 1 });
         const data = found.slice(0, limit).map(presentBulkResult);
         return { data, metadata: nextPage(found.length > limit ? cursor + limit : undefined) };
       },
     }),
-    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.', (bulk) =>
-      bulk.status === 'running' ? { ...bulk, status: 'paused' } : undefined,
-    ),
-    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.', (bulk) =>
-      bulk.status === 'paused' ? { ...bulk, status: 'running' } : undefined,
-    ),
+    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.', {
+      to: 'paused',
+      from: ['running'],
+    }),
+    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.', {
+      to: 'running',
+      from: ['paused'],
+    }),
     change(
       'cancel',
       'Cancel a bulk action on runs',
       'It changes no more runs. What it has done stays. One that is done stays so.',
-      (bulk) => (isOver(bulk) ? undefined : withoutRunIds({ ...bulk, status: 'cancelled', doneAt: Date.now() })),
+      { to: 'cancelled', from: ['running', 'paused'] },
     ),
   ];
 
-  /** @param changed returns undefined when there is nothing to change */
   function change(
     verb: 'pause' | 'resume' | 'cancel',
     summary: string,
     description: string,
-    changed: (bulk: BulkAction) => BulkAction | undefined,
+    { to, from }: { to: BulkOperationStatus; from: BulkOperationStatus[] },
   ): Route {
     return route({
       ...common,
@@ -183,21 +181,15 @@ export function bulkActionRoutes({
       data: bulkActionSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        const bulk = await bulkActions.change(env, id, changed);
-        if (bulk && verb === 'resume') await bulkActions.setDue(env, id, Date.now());
-        const data = presentBulkAction(bulk ?? (await existing(env, id)));
-        return { data, ...(!bulk && { audited: false as const }) };
+        const isChanged = await bulkActions.change({ env, id }, to, from, Date.now());
+        return { data: presentBulkAction(await existing(env, id)), ...(!isChanged && { audited: false as const }) };
       },
     });
   }
 }
 
-function isOver({ status }: BulkAction): boolean {
-  return status === 'done' || status === 'cancelled';
-}
-
 /** While it starts runs, nothing knows all of them.
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
-  if (!isOver(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
+  if (isOpen(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
 }

@@ -4,9 +4,9 @@ import { ServiceError } from '../../errors.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
-import type { Cancellation } from '../../model/runs/cancellation.ts';
+import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import type { Cancellations } from '../../store/runs/cancellations.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -33,7 +33,7 @@ export const cancellationSchema = z
   .meta({ id: 'Cancellation' });
 
 export interface CancellationRouteDeps {
-  cancellations: Cancellations;
+  cancellations: BulkStore['cancellations'];
   functionTables: FunctionTables;
 }
 
@@ -46,6 +46,12 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
     const fn = [table.find(id), table.find(`${app}-${id}`)].find((one) => one?.app === app);
     if (fn) return fn;
     throw new ServiceError('not_found', { detail: `the app "${app}" has no function with the ID "${id}"` });
+  }
+
+  async function existing(env: string, id: string): Promise<Cancellation> {
+    const found = await cancellations.read(env, id);
+    if (found) return found;
+    throw new ServiceError('not_found', { detail: `there is no cancellation with the ID "${id}"` });
   }
 
   return [
@@ -78,18 +84,17 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
         if (started_after && started_after >= started_before)
           throw invalid('started_after', 'not before started_before');
         if (expression) rejectInvalid(expression);
-        const added = await cancellations.add({
+        const definition = {
           id: newId(now),
-          env,
           app: app_id,
           functionId: fn.id,
           ...(started_after && { after: started_after }),
           before: started_before,
           ...(expression && { expression }),
           createdAt: now,
-          cancelledRuns: 0,
-        });
-        return { data: present(added) };
+        };
+        const id = await cancellations.add(env, definition, { position: null, digest: digestOf(definition) });
+        return { data: present(await existing(env, id)) };
       },
     }),
     route({
@@ -99,12 +104,12 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
       access: 'read',
       operationId: 'listCancellations',
       summary: 'List cancellations',
-      description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 900 of them at most.',
+      description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 1,000 of all at most.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(cancellationSchema),
       errors: [],
       async handle({ env, query }) {
-        const { page, next } = pageOfNewest(await cancellations.all(env), ({ id }) => id, query);
+        const { page, next } = pageOfNewest(await cancellations.list(env), ({ id }) => id, query);
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
@@ -121,28 +126,16 @@ export function cancellationRoutes({ cancellations, functionTables }: Cancellati
       data: cancellationSchema,
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
-        const removed = await cancellations.remove(env, id);
-        if (removed) return { data: present(removed) };
-        throw new ServiceError('not_found', { detail: `there is no cancellation with the ID "${id}"` });
+        const cancellation = await existing(env, id);
+        await cancellations.remove(cancellation);
+        return { data: present(cancellation) };
       },
     }),
   ];
 }
 
-function present(cancellation: Cancellation): z.output<typeof cancellationSchema> {
-  const {
-    id,
-    env,
-    app,
-    functionId,
-    after,
-    before,
-    expression,
-    queuedOnly = false,
-    createdAt,
-    doneAt,
-    cancelledRuns,
-  } = cancellation;
+function present({ env, id, definition, counts, doneAt }: Cancellation): z.output<typeof cancellationSchema> {
+  const { app, functionId, after, before, expression, queuedOnly = false, createdAt } = definition;
   return {
     id,
     app_id: app,
@@ -155,7 +148,7 @@ function present(cancellation: Cancellation): z.output<typeof cancellationSchema
     queued_only: queuedOnly,
     created_at: time(createdAt) as string,
     done_at: time(doneAt),
-    cancelled_runs: cancelledRuns,
+    cancelled_runs: counts.cancelled ?? 0,
   };
 }
 

@@ -13,9 +13,9 @@ import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
-import type { Cancellations } from '../../store/runs/cancellations.ts';
 import { type LastTickDeps, lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -35,7 +35,7 @@ const params = z.object({
 
 interface FunctionRouteDeps extends LastTickDeps {
   functions: Functions;
-  cancellations: Cancellations;
+  cancellations: BulkStore['cancellations'];
   admission: Pick<Admission, 'noteChange'>;
   heldFunctions: Pick<HeldFunctions, 'follow'>;
   expressionProblems: ExpressionProblems;
@@ -76,8 +76,8 @@ export function functionRoutes(deps: FunctionRouteDeps): Route[] {
 
   async function cancelQueued(env: string, app: string, functionId: string): Promise<void> {
     const now = Date.now();
-    const range = { before: now + 1, createdAt: now };
-    await cancellations.add({ id: newId(now), env, app, functionId, ...range, queuedOnly: true, cancelledRuns: 0 });
+    const definition = { id: newId(now), app, functionId, before: now + 1, queuedOnly: true, createdAt: now } as const;
+    await cancellations.add(env, definition, { position: null });
   }
 
   async function existing(env: string, id: string) {

@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
-import { FIRST_WINDOW_MS } from '../../jobs/replays/event-windows.ts';
 import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
+import { BULK_OPERATION_STATUSES, type BulkOperationStatus } from '../../model/bulk/bulk-operation.ts';
 import { EVENT_NAME_MAX } from '../../model/events/event.ts';
 import { ID_PATTERN, newId } from '../../model/ids.ts';
 import {
@@ -13,16 +13,15 @@ import {
   FORMER_STATUSES,
   RATE_DEFAULT,
   RATE_MAX,
-  REPLAY_STATUSES,
+  type Replay,
+  type ReplayResult,
   type ReplaySelection,
-  type ReplayStatus,
 } from '../../model/replays/replay.ts';
 import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { ReplayProgress, ReplayResult } from '../../store/replays/replay-progress.ts';
-import type { Replays, StoredReplay } from '../../store/replays/replays.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -99,8 +98,7 @@ const bodySchema = z.object({
 });
 
 export interface ReplayRouteDeps {
-  replays: Replays;
-  replayProgress: ReplayProgress;
+  replays: BulkStore['replays'];
   replayPlanner: ReplayPlanner;
   runLists: Pick<History['runLists'], 'briefsByEvent'>;
   environments: Environments;
@@ -113,7 +111,7 @@ const notFound = (id: string) =>
   new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
 
 export function replayRoutes(deps: ReplayRouteDeps): Route[] {
-  const { replays, replayProgress, replayPlanner, runLists, environments, functionTables, retentionMs } = deps;
+  const { replays, replayPlanner, runLists, environments, functionTables, retentionMs } = deps;
   const common = { tag: 'Replays', scope: 'environment' } as const;
   let dryRuns = 0;
 
@@ -163,7 +161,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
     }
   }
 
-  async function read(env: string, id: string): Promise<StoredReplay> {
+  async function read(env: string, id: string): Promise<Replay> {
     const replay = await replays.read(env, id);
     if (!replay) throw notFound(id);
     return replay;
@@ -174,10 +172,10 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
   async function change(
     env: string,
     id: string,
-    to: ReplayStatus,
-    { from, same }: { from: ReplayStatus[]; same: ReplayStatus[] },
+    to: BulkOperationStatus,
+    { from, same }: { from: BulkOperationStatus[]; same: BulkOperationStatus[] },
   ) {
-    const changed = await replays.change(env, id, to, from, Date.now());
+    const changed = await replays.change({ env, id }, to, from, Date.now());
     const replay = await read(env, id);
     if (changed || same.includes(replay.status)) return { data: presentReplay(replay) };
     throw new ServiceError('replay_ended', { detail: `its status is ${replay.status}` });
@@ -206,7 +204,8 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
         if ((await environments.read(env))?.archivedAt !== undefined) throw new ServiceError('environment_archived');
         const id = newId(now);
         const { name, rate } = body;
-        await replays.add({ ...selection, id, ...(name && { name }), rate, createdAt: now }, FIRST_WINDOW_MS);
+        const definition = { ...selection, id, ...(name && { name }), rate, createdAt: now };
+        await replays.add(env, definition, { position: { at: selection.after } });
         return { data: presentReplay(await read(env, id)) };
       },
     }),
@@ -219,13 +218,15 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       summary: 'List replays',
       description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
       query: z.object({
-        status: listQuery(REPLAY_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        status: listQuery(BULK_OPERATION_STATUSES).meta({
+          description: 'One or more, separated by commas or repeated',
+        }),
         ...pageQuery(namePosition),
       }),
       data: z.array(replaySchema),
       errors: [],
       async handle({ env, query: { status, limit, cursor } }) {
-        const found = await replays.list(env, cursor, limit + 1, status);
+        const found = await replays.list(env, { before: cursor, limit: limit + 1, statuses: status });
         const page = found.slice(0, limit);
         const next = found.length > limit ? page.at(-1)?.id : undefined;
         return listReply(page, { present: presentReplay, positionOf: ({ id }) => id, next });
@@ -344,7 +345,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
     const atOnce = outcome === undefined ? limit + 1 : RESULTS_READ_AT_ONCE;
     let at = from;
     for (let reading = 0; reading < RESULT_READS; reading++) {
-      const read = await replayProgress.results(env, id, at, atOnce);
+      const read = await replays.results<ReplayResult>({ env, id }, { from: at, limit: atOnce });
       for (const result of read) {
         if (page.length === limit) return { page, next: at };
         at++;

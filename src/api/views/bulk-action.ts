@@ -1,6 +1,7 @@
 /** The API's representation of bulk actions on runs. */
 import { z } from 'zod';
 import type { RunCounts } from '../../jobs/bulk/selected-runs.ts';
+import { countsBy } from '../../model/bulk/bulk-operation.ts';
 import {
   BULK_ACTIONS,
   BULK_SKIP_REASONS,
@@ -9,8 +10,10 @@ import {
   type BulkAction,
   type BulkActionKind,
   type BulkResult,
+  type BulkWaitingReason,
   RERUN_FROM,
   type RunSelection,
+  SKIPPED,
 } from '../../model/runs/bulk-action.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
@@ -122,18 +125,22 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
 }
 
 export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionSchema> {
-  const { id, action, selection, from, rate, status, matched, done, skipped, position, waiting, createdAt, doneAt } =
-    bulk;
+  const { id, definition, status, position, counts, waiting, doneAt } = bulk;
+  const { action, selection, from, rate, matched, createdAt } = definition;
   const byTime = selection.runCount === undefined && selection.startedBy === undefined;
   return {
     id,
     ...presentSelection(action, selection),
     from: action === 'retry' ? (from ?? 'start') : null,
     rate,
-    status,
+    status: status as (typeof BULK_STATUSES)[number],
     matched: { count: matched.count, is_exact: matched.isExact },
-    progress: { done, skipped, position: byTime ? time(position?.at) : null },
-    waiting_because: status === 'running' ? (waiting ?? null) : null,
+    progress: {
+      done: counts.done ?? 0,
+      skipped: countsBy(counts, SKIPPED),
+      position: byTime ? time(position?.at) : null,
+    },
+    waiting_because: status === 'running' ? ((waiting as BulkWaitingReason | undefined) ?? null) : null,
     created_at: time(createdAt) as string,
     done_at: time(doneAt),
   };

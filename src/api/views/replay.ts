@@ -1,17 +1,21 @@
 /** The API's representation of replays. */
 import { z } from 'zod';
 import type { DryRun } from '../../jobs/replays/dry-run.ts';
+import { BULK_OPERATION_STATUSES, countsBy } from '../../model/bulk/bulk-operation.ts';
 import {
+  FAILED_TO_START,
   FAILURE_REASONS,
   FORMER_STATUSES,
-  REPLAY_STATUSES,
+  type Replay,
+  type ReplayResult,
   type ReplaySelection,
   SKIP_REASONS,
+  SKIPPED,
   WAITING_REASONS,
+  type WaitingReason,
 } from '../../model/replays/replay.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
-import type { ReplayResult } from '../../store/replays/replay-progress.ts';
-import type { StoredReplay } from '../../store/replays/replays.ts';
+import { ENDED } from '../../store/bulk/started-runs.ts';
 import { time } from './time.ts';
 
 const counts = <const Name extends string>(names: readonly Name[], description: string) =>
@@ -43,7 +47,7 @@ export const replaySchema = z
   .object({
     id: z.string(),
     name: z.string().nullable(),
-    status: z.enum(REPLAY_STATUSES).meta({
+    status: z.enum(BULK_OPERATION_STATUSES).meta({
       description:
         'done: it has looked at all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
     }),
@@ -139,36 +143,38 @@ function presentSelection({ filter, after, before, functionIds, statuses }: Repl
   };
 }
 
-export function presentReplay(replay: StoredReplay) {
-  const { id, name, status, rate, createdAt, doneAt, waiting, position, counts } = replay;
-  const { lookedAt, matched, started, skipped, failedToStart, ended, active, resultsOmitted } = counts;
+export function presentReplay(replay: Replay): z.output<typeof replaySchema> {
+  const { id, definition, status, doneAt, waiting, position, counts } = replay;
+  const { name, rate, createdAt } = definition;
+  const { looked_at = 0, matched = 0, started = 0, active = 0, results_omitted = 0 } = counts;
+  const ended = countsBy(counts, ENDED);
   return {
     id,
     name: name ?? null,
     status,
-    ...presentSelection(replay),
+    ...presentSelection(definition),
     rate,
     created_at: time(createdAt) as string,
     done_at: time(doneAt),
-    waiting_because: status === 'running' ? (waiting ?? null) : null,
+    waiting_because: status === 'running' ? ((waiting as WaitingReason | undefined) ?? null) : null,
     progress: {
-      looked_at: lookedAt,
+      looked_at,
       matched,
       started,
-      skipped,
-      failed_to_start: failedToStart,
+      skipped: countsBy(counts, SKIPPED),
+      failed_to_start: countsBy(counts, FAILED_TO_START),
       position: time(position.at) as string,
       estimated_seconds_left: secondsLeft(replay),
-      results_omitted: resultsOmitted,
+      results_omitted,
     },
-    runs: { active, completed: ended.Completed, failed: ended.Failed, cancelled: ended.Cancelled },
+    runs: { active, completed: ended.Completed ?? 0, failed: ended.Failed ?? 0, cancelled: ended.Cancelled ?? 0 },
   };
 }
 
-function secondsLeft({ status, after, before, position, workedMs }: StoredReplay): number | null {
+function secondsLeft({ status, definition: { after, before }, position, counts }: Replay): number | null {
   const doneMs = position.at - after;
   if (status !== 'running' || doneMs <= 0) return null;
-  return Math.ceil((workedMs * (before - position.at)) / doneMs / 1_000);
+  return Math.ceil(((counts.worked_ms ?? 0) * (before - position.at)) / doneMs / 1_000);
 }
 
 export function presentDryRun(selection: ReplaySelection, result: DryRun) {

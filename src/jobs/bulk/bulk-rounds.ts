@@ -1,113 +1,105 @@
-/** Carries out bulk actions. Any worker does it, a portion at a time; it resumes where another worker stopped. Several are worked on at the same time, the
- *  longest overdue first, and of one environment only a few: a slow one holds up no other. */
+/** Carries out bulk operations. Any process that has their work does it, a portion at a time; it resumes where another one stopped. Several are worked on
+ *  at the same time, the longest overdue first, and of one environment only a few: a slow one holds up no other. */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import type { BulkAction, BulkWaitingReason } from '../../model/runs/bulk-action.ts';
+import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Locks } from '../../store/redis/locks.ts';
-import type { DueBulkAction } from '../../store/runs/bulk-actions.ts';
-import type { ReplayLoad } from '../replays/replay-load.ts';
-import { type BulkPortionDeps, carryOnBulkAction } from './bulk-portion.ts';
+import type { AnyBulkWork } from './bulk-work.ts';
 
+/** Of each kind. */
 const AT_ONCE = 8;
 const AT_ONCE_OF_ENVIRONMENT = 2;
 /** Of those that are due, the ones that are considered. */
 const DUE_MAX = 200;
-/** After a worker died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
+/** After a process died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
 const LOCK_MS = 10_000;
 const WAIT_MS = 2_000;
-/** One that is paused is looked at so often: it keeps its entry among those that are due, so that a resumed one cannot be lost. */
-const PAUSED_MS = 10_000;
-/** A worker that acts on the last portion of a cancelled action is done, or dead, after so long. */
-const ENDING_MS = 15_000;
 const AFTER_FAILURE_MS = 5_000;
 const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 1_000;
 
-export interface BulkRoundDeps extends BulkPortionDeps {
+export interface BulkRoundsDeps {
+  works: readonly AnyBulkWork[];
   environments: Pick<Environments, 'read'>;
-  /** Re-runs stop earlier than events are rejected, as replays do. */
-  load: Pick<ReplayLoad, 'reasonToWait'>;
-  locks: Locks;
+  locks: Pick<Locks, 'withLock'>;
   log: Logger;
 }
 
 export class BulkRounds {
-  readonly #deps: BulkRoundDeps;
-  readonly #inProgress = new Map<string, { env: string; done: Promise<void> }>();
+  readonly #deps: BulkRoundsDeps;
+  readonly #inProgress = new Map<string, { env: string; kind: BulkOperationKind; done: Promise<void> }>();
 
-  constructor(deps: BulkRoundDeps) {
+  constructor(deps: BulkRoundsDeps) {
     this.#deps = deps;
   }
 
   /** Starts to work on those that are due. @returns when to look again, in milliseconds */
-  async round(): Promise<number> {
-    const { bulkActions } = this.#deps;
-    for (const { env, id } of await bulkActions.due(Date.now(), DUE_MAX)) {
-      if (this.#inProgress.size >= AT_ONCE) break;
-      if (this.#inProgress.has(id) || this.#countOf(env) >= AT_ONCE_OF_ENVIRONMENT) continue;
-      const done = this.#workOn({ env, id }).finally(() => this.#inProgress.delete(id));
-      this.#inProgress.set(id, { env, done });
-    }
-    const next = await bulkActions.nextDueAt();
-    return next === undefined ? POLL_MAX_MS : Math.min(Math.max(next - Date.now(), POLL_MIN_MS), POLL_MAX_MS);
+  async round(signal: AbortSignal): Promise<number> {
+    const next = await Promise.all(this.#deps.works.map((work) => this.#begin(work, signal)));
+    return Math.min(...next);
   }
 
+  /** Resolves when nothing of a round is left to do. */
   async settled(): Promise<void> {
     await Promise.all([...this.#inProgress.values()].map(({ done }) => done));
   }
 
-  #countOf(env: string): number {
-    return [...this.#inProgress.values()].filter((one) => one.env === env).length;
+  async #begin(work: AnyBulkWork, signal: AbortSignal): Promise<number> {
+    const { operations } = work;
+    const { kind } = operations;
+    for (const { env, id } of await operations.due(Date.now(), DUE_MAX)) {
+      if (this.#count(kind) >= AT_ONCE) break;
+      const key = lockOf(kind, { env, id });
+      if (this.#inProgress.has(key) || this.#count(kind, env) >= AT_ONCE_OF_ENVIRONMENT) continue;
+      const done = this.#workOn(work, { env, id }, signal).finally(() => this.#inProgress.delete(key));
+      this.#inProgress.set(key, { env, kind, done });
+    }
+    const dueAt = await operations.nextDueAt();
+    return dueAt === undefined ? POLL_MAX_MS : Math.min(Math.max(dueAt - Date.now(), POLL_MIN_MS), POLL_MAX_MS);
   }
 
-  async #workOn({ env, id }: DueBulkAction): Promise<void> {
-    const { locks, bulkActions, log } = this.#deps;
-    const work = async () => {
-      try {
-        await this.#carryOn(env, id);
-      } catch (error) {
-        const code = error instanceof ServiceError ? error.code : undefined;
-        if (code === 'archive_unavailable') return this.#wait(env, id, code);
-        if (code !== 'searches_full') {
-          log.warn({ env, bulk_action: id, err: (error as Error).message }, 'a bulk action could not go on');
-        }
-        await bulkActions.setDue(env, id, Date.now() + (code === 'searches_full' ? WAIT_MS : AFTER_FAILURE_MS));
-      }
+  #count(kind: BulkOperationKind, env?: string): number {
+    const all = [...this.#inProgress.values()];
+    return all.filter((one) => one.kind === kind && (env === undefined || one.env === env)).length;
+  }
+
+  async #workOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
+    const { locks } = this.#deps;
+    const { kind } = work.operations;
+    // Without Redis, another round does it.
+    await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#goOn(work, ref, signal)).catch(() => undefined);
+  }
+
+  async #goOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
+    const { environments, log } = this.#deps;
+    const { operations } = work;
+    const [operation, environment] = await Promise.all([operations.read(ref.env, ref.id), environments.read(ref.env)]);
+    const isGone = ref.env !== '' && (!environment || environment.deletingAt !== undefined);
+    if (!operation || isGone) return operations.schedule(ref, operation?.status, undefined);
+    const { status } = operation;
+    const goOnIn = (delayMs: number | undefined) =>
+      operations.schedule(ref, status, delayMs === undefined ? undefined : Date.now() + delayMs);
+    const wait = async (reason: string) => {
+      await operations.setWaiting(ref, reason);
+      await goOnIn(WAIT_MS);
     };
-    // Redis is away.
-    await locks.withLock(`bulk-action:${env}/${id}`, LOCK_MS, work).catch(() => undefined);
+    try {
+      if (status !== 'running') return await goOnIn(await work.settle?.(operation, signal));
+      const isArchived = environment?.archivedAt !== undefined && work.inArchivedEnvironments === 'waits';
+      const reason = isArchived ? 'environment_archived' : await work.reasonToWait?.(operation);
+      return reason ? await wait(reason) : await goOnIn(await work.doPortion(operation, signal));
+    } catch (error) {
+      const code = error instanceof ServiceError ? error.code : undefined;
+      if (code !== undefined && work.waitsFor(code)) return wait(code);
+      if (code === 'searches_full') return goOnIn(WAIT_MS);
+      const { env, id } = ref;
+      log.warn({ kind: operations.kind, env, id, err: (error as Error).message }, 'a bulk operation could not go on');
+      return goOnIn(AFTER_FAILURE_MS);
+    }
   }
+}
 
-  async #carryOn(env: string, id: string): Promise<void> {
-    const { bulkActions, environments } = this.#deps;
-    const [action, environment] = await Promise.all([bulkActions.read(env, id), environments.read(env)]);
-    const isGone = !action || !environment || environment.deletingAt !== undefined;
-    if (!isGone && action.status === 'paused') return bulkActions.setDue(env, id, Date.now() + PAUSED_MS);
-    if (isGone || action.status !== 'running') return bulkActions.setDue(env, id, undefined);
-    const reason = environment.archivedAt === undefined ? await this.#reasonToWait(action) : 'environment_archived';
-    if (reason) return this.#wait(env, id, reason);
-    if (await this.#isSourceEnding(action)) return bulkActions.setDue(env, id, Date.now() + WAIT_MS);
-    const waitMs = await carryOnBulkAction(action, this.#deps);
-    await bulkActions.setDue(env, id, Date.now() + waitMs);
-  }
-
-  async #reasonToWait({ action }: BulkAction): Promise<BulkWaitingReason | undefined> {
-    if (action === 'cancel') return undefined;
-    const reason = await this.#deps.load.reasonToWait(Date.now());
-    return reason === 'active_runs' ? 'backlog' : reason;
-  }
-
-  /** Another action whose runs are selected may just be starting some more. */
-  async #isSourceEnding({ selection: { env, startedBy } }: BulkAction): Promise<boolean> {
-    if (startedBy === undefined) return false;
-    const source = await this.#deps.bulkActions.read(env, startedBy);
-    return source?.portion !== undefined && Date.now() - (source.doneAt ?? 0) < ENDING_MS;
-  }
-
-  async #wait(env: string, id: string, waiting: BulkWaitingReason): Promise<void> {
-    const { bulkActions } = this.#deps;
-    await bulkActions.change(env, id, (action) => (action.waiting === waiting ? undefined : { ...action, waiting }));
-    await bulkActions.setDue(env, id, Date.now() + WAIT_MS);
-  }
+function lockOf(kind: BulkOperationKind, { env, id }: BulkOperationRef): string {
+  return env === '' ? `${kind}:${id}` : `${kind}:${env}/${id}`;
 }

@@ -4,13 +4,12 @@ import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
 import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
-import type { RunSelection } from '../../model/runs/bulk-action.ts';
+import type { BulkPortion, BulkResult, RunSelection } from '../../model/runs/bulk-action.ts';
 import type { Run, RunStatus } from '../../model/runs/run.ts';
 import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { conditionOfRuns } from '../../model/search/run-filters.ts';
-import type { BulkActions } from '../../store/runs/bulk-actions.ts';
-import type { BulkResults } from '../../store/runs/bulk-results.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { RunStates } from '../runs/run-states.ts';
 
@@ -37,8 +36,7 @@ export interface SelectedRunsDeps {
   searches: Pick<Searches, 'runs' | 'runsOfEvent'>;
   runs: Pick<History['runs'], 'readMany'>;
   runStates: Pick<RunStates, 'of'>;
-  bulkActions: Pick<BulkActions, 'read'>;
-  bulkResults: Pick<BulkResults, 'read'>;
+  bulkActions: Pick<BulkStore['bulkActions'], 'read' | 'results'>;
   functionTables: FunctionTables;
 }
 
@@ -91,12 +89,13 @@ export class SelectedRuns {
 
   async #idsFrom({ env, runIds, startedBy = '' }: RunSelection, from: number, limit: number) {
     if (runIds) return { ids: runIds.slice(from, from + limit), isLast: from + limit >= runIds.length };
-    const { bulkActions, bulkResults } = this.#deps;
-    const results = await bulkResults.read(env, startedBy, from, limit);
+    const { bulkActions } = this.#deps;
+    const results = await bulkActions.results<BulkResult>({ env, id: startedBy }, { from, limit });
     const ids = results.flatMap(({ rerunId }) => rerunId ?? []);
     if (results.length === limit) return { ids, isLast: false };
     // A worker that died may have started some that it did not record.
-    const left = (await bulkActions.read(env, startedBy))?.portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
+    const portion = (await bulkActions.read(env, startedBy))?.planned as BulkPortion | undefined;
+    const left = portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
     return { ids: [...new Set([...ids, ...left])], isLast: true };
   }
 

@@ -1,8 +1,9 @@
 /** The runs of a replay that has started them all: each is counted by the process that ends it (runs/state-transitions.ts). What such a process left
  *  uncounted that died is counted here; and here the runs of a replay are cancelled. */
 import type { History } from '../../history/history.ts';
+import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import type { ReplayProgress } from '../../store/replays/replay-progress.ts';
+import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 
@@ -10,45 +11,44 @@ const CHECKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 100;
 
 export interface EndedRunsDeps {
-  progress: ReplayProgress;
+  replayedRuns: StartedRuns;
   runs: Pick<Runs, 'readMany'>;
   history: Pick<History, 'runs'>;
   transitions: Pick<RunTransitions, 'cancel'>;
 }
 
-interface Of {
-  env: string;
-  id: string;
-}
-
 /** Some of those that count as active, at random. */
-export async function checkActiveRuns({ env, id }: Of, { progress, runs, history }: EndedRunsDeps): Promise<void> {
-  const ids = await progress.someActive(env, id, CHECKED_AT_ONCE);
+export async function checkActiveRuns(
+  replay: BulkOperationRef,
+  { replayedRuns, runs, history }: EndedRunsDeps,
+): Promise<void> {
+  const { env } = replay;
+  const ids = await replayedRuns.someActive(replay, CHECKED_AT_ONCE);
   const hot = await runs.readMany(env, ids);
   const there = new Set(hot.map((run) => run.id));
   const missing = ids.filter((one) => !there.has(one));
   const archived = await history.runs.readMany(env, missing);
-  for (const run of [...hot, ...archived]) if (hasEnded(run)) await progress.recordEnd(env, id, run.id, run.status);
+  for (const run of [...hot, ...archived]) if (hasEnded(run)) await replayedRuns.recordEnd(replay, run.id, run.status);
   const found = new Set(archived.map((run) => run.id));
-  await progress.forgetRuns(
-    env,
-    id,
+  await replayedRuns.forget(
+    replay,
     missing.filter((one) => !found.has(one)),
   );
 }
 
 /** @returns whether there are more */
 export async function cancelActiveRuns(
-  { env, id }: Of,
-  { progress, transitions }: EndedRunsDeps,
+  replay: BulkOperationRef,
+  { replayedRuns, transitions }: EndedRunsDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const ids = await progress.someActive(env, id, CANCELLED_AT_ONCE);
+  const { env, id } = replay;
+  const ids = await replayedRuns.someActive(replay, CANCELLED_AT_ONCE);
   for (const runId of ids) {
     if (signal.aborted) return true;
     const run = await transitions.cancel(env, runId, { cause: 'replay', id });
-    if (run && hasEnded(run)) await progress.recordEnd(env, id, runId, run.status);
-    else await progress.forgetRuns(env, id, [runId]);
+    if (run && hasEnded(run)) await replayedRuns.recordEnd(replay, runId, run.status);
+    else await replayedRuns.forget(replay, [runId]);
   }
   return ids.length > 0;
 }

@@ -1,8 +1,16 @@
 /** One portion of a replay: plans the next events, registers the runs that its rate allows, starts them, and saves how far it is. When a worker dies
  *  at any point, the portion is repeated. */
-import type { ReplayPosition } from '../../model/replays/replay.ts';
-import type { ReplayProgress, ReplayResult } from '../../store/replays/replay-progress.ts';
-import type { StoredReplay } from '../../store/replays/replays.ts';
+import {
+  FAILED_TO_START,
+  type Replay,
+  type ReplayDefinition,
+  type ReplayPosition,
+  type ReplayResult,
+  SKIPPED,
+} from '../../model/replays/replay.ts';
+import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
+import type { StartedRuns } from '../../store/bulk/started-runs.ts';
+import { FIRST_WINDOW_MS } from './event-windows.ts';
 import type { PlannedEvent, ReplayPlanner } from './planner.ts';
 import { type PortionStarterDeps, type StartingPair, startPortion } from './portion-starter.ts';
 
@@ -21,7 +29,8 @@ const AHEAD = 0.9;
 
 export interface PortionDeps extends PortionStarterDeps {
   planner: ReplayPlanner;
-  progress: ReplayProgress;
+  replays: BulkOperations<ReplayDefinition, ReplayPosition>;
+  replayedRuns: StartedRuns;
 }
 
 /** A pair of the plan, or the end of an event. */
@@ -37,16 +46,22 @@ interface Planned {
   isEnd: boolean;
 }
 
-export async function carryOnPortion(replay: StoredReplay, deps: PortionDeps, signal: AbortSignal): Promise<void> {
-  const { progress } = deps;
+/** @returns how long the next portion waits, in milliseconds; undefined: there is none */
+export async function carryOnPortion(
+  replay: Replay,
+  deps: PortionDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { replays, replayedRuns } = deps;
+  const { rate } = replay.definition;
   const begunAt = performance.now();
-  const registered = await progress.registered(replay.env, replay.id);
-  const most = Math.max(1, Math.ceil(replay.rate / PORTIONS_PER_SECOND));
+  const registered = await replayedRuns.registered(replay);
+  const most = Math.max(1, Math.ceil(rate / PORTIONS_PER_SECOND));
   const plan = await planPortion(replay, registered, most, deps, signal);
   const starting = plan.items.flatMap(({ planned, pair }) => (isStart(pair) ? [{ planned, pair }] : [])).slice(0, most);
   const runs = starting.map(({ planned, pair }) => ({ runId: pair.start.runId, eventId: planned.event.internal_id }));
-  const allowed = runs.length === 0 ? { count: 0, untilNextSecondMs: 0 } : await progress.register(replay, runs);
-  if (!allowed) return;
+  const allowed = runs.length === 0 ? { count: 0, untilNextSecondMs: 0 } : await replayedRuns.register(replay, runs);
+  if (!allowed) return 0;
   const started = starting.slice(0, allowed.count).map(({ pair }) => pair);
   const failed = await startPortion(replay, started, deps);
   const cut = cutAt(plan.items, started.length);
@@ -56,34 +71,50 @@ export async function carryOnPortion(replay: StoredReplay, deps: PortionDeps, si
   for (const { start } of started) left.delete(start.runId);
   const interrupted = await settle(replay, left, deps);
   const isAll = cut === plan.items.length;
-  const nowMs = Date.now();
   const elapsedMs = performance.now() - begunAt;
-  const restMs = (1_000 * AHEAD * started.length) / replay.rate - elapsedMs;
+  const restMs = (1_000 * AHEAD * started.length) / rate - elapsedMs;
   const waitsForRate = allowed.count < runs.length;
-  await progress.save(replay, {
+  const all = [...interrupted.results, ...results];
+  await replays.save(replay, {
     position: isAll ? plan.next : (positionOf(done.at(-1)) ?? replay.position),
-    windowMs: plan.windowMs,
-    lookedAt: done.filter(({ pair }) => !pair).length,
-    matched: done.filter(({ pair, planned }) => !pair && planned.matched).length,
-    results: [...interrupted.results, ...results],
+    numbers: { window_ms: plan.windowMs },
+    counts: {
+      looked_at: done.filter(({ pair }) => !pair).length,
+      matched: done.filter(({ pair, planned }) => !pair && planned.matched).length,
+      worked_ms: Math.round(elapsedMs + Math.max(0, restMs)),
+      ...countsOf(all),
+    },
+    results: all.map(withSkip),
     gone: [...interrupted.gone, ...[...failed.keys()].map(({ start }) => start.runId)],
-    workedMs: elapsedMs + Math.max(0, restMs),
-    dueAt: nowMs + Math.max(0, waitsForRate ? allowed.untilNextSecondMs : restMs),
-    ...(isAll && plan.isEnd && { doneAt: nowMs }),
+    ...(isAll && plan.isEnd && { doneAt: Date.now() }),
   });
+  return Math.max(0, waitsForRate ? allowed.untilNextSecondMs : restMs);
 }
 
 /** Settles what a worker left that died, without starting anything: the replay no longer runs. @returns whether there was anything */
-export async function settleInterrupted(replay: StoredReplay, deps: PortionDeps): Promise<boolean> {
-  const registered = await deps.progress.registered(replay.env, replay.id);
+export async function settleInterrupted(replay: Replay, deps: PortionDeps): Promise<boolean> {
+  const registered = await deps.replayedRuns.registered(replay);
   if (registered.size === 0) return false;
   const { results, gone } = await settle(replay, registered, deps);
-  const nothing = { lookedAt: 0, matched: 0, workedMs: 0 };
-  return deps.progress.save(replay, { ...nothing, results, gone, dueAt: Date.now() });
+  const saved = await deps.replays.save(replay, { counts: countsOf(results), results: results.map(withSkip), gone });
+  return saved !== undefined;
+}
+
+function countsOf(results: readonly ReplayResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome, reason } of results) {
+    const name = outcome === 'started' ? 'started' : (outcome === 'skipped' ? SKIPPED : FAILED_TO_START) + reason;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function withSkip(result: ReplayResult) {
+  return { result, isSkipped: result.outcome === 'skipped' };
 }
 
 async function planPortion(
-  replay: StoredReplay,
+  replay: Replay,
   registered: ReadonlyMap<string, string>,
   most: number,
   { planner }: PortionDeps,
@@ -96,15 +127,15 @@ async function planPortion(
   let starts = 0;
   let lookedAt = 0;
   let next = replay.position;
-  let { windowMs } = replay;
-  let isEnd = next.at >= replay.before;
+  let windowMs = replay.counts.window_ms ?? FIRST_WINDOW_MS;
+  let isEnd = next.at >= replay.definition.before;
   const mayLookFurther = () => {
     const factor = missing.size > 0 ? INTERRUPTED_FACTOR : 1;
     if (lookedAt >= factor * EVENTS_MAX || performance.now() - begunAt >= factor * TURN_MS) return false;
     return missing.size > 0 || (starts < most && !signal.aborted);
   };
   for (let limit = Math.max(FIRST_LIMIT, Math.min(2 * most, LIMIT_MAX)); !isEnd && mayLookFurther(); ) {
-    const part = await planner.next({ selection: replay, position: next, windowMs, limit, planned });
+    const part = await planner.next({ selection: replay.definition, position: next, windowMs, limit, planned });
     for (const one of part.events) {
       for (const pair of one.pairs) {
         items.push({ planned: one, pair });
@@ -137,7 +168,7 @@ function positionOf(last: Item | undefined): ReplayPosition | undefined {
 
 /** Runs that were registered by a worker that died, and that the plan no longer starts: a function has changed since. */
 async function settle(
-  { env }: StoredReplay,
+  { env }: Replay,
   left: ReadonlyMap<string, string>,
   { runs }: PortionDeps,
 ): Promise<{ results: ReplayResult[]; gone: string[] }> {

@@ -10,9 +10,9 @@ import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
+import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
-import type { ReplayProgress } from '../../store/replays/replay-progress.ts';
 import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps } from '../../store/runs/steps.ts';
@@ -39,7 +39,7 @@ export interface RunTransitionsDeps {
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   /** Counts the ends of runs that replays started. */
-  replayProgress: Pick<ReplayProgress, 'recordEnd'>;
+  replayedRuns: Pick<StartedRuns, 'recordEnd'>;
   failures: FailureCounter;
   telemetry: Telemetry;
 }
@@ -197,7 +197,7 @@ export class RunTransitions {
   }
 
   async #countForReplay({ env, id, replayId, status }: Run): Promise<void> {
-    if (replayId !== undefined) await this.#deps.replayProgress.recordEnd(env, replayId, id, status);
+    if (replayId !== undefined) await this.#deps.replayedRuns.recordEnd({ env, id: replayId }, id, status);
   }
 
   /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */

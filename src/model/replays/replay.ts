@@ -1,4 +1,5 @@
 /** Replays: functions run again on past events (docs/replays.md). */
+import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import { derivedId } from '../ids.ts';
 import type { Run } from '../runs/run.ts';
 
@@ -30,10 +31,6 @@ export const WAITING_REASONS = [
   'environment_archived',
 ] as const;
 export type WaitingReason = (typeof WAITING_REASONS)[number];
-
-/** `cancelling`: it starts no more runs, and cancels those that are active. */
-export const REPLAY_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
-export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
 export const RATE_DEFAULT = 50;
 export const RATE_MAX = 1_000;
@@ -85,6 +82,20 @@ export interface ReplayPosition {
   functionId?: string | undefined;
 }
 
+export type Replay = BulkOperation<ReplayDefinition, ReplayPosition>;
+
+/** What happened for an event and a function. */
+export interface ReplayResult {
+  eventId: string;
+  functionId: string;
+  outcome: 'started' | 'skipped' | 'failed';
+  reason?: SkipReason | FailureReason;
+  /** Of `started`: the run; of others, the run because of which. */
+  runId?: string;
+  /** The former run. */
+  retryOf?: string;
+}
+
 /** Deterministic: a replay starts one run of a function on an event, however often it is repeated.
  *  @param eventId of the run of a batch, its first event */
 export function replayRunIdOf(replayId: string, eventId: string, functionId: string): string {
@@ -95,7 +106,6 @@ export function formerStatusOf({ status }: Pick<Run, 'status'>): Exclude<FormerS
   return status === 'Completed' || status === 'Failed' || status === 'Cancelled' ? status : undefined;
 }
 
-/** Whether a replay can still start runs. */
-export function isOpen(status: ReplayStatus): boolean {
-  return status === 'running' || status === 'paused';
-}
+/** How the names of counts begin: of events that started no run and of runs that could not be started, by reason. */
+export const SKIPPED = 'skipped:';
+export const FAILED_TO_START = 'failed-to-start:';

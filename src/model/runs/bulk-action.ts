@@ -1,4 +1,5 @@
 /** Bulk actions: cancel, re-run or retry now the runs that a filter selects, or that are named (docs/functions.md). */
+import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
 
@@ -25,11 +26,7 @@ export type RerunFrom = (typeof RERUN_FROM)[number];
 
 /** Runs that one request may name. */
 export const RUN_IDS_MAX = 1_000;
-/** Of one action; the counts are exact beyond it. */
-export const RESULTS_MAX = 100_000;
-
 export const BULK_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
-export type BulkStatus = (typeof BULK_STATUSES)[number];
 
 /** Why nothing was done with a run that the filter selected. */
 export const BULK_SKIP_REASONS = [
@@ -82,7 +79,8 @@ export interface BulkPortion {
   next?: BulkPosition;
 }
 
-/** Of runs that are found by a filter: time and ID of the last one. Of those that are named, or were started by an action: how many were looked at. */
+/** Where the selection goes on, from the newest to the oldest: after the run of this time and ID. Where runs are named, or were started by an action,
+ *  `at` is how many were looked at. */
 export interface BulkPosition {
   at: number;
   id: string;
@@ -95,7 +93,7 @@ export interface BulkResult {
   skip?: BulkSkipReason;
 }
 
-export interface BulkAction {
+export interface BulkActionDefinition {
   id: string;
   action: BulkActionKind;
   selection: RunSelection;
@@ -106,14 +104,16 @@ export interface BulkAction {
   /** Counted before it began; not exact: at least. */
   matched: { count: number; isExact: boolean };
   createdAt: number;
-  status: BulkStatus;
-  /** Runs that were cancelled, re-run or retried. */
-  done: number;
-  skipped: Partial<Record<BulkSkipReason, number>>;
-  /** Runs before this position are done: from the newest to the oldest. */
-  position?: BulkPosition;
-  portion?: BulkPortion;
-  waiting?: BulkWaitingReason;
-  /** When it had looked at all runs, or was cancelled. */
-  doneAt?: number;
+}
+
+/** Its count `done` is the number of runs that were cancelled, re-run or retried. */
+export type BulkAction = BulkOperation<BulkActionDefinition, BulkPosition | null>;
+
+/** How the names of the counts of skipped runs begin, by reason. */
+export const SKIPPED = 'skipped:';
+
+/** What is kept of one that is over: a thousand IDs take 30 KB. */
+export function withoutRunIds({ selection, ...rest }: BulkActionDefinition): BulkActionDefinition {
+  const { runIds: _, ...kept } = selection;
+  return { ...rest, selection: kept };
 }

@@ -48,15 +48,6 @@ export const runKeys = (prefix: string) => ({
   signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
 });
 
-/** Of all partitions. */
-export const cancellationKeys = (prefix: string) => ({
-  cancellations: (env: string) => `${prefix}:cancellations:${env}`,
-  dueCancellations: `${prefix}:due-cancellations`,
-  bulkActions: (env: string) => `${prefix}:bulk-actions:${env}`,
-  dueBulkActions: `${prefix}:due-bulk-actions`,
-  bulkResults: (env: string, id: string) => `${prefix}:bulk-results:${env}:${id}`,
-});
-
 export const RUN_KEY_DECLARATIONS = {
   run: {
     pattern: 'run:<env>:<run ID>',
@@ -251,44 +242,4 @@ export const RUN_KEY_DECLARATIONS = {
     size: '1 field',
     description: '`<run ID>/<step>` that waits for the signal.',
   },
-  cancellations: {
-    pattern: 'cancellations:<env>',
-    type: 'hash',
-    owner: 'runs/cancellations.ts',
-    ttl: 'end of the last range + retention',
-    size: '1,000 fields, 5 KB each',
-    description: 'Bulk cancellation ID → cancellation, as JSON.',
-  },
-  dueCancellations: {
-    pattern: 'due-cancellations',
-    type: 'zset',
-    owner: 'runs/cancellations.ts',
-    ttl: 'none',
-    size: '100 entries per environment',
-    description: '`<env>/<ID>` of bulk cancellations in progress, by next step (ms).',
-  },
-  bulkActions: {
-    pattern: 'bulk-actions:<env>',
-    type: 'hash',
-    owner: 'runs/bulk-actions.ts',
-    ttl: 'retention, renewed',
-    size: '200 fields of 1 KB; 10 in progress, 50 KB each',
-    description: 'Bulk action ID → request, progress and current runs, as JSON.',
-  },
-  dueBulkActions: {
-    pattern: 'due-bulk-actions',
-    type: 'zset',
-    owner: 'runs/bulk-actions.ts',
-    ttl: 'none',
-    size: '10 entries per environment',
-    description: '`<env>/<ID>` of bulk actions in progress, by next step (ms).',
-  },
-  bulkResults: {
-    pattern: 'bulk-results:<env>:<id>',
-    type: 'zset',
-    owner: 'runs/bulk-results.ts',
-    ttl: 'retention, at most 7 days, renewed',
-    size: '100,000 entries of 60 bytes',
-    description: 'Result per run by number: run ID, then new run or reason skipped.',
-  },
-} as const satisfies Record<keyof (ReturnType<typeof runKeys> & ReturnType<typeof cancellationKeys>), KeyDeclaration>;
+} as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;

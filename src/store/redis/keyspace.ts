@@ -3,6 +3,7 @@ import { installationTag, partitionTag } from '../../model/partitions/hash-tags.
 import { PartitionLayout } from '../../model/partitions/layout.ts';
 import { APP_KEY_DECLARATIONS, appKeys } from '../keys/apps.ts';
 import { AUTH_KEY_DECLARATIONS, authKeys } from '../keys/auth.ts';
+import { BULK_KEY_DECLARATIONS, bulkKeys } from '../keys/bulk.ts';
 import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../keys/connect.ts';
 import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../keys/environments.ts';
 import { ERROR_KEY_DECLARATIONS, errorKeys } from '../keys/errors.ts';
@@ -10,8 +11,7 @@ import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../keys/even
 import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../keys/flow-control.ts';
 import type { KeyDeclaration } from '../keys/key-declaration.ts';
 import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../keys/realtime.ts';
-import { REPLAY_KEY_DECLARATIONS, replayKeys } from '../keys/replays.ts';
-import { cancellationKeys, RUN_KEY_DECLARATIONS, runKeys } from '../keys/runs.ts';
+import { RUN_KEY_DECLARATIONS, runKeys } from '../keys/runs.ts';
 import { partitionKeys, SHARED_KEY_DECLARATIONS, sharedKeys } from '../keys/shared.ts';
 import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../keys/telemetry.ts';
 import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../keys/webhooks.ts';
@@ -71,8 +71,7 @@ function installationKeyspace(prefix: string) {
     /** Of the installation's own keys. */
     prefix,
     ...eventSourceKeys(prefix),
-    ...cancellationKeys(prefix),
-    ...replayKeys(prefix),
+    ...bulkKeys(prefix),
     ...appKeys(prefix),
     ...connectKeys(prefix),
     ...environmentKeys(prefix),
@@ -103,7 +102,7 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
   errors: ERROR_KEY_DECLARATIONS,
-  replays: REPLAY_KEY_DECLARATIONS,
+  bulk: BULK_KEY_DECLARATIONS,
   'flow-control': FLOW_CONTROL_KEY_DECLARATIONS,
   apps: APP_KEY_DECLARATIONS,
   connect: CONNECT_KEY_DECLARATIONS,

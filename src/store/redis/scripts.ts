@@ -108,11 +108,13 @@ const SCRIPTS = {
   completeDebounces: { file: 'flow-control/lua/complete-debounces.lua', numberOfKeys: 6 },
   setLook: { file: 'flow-control/lua/set-look.lua', numberOfKeys: 1 },
   addEventRun: { file: 'runs/lua/add-event-run.lua', numberOfKeys: 2 },
-  addReplay: { file: 'replays/lua/add-replay.lua', numberOfKeys: 4 },
-  changeReplay: { file: 'replays/lua/change-replay.lua', numberOfKeys: 3 },
-  registerReplayRuns: { file: 'replays/lua/register-replay-runs.lua', numberOfKeys: 3 },
-  saveReplayPortion: { file: 'replays/lua/save-replay-portion.lua', numberOfKeys: 7 },
-  endReplayedRun: { file: 'replays/lua/end-replayed-run.lua', numberOfKeys: 2 },
+  addBulkOperation: { file: 'bulk/lua/add-bulk-operation.lua', numberOfKeys: 4 },
+  changeBulkOperation: { file: 'bulk/lua/change-bulk-operation.lua' },
+  planBulkPortion: { file: 'bulk/lua/plan-bulk-portion.lua', numberOfKeys: 1 },
+  saveBulkPortion: { file: 'bulk/lua/save-bulk-portion.lua' },
+  scheduleBulkOperation: { file: 'bulk/lua/schedule-bulk-operation.lua', numberOfKeys: 2 },
+  registerRuns: { file: 'bulk/lua/register-runs.lua', numberOfKeys: 3 },
+  endStartedRun: { file: 'bulk/lua/end-started-run.lua', numberOfKeys: 2 },
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 

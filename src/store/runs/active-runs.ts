@@ -1,6 +1,7 @@
 /** Runs that have not ended, by the time of their next reconciliation. */
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { newest, type Position, type TimeRange } from '../redis/pagination.ts';
 
 export class ActiveRuns {
   readonly #redis: Redis;
@@ -34,6 +35,12 @@ export class ActiveRuns {
   /** Sets the time of the next reconciliation, if the run is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.#redis.zadd(this.#keys.of(runId).activeRuns, 'XX', untilMs, memberOf(env, runId));
+  }
+
+  /** Those of a function, newest first. */
+  ofFunction(env: string, functionId: string, timeRange: TimeRange, limit: number): Promise<Position[]> {
+    const indexes = this.#keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
+    return newest(this.#redis, indexes, timeRange, limit);
   }
 
   async remove(env: string, runId: string): Promise<void> {

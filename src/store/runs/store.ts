@@ -3,9 +3,6 @@ import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { ArchivableRuns } from './archivable-runs.ts';
-import { BulkActions } from './bulk-actions.ts';
-import { BulkResults } from './bulk-results.ts';
-import { Cancellations } from './cancellations.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
@@ -34,9 +31,6 @@ export interface RunStore {
   restoredSteps: RestoredSteps;
   checkpoints: Checkpoints;
   waits: Waits;
-  cancellations: Cancellations;
-  bulkActions: BulkActions;
-  bulkResults: BulkResults;
   signals: Signals;
   requests: SealedRequests;
   defers: Defers;
@@ -58,9 +52,6 @@ export function createRunStore({ redis, keys, config }: StoreContext): RunStore 
     restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
-    cancellations: new Cancellations(redis, keys, retentionMs),
-    bulkActions: new BulkActions(redis, keys, retentionMs),
-    bulkResults: new BulkResults(redis, keys, retentionMs),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),

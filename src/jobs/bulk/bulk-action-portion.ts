@@ -1,19 +1,19 @@
-/** One portion of a bulk action: selects the next runs, registers them, acts on them, and saves how far it is. When a worker dies at any point, the
- *  portion is repeated: cancelling twice changes nothing, a run that waited for its retry when it was registered and no longer does was retried, and a
- *  re-run has the ID that was registered. */
+/** One portion of a bulk action: selects the next runs, stores what it does with them, does it, and saves how far it is. When a worker dies at any point, the
+ *  portion is repeated: cancelling twice changes nothing, a run that waited for its retry when it was selected and no longer does was retried, and a
+ *  re-run has the ID that was stored. */
 
 import { ServiceError } from '../../errors.ts';
-import type {
-  BulkAction,
-  BulkPortion,
-  BulkPosition,
-  BulkResult,
-  BulkSkipReason,
+import {
+  type BulkAction,
+  type BulkActionDefinition,
+  type BulkPortion,
+  type BulkResult,
+  type BulkSkipReason,
+  SKIPPED,
 } from '../../model/runs/bulk-action.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import type { BulkActions } from '../../store/runs/bulk-actions.ts';
-import type { BulkResults } from '../../store/runs/bulk-results.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import { failedStepOf } from '../runs/failed-step.ts';
 import type { RunRetries } from '../runs/run-retries.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
@@ -32,48 +32,50 @@ const REASONS_OF_ERRORS = [
 ] as const satisfies readonly BulkSkipReason[];
 
 export interface BulkPortionDeps {
-  bulkActions: BulkActions;
-  bulkResults: BulkResults;
+  bulkActions: BulkStore['bulkActions'];
   selectedRuns: SelectedRuns;
   transitions: Pick<RunTransitions, 'cancel'>;
   retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'historyOf'>;
 }
 
 /** @returns how long the next portion waits, in milliseconds */
-export async function carryOnBulkAction(action: BulkAction, deps: BulkPortionDeps): Promise<number> {
-  const { env } = action.selection;
+export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): Promise<number> {
   const begunAt = performance.now();
-  const portion = action.portion ?? (await registerPortion(action, deps));
+  const portion = (action.planned as BulkPortion | undefined) ?? (await planPortion(action, deps));
   if (!portion) return 0;
   const results = await actOn(action, portion, deps);
-  await deps.bulkResults.store(env, action.id, handledBy(action), results);
-  await deps.bulkActions.change(env, action.id, (current) => saved(current, portion, results));
-  if (action.action === 'cancel') return 0;
-  const done = results.filter(({ skip }) => skip === undefined).length;
-  return Math.max(0, (1_000 * done) / action.rate - (performance.now() - begunAt));
+  const counts = countsOf(results);
+  await deps.bulkActions.save(action, {
+    position: portion.next,
+    counts,
+    results: results.map((result) => ({ result })),
+    ...(!portion.next && { doneAt: Date.now() }),
+  });
+  const { action: kind, rate } = action.definition;
+  if (kind === 'cancel') return 0;
+  return Math.max(0, (1_000 * (counts.done ?? 0)) / rate - (performance.now() - begunAt));
 }
 
-/** @returns undefined: it was cancelled, or another worker has gone on
+/** @returns undefined: it was paused or cancelled, or another worker has gone on
  *  @throws ServiceError archive_unavailable, searches_full */
-async function registerPortion(action: BulkAction, deps: BulkPortionDeps): Promise<BulkPortion | undefined> {
-  const { id, selection, position, rate } = action;
-  const limit =
-    action.action === 'cancel' ? RUNS_MAX : Math.min(RUNS_MAX, Math.max(1, Math.ceil(rate / PORTIONS_PER_SECOND)));
-  const page = await deps.selectedRuns.page(selection, position, { limit, timeoutMs: SELECT_MS });
+async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<BulkPortion | undefined> {
+  const { definition, position } = action;
+  const { action: kind, selection, rate } = definition;
+  const limit = kind === 'cancel' ? RUNS_MAX : Math.min(RUNS_MAX, Math.max(1, Math.ceil(rate / PORTIONS_PER_SECOND)));
+  const page = await deps.selectedRuns.page(selection, position ?? undefined, { limit, timeoutMs: SELECT_MS });
   const isAway = page.stoppedEarly === 'archive_unavailable';
   if (isAway && page.found.length === 0) throw new ServiceError('archive_unavailable');
   const runs = [];
-  for (const run of page.found) runs.push(await planned(action, run, deps));
+  for (const run of page.found) runs.push(await planned(definition, run, deps));
   const portion: BulkPortion = { runs, ...(page.next && { next: page.next }) };
-  const registered = await deps.bulkActions.change(selection.env, id, (current) => {
-    if (current.status !== 'running' || current.portion || !isSame(current.position, position)) return undefined;
-    const { waiting: _, ...rest } = current;
-    return { ...rest, portion };
-  });
-  return registered && portion;
+  return (await deps.bulkActions.plan(action, portion)) ? portion : undefined;
 }
 
-async function planned(action: BulkAction, run: Run, deps: BulkPortionDeps): Promise<BulkPortion['runs'][number]> {
+async function planned(
+  action: BulkActionDefinition,
+  run: Run,
+  deps: BulkPortionDeps,
+): Promise<BulkPortion['runs'][number]> {
   const { id } = run;
   if (action.action === 'retry') return plannedRerun(action, run, deps);
   if (action.action === 'retry_now' && !(await deps.retries.isWaiting(run))) return { id, skip: 'run_not_waiting' };
@@ -81,7 +83,7 @@ async function planned(action: BulkAction, run: Run, deps: BulkPortionDeps): Pro
 }
 
 async function plannedRerun(
-  { from }: BulkAction,
+  { from }: BulkActionDefinition,
   run: Run,
   { retries }: BulkPortionDeps,
 ): Promise<BulkPortion['runs'][number]> {
@@ -116,7 +118,7 @@ async function resultOf(
 
 /** @returns why nothing was done with the run; undefined: it was cancelled, re-run or retried */
 async function actOnOne(
-  { id, action, selection: { env } }: BulkAction,
+  { env, id, definition: { action } }: BulkAction,
   run: BulkPortion['runs'][number],
   { transitions, retries }: BulkPortionDeps,
 ): Promise<BulkSkipReason | undefined> {
@@ -133,7 +135,7 @@ async function actOnOne(
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
-    // It was waiting when it was registered.
+    // It was waiting when it was selected.
     if (code === 'run_not_waiting') return undefined;
     const reason = REASONS_OF_ERRORS.find((one) => one === code);
     if (reason) return reason;
@@ -141,34 +143,11 @@ async function actOnOne(
   }
 }
 
-function saved(current: BulkAction, portion: BulkPortion, results: readonly BulkResult[]): BulkAction | undefined {
-  // Another worker has saved it.
-  if (!current.portion || !isSamePortion(current.portion, portion)) return undefined;
-  const { portion: _, ...rest } = current;
-  const skipped = { ...current.skipped };
-  for (const { skip } of results) if (skip) skipped[skip] = (skipped[skip] ?? 0) + 1;
-  const done = current.done + results.filter(({ skip }) => skip === undefined).length;
-  if (portion.next) return { ...rest, skipped, done, position: portion.next };
-  // One that was paused meanwhile has nothing to go on with.
-  const isDone = current.status !== 'cancelled';
-  return withoutRunIds({ ...rest, skipped, done, ...(isDone && { status: 'done' as const, doneAt: Date.now() }) });
-}
-
-/** One that is over does not need the IDs: a thousand take 30 KB. */
-export function withoutRunIds({ selection, ...rest }: BulkAction): BulkAction {
-  const { runIds: _, ...kept } = selection;
-  return { ...rest, selection: kept };
-}
-
-/** How many runs it has acted on or skipped. */
-export function handledBy({ done, skipped }: Pick<BulkAction, 'done' | 'skipped'>): number {
-  return Object.values(skipped).reduce((sum, count) => sum + count, done);
-}
-
-function isSamePortion(one: BulkPortion, other: BulkPortion): boolean {
-  return one.runs[0]?.id === other.runs[0]?.id && isSame(one.next, other.next);
-}
-
-function isSame(one: BulkPosition | undefined, other: BulkPosition | undefined): boolean {
-  return one?.id === other?.id && one?.at === other?.at;
+function countsOf(results: readonly BulkResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { skip } of results) {
+    const name = skip ? SKIPPED + skip : 'done';
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }

@@ -1,13 +1,13 @@
--- Registers the next runs of a replay before they are started, as many as its rate allows: in each second of Redis's clock, no more than that.
--- KEYS: replay (hash), portion (hash), active runs (set)
+-- Registers the next runs of a bulk operation before they are started, as many as its rate allows: in each second of Redis's clock, no more than that.
+-- KEYS: operation (hash), portion (hash), active runs (set)
 -- ARGV: number of the portion, runs per second, TTL (ms), then run ID and event ID of each run
 -- Returns {how many of the first runs may be started, ms until the next second}; {-1, 0}: another worker has gone on in the meantime, or the
--- replay no longer runs.
-local replay, portion, active = unpack(KEYS)
+-- operation no longer runs.
+local operation, portion, active = unpack(KEYS)
 local number, rate, ttl = unpack(ARGV, 1, 3)
 local FIRST_RUN = 4
 
-local present, status, second, granted = unpack(redis.call('HMGET', replay, 'portion', 'status', 'second', 'granted'))
+local present, status, second, granted = unpack(redis.call('HMGET', operation, 'portion', 'status', 'second', 'granted'))
 if present ~= number or status ~= 'running' then
   return {-1, 0}
 end
@@ -27,7 +27,7 @@ for i = FIRST_RUN, #ARGV, 2 do
   end
   registered = registered + 1
 end
-redis.call('HSET', replay, 'second', time[1], 'granted', granted)
+redis.call('HSET', operation, 'second', time[1], 'granted', granted)
 redis.call('PEXPIRE', portion, ttl)
 redis.call('PEXPIRE', active, ttl)
 return {registered, 1000 - math.floor(time[2] / 1000)}

@@ -1,0 +1,50 @@
+/** Replays of events as bulk operations: runs are started while there is room for them; afterwards their ends are seen to. */
+import type { Replay, ReplayDefinition, ReplayPosition } from '../../model/replays/replay.ts';
+import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
+import type { BulkWork } from '../bulk/bulk-work.ts';
+import { cancelActiveRuns, checkActiveRuns, type EndedRunsDeps } from './ended-runs.ts';
+import type { ReplayLoad } from './replay-load.ts';
+import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
+
+/** One replay takes no more memory than so many active runs do. */
+const ACTIVE_RUNS_MAX = 50_000;
+/** Between checks of the runs that are still active. */
+const CHECK_MIN_MS = 15_000;
+const CHECK_MAX_MS = 3_600_000;
+
+export interface ReplayWorkDeps extends PortionDeps, EndedRunsDeps {
+  replays: BulkOperations<ReplayDefinition, ReplayPosition>;
+  load: Pick<ReplayLoad, 'reasonToWait'>;
+}
+
+export function replayWork(deps: ReplayWorkDeps): BulkWork<ReplayDefinition, ReplayPosition> {
+  return {
+    operations: deps.replays,
+    inArchivedEnvironments: 'waits',
+    waitsFor: (code) => code === 'archive_unavailable',
+    async reasonToWait(replay) {
+      if ((replay.counts.active ?? 0) < ACTIVE_RUNS_MAX) return deps.load.reasonToWait(Date.now());
+      await checkActiveRuns(replay, deps);
+      return 'active_runs';
+    },
+    doPortion: (replay, signal) => carryOnPortion(replay, deps, signal),
+    async settle(replay, signal) {
+      if (await settleInterrupted(replay, deps)) return 0;
+      if (replay.status === 'paused') return undefined;
+      return replay.status === 'cancelling' ? cancelRuns(replay, deps, signal) : checkRuns(replay, deps);
+    },
+  };
+}
+
+async function cancelRuns(replay: Replay, deps: ReplayWorkDeps, signal: AbortSignal): Promise<number> {
+  const isMore = await cancelActiveRuns(replay, deps, signal);
+  if (!isMore) await deps.replays.change(replay, 'cancelled', ['cancelling'], Date.now());
+  return 0;
+}
+
+async function checkRuns(replay: Replay, deps: ReplayWorkDeps): Promise<number | undefined> {
+  const { doneAt = 0, counts } = replay;
+  if (!counts.active) return undefined;
+  await checkActiveRuns(replay, deps);
+  return Math.min(Math.max((Date.now() - doneAt) / 4, CHECK_MIN_MS), CHECK_MAX_MS);
+}

@@ -1,0 +1,312 @@
+/** Bulk operations of a kind: what they are asked to do, how far they are, what they did, and which of them are due to go on. */
+import { ServiceError } from '../../errors.ts';
+import {
+  type BulkOperation,
+  type BulkOperationKind,
+  type BulkOperationRef,
+  type BulkOperationStatus,
+  isOpen,
+} from '../../model/bulk/bulk-operation.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { memberOf } from '../runs/active-runs.ts';
+import { type Fields, fieldsOf, operationOf } from './operation-fields.ts';
+
+/** What differs between kinds in what is kept of them. */
+export interface BulkKind<Definition> {
+  kind: BulkOperationKind;
+  /** Of an environment: those that run or are paused, and all. */
+  openMax: number;
+  keptMax: number;
+  /** For people, in the plural: "replays of the environment"; and how to end one: "cancel one". */
+  noun: string;
+  remedy: string;
+  /** Without a change, it is forgotten after so long. */
+  ttlMs(definition: Definition, isOver: boolean): number;
+  /** What is kept of one that is over. */
+  whenOver?(definition: Definition): Definition;
+  results: ResultsKept;
+}
+
+export interface ResultsKept {
+  /** Names of the lists. */
+  lists: readonly string[];
+  /** Of each list. */
+  max: number;
+  /** Of them; the rest is for those that were not skipped. */
+  skippedMax?: number;
+  /** They are kept as long as the operation, and no longer than this. */
+  ttlMaxMs?: number;
+  /** Beyond the maximum, the oldest go; otherwise the new ones are left out. */
+  keepsLast?: true;
+}
+
+/** What has been done in a portion. */
+export interface DonePortion<Position> {
+  /** Absent: it stays where it is. */
+  position?: Position | undefined;
+  /** What the next portion does; absent: it says so itself. */
+  planned?: unknown;
+  /** Numbers that replace what was there. */
+  numbers?: Record<string, number>;
+  /** Numbers that are added. */
+  counts: Record<string, number>;
+  results: readonly { list?: string; result: unknown; isSkipped?: boolean }[];
+  /** Runs that were registered and do not exist. */
+  gone?: readonly string[];
+  /** It has looked at everything. */
+  doneAt?: number | undefined;
+}
+
+type Stored = { id: string; createdAt: number };
+
+export class BulkOperations<Definition extends Stored, Position> {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #of: BulkKind<Definition>;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, kind: BulkKind<Definition>) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#of = kind;
+  }
+
+  get kind(): BulkOperationKind {
+    return this.#of.kind;
+  }
+
+  /** @param digest of what it does: an open one with the same digest is returned in its place
+   *  @returns its ID
+   *  @throws ServiceError quota_exceeded */
+  async add(
+    env: string,
+    definition: Definition,
+    { digest = '', ...fields }: Fields<Position> & { digest?: string },
+  ): Promise<string> {
+    const { kind, openMax, noun, remedy, ttlMs } = this.#of;
+    const { id, createdAt } = definition;
+    await this.#forget(env);
+    const initial = { definition: JSON.stringify(definition), status: 'running', portion: '0', ...fieldsOf(fields) };
+    const [outcome, found] = (await this.#redis.addBulkOperation(
+      this.#keys.bulkOperation(env, kind, id),
+      this.#keys.bulkOperations(env, kind),
+      this.#keys.openBulkOperations(env, kind),
+      this.#keys.dueBulkOperations(kind),
+      id,
+      memberOf(env, id),
+      createdAt,
+      ttlMs(definition, false),
+      openMax,
+      digest,
+      ...Object.entries(initial).flat(),
+    )) as [number, (number | string)?];
+    if (outcome === 1) return id;
+    if (outcome === 2) return found as string;
+    throw new ServiceError('quota_exceeded', {
+      detail: `${openMax} ${noun} are in progress or paused; ${remedy}, or wait until one is done`,
+      facts: { allowed: openMax, there: found as number },
+    });
+  }
+
+  /** Makes room for one more, and removes what has expired. */
+  async #forget(env: string): Promise<void> {
+    const { kind, keptMax } = this.#of;
+    const surplus = await this.#redis.zrange(this.#keys.bulkOperations(env, kind), 0, String(-keptMax));
+    const open = await this.#redis.smembers(this.#keys.openBulkOperations(env, kind));
+    const isPresent = await inPipelines<number>(
+      this.#redis as Redis,
+      open.map((id) => ['exists', this.#keys.bulkOperation(env, kind, id)]),
+    );
+    const present = new Set(open.filter((_, i) => isPresent[i] === 1));
+    const forgotten = [...surplus, ...open].filter((id) => !present.has(id));
+    for (const id of new Set(forgotten)) await this.remove({ env, id });
+  }
+
+  async remove({ env, id }: BulkOperationRef): Promise<void> {
+    const { kind } = this.#of;
+    await this.#redis.zrem(this.#keys.dueBulkOperations(kind), memberOf(env, id));
+    await this.#redis.zrem(this.#keys.bulkOperations(env, kind), id);
+    await this.#redis.srem(this.#keys.openBulkOperations(env, kind), id);
+    await this.#redis.unlink(this.#ownKeys({ env, id }));
+  }
+
+  async read(env: string, id: string): Promise<BulkOperation<Definition, Position> | undefined> {
+    return (await this.#readMany(env, [id]))[0];
+  }
+
+  /** Newest first.
+   *  @param before ID; undefined: from the newest
+   *  @param limit undefined: all
+   *  @param statuses undefined: any */
+  async list(
+    env: string,
+    {
+      before,
+      limit = this.#of.keptMax,
+      statuses,
+    }: { before?: string | undefined; limit?: number; statuses?: readonly BulkOperationStatus[] | undefined } = {},
+  ): Promise<BulkOperation<Definition, Position>[]> {
+    const ids = (await this.#redis.zrange(this.#keys.bulkOperations(env, this.#of.kind), 0, '-1')).sort().reverse();
+    const rest = before === undefined ? ids : ids.filter((id) => id < before);
+    const found: BulkOperation<Definition, Position>[] = [];
+    // Some may have expired.
+    for (let at = 0; at < rest.length && found.length < limit; at += limit) {
+      const read = await this.#readMany(env, rest.slice(at, at + limit));
+      found.push(...read.filter(({ status }) => !statuses || statuses.includes(status)));
+    }
+    return found.slice(0, limit);
+  }
+
+  async #readMany(env: string, ids: readonly string[]): Promise<BulkOperation<Definition, Position>[]> {
+    const { kind } = this.#of;
+    const commands = ids.flatMap((id) => [
+      // First: a run that ends in between is then counted twice for a moment. Otherwise it would be missing, with none active.
+      ['scard', this.#keys.bulkOperationRuns(env, kind, id)],
+      ['hgetall', this.#keys.bulkOperation(env, kind, id)],
+    ]);
+    const found = await inPipelines<Record<string, string> | number>(this.#redis as Redis, commands);
+    return ids.flatMap((_, i) => {
+      const [active, fields] = found.slice(2 * i, 2 * i + 2) as [number, Record<string, string>];
+      return operationOf<Definition, Position>(env, fields, active) ?? [];
+    });
+  }
+
+  /** Changes its status, which makes it due.
+   *  @param from statuses that it may have
+   *  @returns whether it was changed; undefined: there is none */
+  async change(
+    { env, id }: BulkOperationRef,
+    to: BulkOperationStatus,
+    from: readonly BulkOperationStatus[],
+    nowMs: number,
+  ): Promise<boolean | undefined> {
+    const { kind } = this.#of;
+    const operation = await this.read(env, id);
+    if (!operation) return undefined;
+    const { definition, doneAt = nowMs } = operation;
+    const isOver = !isOpen({ status: to });
+    const [own, ...rest] = this.#ownKeys({ env, id }) as [string, ...string[]];
+    const keys = [own, this.#keys.dueBulkOperations(kind), this.#keys.openBulkOperations(env, kind), ...rest];
+    const changed = await this.#redis.changeBulkOperation(
+      keys.length,
+      ...keys,
+      id,
+      memberOf(env, id),
+      nowMs,
+      to,
+      isOver ? 0 : 1,
+      from.join(','),
+      this.#of.ttlMs(definition, isOver),
+      this.#resultsTtlMs(definition, isOver),
+      ...Object.entries(to === 'cancelled' ? this.#overFields(definition, doneAt) : {}).flat(),
+    );
+    return changed === -1 ? undefined : changed === 1;
+  }
+
+  #resultsTtlMs(definition: Definition, isOver: boolean): number {
+    const { ttlMs, results } = this.#of;
+    return Math.min(ttlMs(definition, isOver), results.ttlMaxMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Fields of one that is over. */
+  #overFields(definition: Definition, doneAt: number): Record<string, string | number> {
+    const { whenOver } = this.#of;
+    return { done_at: doneAt, ...(whenOver && { definition: JSON.stringify(whenOver(definition)) }) };
+  }
+
+  /** Stores what the next portion does, before it does it.
+   *  @returns whether it may: another worker may have gone on, or the operation may have been paused or cancelled */
+  async plan({ env, id, portion }: BulkOperation<Definition, Position>, planned: unknown): Promise<boolean> {
+    const key = this.#keys.bulkOperation(env, this.#of.kind, id);
+    return (await this.#redis.planBulkPortion(key, portion, JSON.stringify(planned))) === 1;
+  }
+
+  /** @returns its status; undefined: it was not saved, since another worker has gone on */
+  async save(
+    operation: BulkOperation<Definition, Position>,
+    { position, planned, numbers = {}, counts, results, gone = [], doneAt }: DonePortion<Position>,
+  ): Promise<BulkOperationStatus | undefined> {
+    const { env, id, definition, portion: number } = operation;
+    const { lists, max, skippedMax = max, keepsLast } = this.#of.results;
+    const given = {
+      number,
+      id,
+      ttl: this.#of.ttlMs(definition, !isOpen(operation)),
+      fields: fieldsOf({ position, planned, numbers }),
+      removed: ['waiting', 'planned'],
+      counts,
+      results: results.map(({ list, result, isSkipped }) => ({
+        list: list === undefined ? 0 : lists.indexOf(list),
+        text: JSON.stringify(result),
+        ...(isSkipped && { skipped: true }),
+      })),
+      results_max: max,
+      skipped_max: skippedMax,
+      ...(keepsLast && { keeps_last: true }),
+      gone,
+      ...(doneAt !== undefined && { done: this.#overFields(definition, doneAt) }),
+      done_ttl: this.#of.ttlMs(definition, true),
+      results_ttl: this.#resultsTtlMs(definition, !isOpen(operation)),
+    };
+    const { kind } = this.#of;
+    const [own, ...rest] = this.#ownKeys(operation) as [string, ...string[]];
+    const keys = [own, this.#keys.bulkOperations(env, kind), this.#keys.openBulkOperations(env, kind), ...rest];
+    const status = await this.#redis.saveBulkPortion(keys.length, ...keys, JSON.stringify(given));
+    return (status ?? undefined) as BulkOperationStatus | undefined;
+  }
+
+  /** Results from a number on. @param limit undefined: all */
+  async results<Result>(
+    { env, id }: BulkOperationRef,
+    { from = 0, limit, list = this.#of.results.lists[0] as string }: { from?: number; limit?: number; list?: string },
+  ): Promise<Result[]> {
+    const key = this.#keys.bulkOperationResults(env, this.#of.kind, id, list);
+    const texts = await this.#redis.lrange(key, from, limit === undefined ? -1 : from + limit - 1);
+    return texts.map((text) => JSON.parse(text) as Result);
+  }
+
+  /** The longest overdue first. */
+  async due(nowMs: number, limit: number): Promise<BulkOperationRef[]> {
+    const key = this.#keys.dueBulkOperations(this.#of.kind);
+    const members = await this.#redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, limit);
+    return members.map((member) => {
+      const slash = member.lastIndexOf('/');
+      return { env: member.slice(0, slash), id: member.slice(slash + 1) };
+    });
+  }
+
+  /** Of the next one, Unix milliseconds; undefined: none goes on by itself. */
+  async nextDueAt(): Promise<number | undefined> {
+    const [, dueAt] = await this.#redis.zrange(this.#keys.dueBulkOperations(this.#of.kind), 0, '0', 'WITHSCORES');
+    return dueAt === undefined ? undefined : Number(dueAt);
+  }
+
+  /** It goes on then, or not by itself, unless somebody has changed its status since it was read.
+   *  @param status that it had; undefined: it was gone */
+  async schedule(
+    { env, id }: BulkOperationRef,
+    status: BulkOperationStatus | undefined,
+    dueAt: number | undefined,
+  ): Promise<void> {
+    const { kind } = this.#of;
+    const keys = [this.#keys.bulkOperation(env, kind, id), this.#keys.dueBulkOperations(kind)] as const;
+    await this.#redis.scheduleBulkOperation(...keys, memberOf(env, id), status ?? '', dueAt ?? '');
+    if (status === undefined) await this.#redis.srem(this.#keys.openBulkOperations(env, kind), id);
+  }
+
+  /** Why it does nothing for now. */
+  async setWaiting({ env, id }: BulkOperationRef, reason: string): Promise<void> {
+    const key = this.#keys.bulkOperation(env, this.#of.kind, id);
+    if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'waiting', reason);
+  }
+
+  #ownKeys({ env, id }: BulkOperationRef): string[] {
+    const { kind, results } = this.#of;
+    const { bulkOperation, bulkOperationPortion, bulkOperationRuns, bulkOperationResults } = this.#keys;
+    return [
+      ...[bulkOperation, bulkOperationPortion, bulkOperationRuns].map((key) => key(env, kind, id)),
+      ...results.lists.map((list) => bulkOperationResults(env, kind, id, list)),
+    ];
+  }
+}

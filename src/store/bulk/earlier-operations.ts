@@ -1,0 +1,227 @@
+/** Bulk operations that an earlier version stored, each kind in its own way and under its own keys: they are stored anew, as they are now, and go on.
+ *  The next release but one needs it no longer. */
+import { isOpen } from '../../model/bulk/bulk-operation.ts';
+import { BULK_SKIP_REASONS } from '../../model/runs/bulk-action.ts';
+import { type CancellationDefinition, digestOf } from '../../model/runs/cancellation.ts';
+import type { Redis } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { Locks } from '../redis/locks.ts';
+import { memberOf } from '../runs/active-runs.ts';
+
+const LOCK_MS = 30_000;
+const RESULTS_AT_ONCE = 1_000;
+
+/** One of them, as it is stored now. */
+interface Adopted {
+  kind: string;
+  env: string;
+  id: string;
+  fields: Record<string, string | number>;
+  createdAt: number;
+  ttlMs: number;
+  /** undefined: it does not go on. */
+  dueAt: number | undefined;
+}
+
+interface EarlierCancellation extends CancellationDefinition {
+  env: string;
+  pass?: { startedAt: number; position: { at: number; id: string } };
+  doneAt?: number;
+  cancelledRuns: number;
+}
+
+interface EarlierBulkAction {
+  status: string;
+  position?: object;
+  portion?: object;
+  waiting?: string;
+  doneAt?: number;
+  done: number;
+  skipped: Record<string, number>;
+  createdAt: number;
+}
+
+export class EarlierOperations {
+  readonly #redis: Redis;
+  readonly #keys: Keyspace;
+  readonly #locks: Locks;
+
+  constructor(redis: Redis, keys: Keyspace, locks: Locks) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#locks = locks;
+  }
+
+  /** May be interrupted and repeated. One process at a time does it; others go on without.
+   *  @param envs whose operations are looked at */
+  async adopt(envs: readonly string[]): Promise<void> {
+    if (envs.length === 0) return;
+    await this.#locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
+      for (const env of envs) {
+        await this.#adoptReplays(env);
+        await this.#adoptBulkActions(env);
+        await this.#adoptCancellations(env);
+      }
+    });
+  }
+
+  /** The environments in which some go on: during a deploy, processes of the earlier version still add them. */
+  async envsInProgress(): Promise<string[]> {
+    const due = ['due-replays', 'due-bulk-actions', 'due-cancellations'].map((word) =>
+      this.#redis.zrange(this.#earlier(word), 0, '-1'),
+    );
+    const members = (await Promise.all(due)).flat();
+    return [...new Set(members.map((member) => member.slice(0, member.lastIndexOf('/'))))];
+  }
+
+  async #adoptReplays(env: string): Promise<void> {
+    const [all, open] = [this.#earlier('replays', env), this.#earlier('open-replays', env)];
+    const due = this.#earlier('due-replays');
+    for (const id of await this.#redis.zrange(all, 0, '-1')) {
+      const key = this.#earlier('replay', env, id);
+      const [fields, ttlMs, dueAt] = await Promise.all([
+        this.#redis.hgetall(key),
+        this.#redis.pttl(key),
+        this.#redis.zscore(due, memberOf(env, id)),
+      ]);
+      if (fields.definition !== undefined) {
+        await this.#rename(
+          this.#earlier('replay-portion', env, id),
+          this.#keys.bulkOperationPortion(env, 'replay', id),
+        );
+        await this.#rename(
+          this.#earlier('replay-active-runs', env, id),
+          this.#keys.bulkOperationRuns(env, 'replay', id),
+        );
+        const results = this.#keys.bulkOperationResults(env, 'replay', id, 'all');
+        await this.#rename(this.#earlier('replay-results', env, id), results);
+        const { createdAt } = JSON.parse(fields.definition) as { createdAt: number };
+        await this.#store({
+          kind: 'replay',
+          env,
+          id,
+          fields,
+          createdAt,
+          ttlMs,
+          dueAt: numberOf(dueAt),
+        });
+      }
+      const removal = this.#redis.multi().del(key).srem(open, id).zrem(due, memberOf(env, id));
+      replies(await removal.zrem(all, id).exec());
+    }
+  }
+
+  /** They were fields of a hash. */
+  async #adoptBulkActions(env: string): Promise<void> {
+    const [all, due] = [this.#earlier('bulk-actions', env), this.#earlier('due-bulk-actions')];
+    const ttlMs = await this.#redis.pttl(all);
+    for (const [id, text] of Object.entries(await this.#redis.hgetall(all))) {
+      const {
+        status,
+        position = null,
+        portion: planned,
+        waiting,
+        doneAt,
+        done,
+        skipped,
+        ...definition
+      } = JSON.parse(text) as EarlierBulkAction;
+      const results = this.#earlier('bulk-results', env, id);
+      await this.#adoptResults(results, this.#keys.bulkOperationResults(env, 'bulk-action', id, 'all'));
+      const dueAt = await this.#redis.zscore(due, memberOf(env, id));
+      const fields = {
+        definition: JSON.stringify(definition),
+        status,
+        portion: 0,
+        position: JSON.stringify(position),
+        ...(planned !== undefined && { planned: JSON.stringify(planned) }),
+        ...(waiting !== undefined && { waiting }),
+        ...(doneAt !== undefined && { done_at: doneAt }),
+        done,
+        ...Object.fromEntries(Object.entries(skipped).map(([reason, count]) => [`skipped:${reason}`, count])),
+      };
+      const { createdAt } = definition;
+      await this.#store({
+        kind: 'bulk-action',
+        env,
+        id,
+        fields,
+        createdAt,
+        ttlMs,
+        dueAt: numberOf(dueAt),
+      });
+      const removal = this.#redis.multi().unlink(results).zrem(due, memberOf(env, id));
+      replies(await removal.hdel(all, id).exec());
+    }
+  }
+
+  /** They were fields of a hash. */
+  async #adoptCancellations(env: string): Promise<void> {
+    const [all, due] = [this.#earlier('cancellations', env), this.#earlier('due-cancellations')];
+    const ttlMs = await this.#redis.pttl(all);
+    for (const [id, text] of Object.entries(await this.#redis.hgetall(all))) {
+      const { pass, doneAt, cancelledRuns, env: _, ...definition } = JSON.parse(text) as EarlierCancellation;
+      const dueAt = await this.#redis.zscore(due, memberOf(env, id));
+      const fields = {
+        definition: JSON.stringify(definition),
+        digest: digestOf(definition),
+        status: doneAt === undefined ? 'running' : 'done',
+        portion: 0,
+        position: JSON.stringify(pass ? { startedAt: pass.startedAt, ...pass.position } : null),
+        ...(doneAt !== undefined && { done_at: doneAt }),
+        cancelled: cancelledRuns,
+      };
+      const { createdAt } = definition;
+      await this.#store({ kind: 'cancellation', env, id, fields, createdAt, ttlMs, dueAt: numberOf(dueAt) });
+      const removal = this.#redis.multi().zrem(due, memberOf(env, id));
+      replies(await removal.hdel(all, id).exec());
+    }
+  }
+
+  /** Entries were `<number> <run ID> <re-run ID, reason, or nothing>`. */
+  async #adoptResults(from: string, to: string): Promise<void> {
+    await this.#redis.unlink(to);
+    for (let at = 0; ; at += RESULTS_AT_ONCE) {
+      const texts = await this.#redis.zrange(from, at, String(at + RESULTS_AT_ONCE - 1));
+      if (texts.length === 0) break;
+      const results = texts.map((text) => {
+        const [, runId, rest = ''] = text.split(' ');
+        if (rest === '') return { runId };
+        return (BULK_SKIP_REASONS as readonly string[]).includes(rest)
+          ? { runId, skip: rest }
+          : { runId, rerunId: rest };
+      });
+      await this.#redis.rpush(to, ...results.map((result) => JSON.stringify(result)));
+    }
+    const ttlMs = await this.#redis.pttl(from);
+    if (ttlMs > 0) await this.#redis.pexpire(to, ttlMs);
+  }
+
+  #earlier(word: string, ...rest: string[]): string {
+    return [this.#keys.prefix, word, ...rest].join(':');
+  }
+
+  async #rename(from: string, to: string): Promise<void> {
+    if ((await this.#redis.exists(from)) === 1) await this.#redis.rename(from, to);
+  }
+
+  async #store({ kind, env, id, fields, createdAt, ttlMs, dueAt }: Adopted): Promise<void> {
+    const [all, open] = [this.#keys.bulkOperations(env, kind), this.#keys.openBulkOperations(env, kind)];
+    const key = this.#keys.bulkOperation(env, kind, id);
+    const writing = this.#redis
+      .multi()
+      .hset(key, { digest: '', ...fields })
+      .pexpire(key, ttlMs)
+      .zadd(all, createdAt, id);
+    if (isOpen(fields as { status: 'running' })) writing.sadd(open, id);
+    // As long as the one that is kept longest.
+    for (const one of [all, open]) writing.pexpire(one, ttlMs, 'NX').pexpire(one, ttlMs, 'GT');
+    if (dueAt !== undefined) writing.zadd(this.#keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
+    replies(await writing.exec());
+  }
+}
+
+function numberOf(score: string | null): number | undefined {
+  return score === null ? undefined : Number(score);
+}

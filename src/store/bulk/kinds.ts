@@ -1,0 +1,50 @@
+/** The kinds of bulk operations: how many there may be, how long they are kept, and which of their results. */
+import type { ReplayDefinition } from '../../model/replays/replay.ts';
+import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
+import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
+import type { BulkKind } from './bulk-operations.ts';
+
+const DAY_MS = 86_400_000;
+const KEPT_MAX_MS = 30 * DAY_MS;
+
+/** How long a replay of events is kept. @param retentionMs of everything */
+export function replayTtlMs(retentionMs: number): number {
+  return Math.min(retentionMs, KEPT_MAX_MS);
+}
+
+export function replayKind(retentionMs: number): BulkKind<ReplayDefinition> {
+  return {
+    kind: 'replay',
+    openMax: 10,
+    keptMax: 1_000,
+    noun: 'replays of the environment',
+    remedy: 'cancel one',
+    ttlMs: () => replayTtlMs(retentionMs),
+    results: { lists: ['all'], max: 100_000, skippedMax: 50_000 },
+  };
+}
+
+export function bulkActionKind(retentionMs: number): BulkKind<BulkActionDefinition> {
+  return {
+    kind: 'bulk-action',
+    openMax: 10,
+    keptMax: 200,
+    noun: 'bulk actions of the environment',
+    remedy: 'cancel one',
+    ttlMs: () => retentionMs,
+    whenOver: withoutRunIds,
+    results: { lists: ['all'], max: 100_000, ttlMaxMs: 7 * DAY_MS },
+  };
+}
+
+export function cancellationKind(retentionMs: number): BulkKind<CancellationDefinition> {
+  return {
+    kind: 'cancellation',
+    openMax: 100,
+    keptMax: 1_000,
+    noun: 'cancellations of the environment',
+    remedy: 'delete one',
+    ttlMs: ({ before, createdAt }) => Math.max(0, before - createdAt) + retentionMs,
+    results: { lists: [], max: 0 },
+  };
+}

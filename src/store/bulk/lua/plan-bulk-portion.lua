@@ -1,0 +1,11 @@
+-- Stores what the next portion of a bulk operation does, before it does it.
+-- KEYS: operation (hash)
+-- ARGV: number of the portion, what it does (JSON)
+-- Returns 1: stored; 0: another worker has gone on in the meantime, or the operation no longer runs.
+local number, status, planned = unpack(redis.call('HMGET', KEYS[1], 'portion', 'status', 'planned'))
+if number ~= ARGV[1] or status ~= 'running' or planned then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'planned', ARGV[2])
+redis.call('HDEL', KEYS[1], 'waiting')
+return 1

@@ -1,0 +1,74 @@
+/** The runs that a bulk operation starts: registered before they are started, as many as its rate allows, and counted once when they end. What a worker
+ *  left undone that died in between is found by the registration. */
+import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
+import type { RunStatus } from '../../model/runs/run.ts';
+import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+/** How the names of the counts of ends begin. */
+export const ENDED = 'ended:';
+
+export interface Registered {
+  /** How many of the first runs may be started. */
+  count: number;
+  untilNextSecondMs: number;
+}
+
+export class StartedRuns {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #kind: BulkOperationKind;
+  readonly #ttlMs: number;
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, kind: BulkOperationKind, ttlMs: number) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#kind = kind;
+    this.#ttlMs = ttlMs;
+  }
+
+  /** Run ID → event ID of the runs that are registered and not yet saved: a worker died, or is at work. */
+  async registered({ env, id }: BulkOperationRef): Promise<Map<string, string>> {
+    const fields = await this.#redis.hgetall(this.#keys.bulkOperationPortion(env, this.#kind, id));
+    return new Map(Object.entries(fields));
+  }
+
+  /** Registers runs before they are started, as many as the rate allows.
+   *  @returns undefined: another worker has gone on, or the operation does not run */
+  async register(
+    { env, id, portion, definition }: BulkOperationRef & { portion: string; definition: { rate: number } },
+    runs: readonly { runId: string; eventId: string }[],
+  ): Promise<Registered | undefined> {
+    const [count, untilNextSecondMs] = (await this.#redis.registerRuns(
+      this.#keys.bulkOperation(env, this.#kind, id),
+      this.#keys.bulkOperationPortion(env, this.#kind, id),
+      this.#keys.bulkOperationRuns(env, this.#kind, id),
+      portion,
+      definition.rate,
+      this.#ttlMs,
+      ...runs.flatMap(({ runId, eventId }) => [runId, eventId]),
+    )) as [number, number];
+    return count === -1 ? undefined : { count, untilNextSecondMs };
+  }
+
+  /** Counts the end of a run, once. */
+  async recordEnd({ env, id }: BulkOperationRef, runId: string, status: RunStatus): Promise<void> {
+    const { bulkOperation, bulkOperationRuns } = this.#keys;
+    const [operation, active] = [bulkOperation(env, this.#kind, id), bulkOperationRuns(env, this.#kind, id)];
+    await this.#redis.endStartedRun(active, operation, runId, ENDED + status);
+  }
+
+  async activeCount({ env, id }: BulkOperationRef): Promise<number> {
+    return this.#redis.scard(this.#keys.bulkOperationRuns(env, this.#kind, id));
+  }
+
+  /** Some of the runs that are active, at random. */
+  async someActive({ env, id }: BulkOperationRef, count: number): Promise<string[]> {
+    return this.#redis.srandmember(this.#keys.bulkOperationRuns(env, this.#kind, id), count);
+  }
+
+  /** A run that does not exist is not active. */
+  async forget({ env, id }: BulkOperationRef, runIds: readonly string[]): Promise<void> {
+    if (runIds.length > 0) await this.#redis.srem(this.#keys.bulkOperationRuns(env, this.#kind, id), ...runIds);
+  }
+}
