@@ -69,12 +69,6 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Archived events whose runs are active',
   },
   {
-    kind: '`active-webhook-replays`',
-    pattern: /^active-webhook-replays$/,
-    most: 1,
-    why: 'Replays of webhook requests in progress',
-  },
-  {
     kind: '`batches:*`, `batch-times:*`, `closed-batches:*`, `closed-batch-times:*`, `closed-batch-events:*`',
     pattern: /^(closed-)?batch(es|-times|-events):[\w-]+:.+$/,
     most: 20,

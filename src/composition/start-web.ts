@@ -12,6 +12,8 @@ import { gracefulShutdown } from '../graceful-shutdown.ts';
 import { startTelemetry } from '../jobs/telemetry/telemetry.ts';
 import { describeOutbound } from '../model/network/outbound.ts';
 import { createServer } from '../node-http.ts';
+import { startBulkOperations } from '../workers/bulk-operations.ts';
+import type { PeriodicTask } from '../workers/periodic-task.ts';
 import { type Core, startCore } from './core.ts';
 import { type Ending, type Running, type StartOptions, startOrFail } from './start-options.ts';
 import { createWeb, openWebStore, type Web, type WebStore } from './web.ts';
@@ -46,7 +48,11 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   const { store, secretKeyClaimed } = opened;
   const { telemetry } = web.ingestion;
   const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
-  const disconnect = () => closeParts(web, opened, core, reporter);
+  let bulkOperations: PeriodicTask | undefined;
+  const disconnect = async () => {
+    await bulkOperations?.close();
+    await closeParts(web, opened, core, reporter);
+  };
   const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
     // Whoever checks a replaced process reaches its successor next.
     if (!isReplaced) web.readiness.shutDown();
@@ -70,7 +76,7 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   );
   web.backpressure.start();
   web.archiveHealth.start();
-  web.webhookReplayer.start();
+  bulkOperations = startBulkOperations(web.bulkRounds, log);
   web.webhookWatcher.start();
   if (isFirst) void web.discovery?.run(port);
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, close };
@@ -106,7 +112,6 @@ async function listen(server: Server, socket: object, config: Config): Promise<n
 async function closeParts(web: Web, opened: WebStore, core: Core, reporter: { close(): Promise<void> }): Promise<void> {
   const { queues, durability } = web.ingestion;
   await web.gateway.close();
-  await web.webhookReplayer.close();
   web.backpressure.close();
   web.archiveHealth.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy(), web.documentFetcher.close()]);

@@ -12,7 +12,7 @@ import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
-import { WebhookReplayer } from '../api/replays/webhook-replayer.ts';
+import { webhookReplayWork } from '../api/replays/webhook-replay-work.ts';
 import { LiveRunStates } from '../api/rest/live-run-states.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
@@ -22,6 +22,7 @@ import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { EventSearch } from '../history/event-search.ts';
 import { createHistory, type History } from '../history/history.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
@@ -114,7 +115,7 @@ export interface Web {
   archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
   webhookWatcher: WebhookWatcher;
-  webhookReplayer: WebhookReplayer;
+  bulkRounds: BulkRounds;
   /** Sends requests to apps. */
   httpAgent: HttpAgent;
   /** undefined: nothing looks for apps. */
@@ -156,7 +157,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     log,
   });
   const documentFetcher = new DocumentFetcher(config.outbound);
-  const webhookReplayer = new WebhookReplayer({
+  const replaysOfWebhooks = webhookReplayWork({
     publicUrl: config.publicUrl,
     fetchDocument: documentFetcher.fetch,
     transmissions: store.transmissions,
@@ -170,7 +171,6 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     webhookLog: history.webhookLog,
     webhookReplays: store.webhookReplays,
     backpressure,
-    locks: store.locks,
     log,
   });
   const liveFeed = store.liveFeed(subscriber);
@@ -281,7 +281,12 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     archiveHealth,
     requestLogWriter,
     webhookWatcher,
-    webhookReplayer,
+    bulkRounds: new BulkRounds({
+      works: [replaysOfWebhooks],
+      environments: store.environments,
+      locks: store.locks,
+      log,
+    }),
     httpAgent,
     discovery,
     documentFetcher,

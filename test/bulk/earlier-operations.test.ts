@@ -59,6 +59,48 @@ describe('after an upgrade', () => {
     expect(await earlierKeys()).to.deep.equal([]);
   });
 
+  it('a replay of webhook requests goes on with its draft, under the same event ID', async () => {
+    const id = newId();
+    const definition = {
+      id,
+      webhookId: 'w',
+      to: 9,
+      hasDraft: true,
+      rate: 5,
+      total: { count: 3, isExact: true },
+      createdAt: 7,
+    };
+    await store.redis.hset(key('webhook-replay', id), {
+      spec: JSON.stringify(definition),
+      state: 'running',
+      position: 'request-2',
+      parent: 'parent-3',
+      waiting: '',
+      done: '1',
+      failed: '1',
+      draftFilter: '',
+    });
+    await store.redis.pexpire(key('webhook-replay', id), 600_000);
+    await store.redis.zadd(key('webhook-replays'), 7, id);
+    await store.redis.zadd(key('active-webhook-replays'), 7, id);
+    await store.redis.rpush(key('webhook-replay-results', id, 'done'), '{"requestId":"request-1"}');
+
+    await store.earlierOperations.adopt([]);
+
+    const adopted = await store.webhookReplays.read('', id);
+    expect(adopted).to.deep.include({
+      definition: { ...definition, draft: { filter: null } },
+      status: 'running',
+      position: { last: 'request-2', after: 'request-2' },
+      planned: { parent: 'parent-3' },
+    });
+    expect(adopted?.counts).to.deep.equal({ done: 1, failed: 1, active: 0 });
+    expect(await store.webhookReplays.due(Date.now(), 10)).to.deep.equal([{ env: '', id }]);
+    const results = await store.webhookReplays.results({ env: '', id }, { list: 'done' });
+    expect(results).to.deep.equal([{ requestId: 'request-1' }]);
+    expect(await earlierKeys()).to.deep.equal([]);
+  });
+
   it('a cancellation goes on where it was in its pass', async () => {
     const id = newId();
     const definition = { id, app: 'shop', functionId: 'shop-pay', before: 9, createdAt: 7 };

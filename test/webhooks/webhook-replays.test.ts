@@ -172,11 +172,12 @@ describe('replays of webhook requests', () => {
     );
     const { replay: started } = await replay(webhook, { dry_run: false, rate: 1 });
     await call('DELETE', `/v1/webhooks/${webhook.id}`);
-    const active = service.keys.activeWebhookReplays;
-    await until(async () => (await service.redis.zscore(active, started.id)) === null, {
+    const open = service.keys.openBulkOperations('', 'webhook-replay');
+    await until(async () => (await service.redis.sismember(open, started.id)) === 0, {
       describe: 'the replay has ended',
     });
-    expect(await service.redis.hget(service.keys.webhookReplay(started.id), 'state')).to.equal('cancelled');
+    const key = service.keys.bulkOperation('', 'webhook-replay', started.id);
+    expect(await service.redis.hget(key, 'status')).to.equal('cancelled');
   });
 
   it('POST /v1/webhooks/:id/replays rejects a draft that does not compile, times that make no sense, and too many replays', async () => {
@@ -187,12 +188,17 @@ describe('replays of webhook requests', () => {
     expect(await refused({ from: '2040-01-01T00:00:00Z' })).to.equal('input_invalid');
     expect(await refused({ rate: 101 })).to.equal('input_invalid');
     expect((await call('GET', replays(webhook, '/01ARZ3NDEKTSV4RRFFQ69G5FAV'))).status).to.equal(404);
-    const members = Array.from({ length: 20 }, (_, i) => [i, `none-${i}`]).flat();
-    await service.redis.zadd(service.keys.activeWebhookReplays, ...members);
-    expect(await refused({ dry_run: false })).to.equal('quota_exceeded');
-    // Those of which nothing is left go away by themselves.
-    const active = service.keys.activeWebhookReplays;
-    await until(async () => (await service.redis.zcard(active)) === 0, { describe: 'no replay is active' });
+    // So many at once: each lasts for seconds.
+    await deliver(
+      webhook,
+      Array.from({ length: 10 }, (_, n) => ({ n })),
+    );
+    const codes = await Promise.all(Array.from({ length: 30 }, () => refused({ dry_run: false, rate: 1 })));
+    expect(codes.filter((code) => code === 'quota_exceeded')).to.have.length(10);
+    for (const { id } of (await call('GET', replays(webhook))).body.data) {
+      await call('POST', replays(webhook, `/${id}/cancel`));
+    }
+    expect(await refused({ dry_run: false })).to.equal(undefined);
   });
 
   it('GET /v1/webhooks/:id/requests filters by outcome and time', async () => {

@@ -1,7 +1,7 @@
 /** What replaces a webhook's transform and filter for a while, to try it on logged requests. */
 import { createHash } from 'node:crypto';
 import { compiledFilter, type WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { DraftCode } from '../../store/webhooks/webhook-replays.ts';
+import type { DraftCode } from '../../store/webhooks/webhook-replay.ts';
 import type { Transform } from '../../transforms/transforms.ts';
 
 type Filter = Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>;

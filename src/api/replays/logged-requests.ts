@@ -1,14 +1,17 @@
 /** The requests of a replay, as the request log has them. */
 import type { History } from '../../history/history.ts';
 import type { LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
-import type { ReplaySpec } from '../../store/webhooks/webhook-replays.ts';
+import type { WebhookReplayDefinition } from '../../store/webhooks/webhook-replay.ts';
 
 const PAGE = 500;
 /** Counting ends here. */
 const COUNTED_MAX = 50_000;
 const COUNT_MS = 3_000;
 
-export type Selection = Pick<ReplaySpec, 'webhookId' | 'from' | 'to' | 'outcomes' | 'reasons' | 'requestIds'>;
+export type Selection = Pick<
+  WebhookReplayDefinition,
+  'webhookId' | 'from' | 'to' | 'outcomes' | 'reasons' | 'requestIds'
+>;
 type Log = Pick<History['webhookLog'], 'list' | 'listOldest' | 'read'>;
 
 /** Oldest first. Of a page that is looked at, only those that meet the selection.

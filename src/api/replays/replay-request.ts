@@ -5,7 +5,7 @@ import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { ReplayResult, ReplayStatus, WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
+import type { ReplayOutcome, ReplayResult, WebhookReplayPlan } from '../../store/webhooks/webhook-replay.ts';
 import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 
@@ -28,10 +28,10 @@ export interface ReplayRequestDeps extends ProcessWebhookDeps {
 /** @throws ServiceError one of the errors that pass */
 export async function replayRequest(
   requestId: string,
-  { id: replayId, parent }: Pick<WebhookReplay, 'id' | 'parent'>,
+  { id: replayId, parent }: WebhookReplayPlan & { id: string },
   { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: ReplayRequestDeps,
-): Promise<ReplayResult & { status: ReplayStatus }> {
+): Promise<ReplayResult & { status: ReplayOutcome }> {
   const logged = await deps.webhookLog.read(webhook.id, requestId);
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');

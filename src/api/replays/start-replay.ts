@@ -2,9 +2,11 @@
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
 import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
-import type { DraftCode, WebhookReplay, WebhookReplays } from '../../store/webhooks/webhook-replays.ts';
+import type { DraftCode, WebhookReplay, WebhookReplayPlan } from '../../store/webhooks/webhook-replay.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { draftOf } from '../receive/draft.ts';
 import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
@@ -16,7 +18,7 @@ import { countRequests } from './logged-requests.ts';
 export interface StartReplayDeps extends ProcessWebhookDeps {
   webhooks: Webhooks;
   webhookLog: History['webhookLog'];
-  webhookReplays: WebhookReplays;
+  webhookReplays: BulkStore['webhookReplays'];
   backpressure: Backpressure;
 }
 
@@ -61,8 +63,11 @@ export async function startReplay(
     const tried = { webhook, draft: code && draftOf(webhookId, code) };
     return { dryRun: { ...(await dryRun(selection, tried, deps)), total } };
   }
-  const spec = { id: newId(now), ...selection, hasDraft: code !== undefined, rate, total, createdAt: now };
-  return { replay: await webhookReplays.add(spec, code) };
+  const asked = { ...selection, hasDraft: code !== undefined, draft: code, rate, total };
+  const planned: WebhookReplayPlan = { parent: newId(now) };
+  const definition = { id: newId(now), ...asked, createdAt: now };
+  const id = await webhookReplays.add(INSTALLATION, definition, { position: { last: '', after: '' }, planned });
+  return { replay: (await webhookReplays.read(INSTALLATION, id)) as WebhookReplay };
 }
 
 function draftCodeOf({ draft, draft_filter }: ReplayInput): DraftCode | undefined {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
+import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
 import type { WebhookIssue, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
@@ -197,8 +198,8 @@ export function webhookIssueRoutes(deps: WebhookIssueRouteDeps): Route[] {
         const reasons = CODES_OF_KIND[kind];
         if (reasons.length === 0) throw new ServiceError('input_invalid', { detail: 'a silence has no requests' });
         if (!dry_run && replayId !== undefined) {
-          const replay = await webhookReplays.read(replayId);
-          if (replay && replay.endedAt === undefined) {
+          const replay = await webhookReplays.read(INSTALLATION, replayId);
+          if (replay && isOpen(replay)) {
             return { data: presentStarted({ replay }), audited: false };
           }
         }

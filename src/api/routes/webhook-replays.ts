@@ -1,9 +1,10 @@
 /** `/v1/webhooks/:id/replays`: replays logged requests of a webhook through its filter and transform, or through drafts of them. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
-import { REPLAY_STATUSES, type WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
+import { REPLAY_OUTCOMES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replay.ts';
 import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -65,8 +66,8 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
 
   async function existing(webhookId: string, id: string): Promise<WebhookReplay> {
     await existingWebhook(webhooks, webhookId);
-    const replay = await webhookReplays.read(id);
-    if (replay?.webhookId === webhookId) return replay;
+    const replay = await webhookReplays.read(INSTALLATION, id);
+    if (replay?.definition.webhookId === webhookId) return replay;
     throw new ServiceError('not_found', { detail: `this webhook has no replay with the ID "${id}"` });
   }
 
@@ -110,7 +111,8 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
           const { request_ids: _, ...shown } = presentReplay(replay);
           return shown;
         };
-        const { page, next } = pageOfNewest(await webhookReplays.all(id), (replay) => replay.id, query);
+        const all = (await webhookReplays.list(INSTALLATION)).filter(({ definition }) => definition.webhookId === id);
+        const { page, next } = pageOfNewest(all, (replay) => replay.id, query);
         return listReply(page, { present, positionOf: (replay) => replay.id, next });
       },
     }),
@@ -138,12 +140,12 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
       description:
         'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
       params: replayParams,
-      query: z.object({ status: z.enum(REPLAY_STATUSES).default('failed'), ...longPageQuery(namePosition) }),
+      query: z.object({ status: z.enum(REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
       errors: ['not_found'],
       async handle({ params: { id, replay }, query: { status, ...at } }) {
-        await existing(id, replay);
-        const { page, next } = pageOf(await webhookReplays.results(replay, status), ({ requestId }) => requestId, at);
+        const results = await webhookReplays.results<ReplayResult>(await existing(id, replay), { list: status });
+        const { page, next } = pageOf(results, ({ requestId }) => requestId, at);
         return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
@@ -165,8 +167,7 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
         data: replaySchema,
         errors: ['not_found'],
         async handle({ params: { id, replay } }) {
-          await existing(id, replay);
-          await webhookReplays.change(replay, from, to);
+          await webhookReplays.change(await existing(id, replay), to, [from], Date.now());
           return { data: presentReplay(await existing(id, replay)) };
         },
       }),
@@ -184,10 +185,7 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
       data: replaySchema,
       errors: ['not_found'],
       async handle({ params: { id, replay } }) {
-        await existing(id, replay);
-        for (const from of ['running', 'paused'] as const) {
-          if (await webhookReplays.change(replay, from, 'cancelled')) break;
-        }
+        await webhookReplays.change(await existing(id, replay), 'cancelled', ['running', 'paused'], Date.now());
         return { data: presentReplay(await existing(id, replay)) };
       },
     }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
-import { REPLAY_STATES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replays.ts';
+import type { ReplayResult, WebhookReplay } from '../../store/webhooks/webhook-replay.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from '../rest/list-response.ts';
@@ -11,6 +11,7 @@ import { time } from './time.ts';
 /** Of the JSON of all events of a request, and of the body of its answer. */
 const SHOWN_MAX_LENGTH = 16_384;
 
+const REPLAY_STATES = ['running', 'paused', 'done', 'cancelled'] as const;
 const count = z.int().min(0);
 const RATE_MAX = 100;
 const DEFAULT_RATE = 10;
@@ -108,14 +109,21 @@ export const replayResultSchema = z
   })
   .meta({ id: 'WebhookReplayResult' });
 
-export function presentReplay(replay: WebhookReplay): z.output<typeof replaySchema> {
-  const { id, webhookId, state, waiting, from, to, outcomes, reasons, requestIds, hasDraft, rate, total, counts } =
-    replay;
+export function presentReplay({
+  id,
+  definition,
+  status,
+  waiting,
+  position,
+  counts,
+  doneAt,
+}: WebhookReplay): z.output<typeof replaySchema> {
+  const { webhookId, from, to, outcomes, reasons, requestIds, hasDraft, rate, total, createdAt } = definition;
   return {
     id,
     webhook_id: webhookId,
-    state,
-    waiting_for: state === 'running' ? (waiting ?? null) : null,
+    state: status as (typeof REPLAY_STATES)[number],
+    waiting_for: status === 'running' ? (waiting ?? null) : null,
     from: time(from),
     to: time(to) as string,
     outcomes: outcomes ?? null,
@@ -125,10 +133,12 @@ export function presentReplay(replay: WebhookReplay): z.output<typeof replaySche
     rate,
     total: total.count,
     total_is_exact: total.isExact,
-    ...counts,
-    position: replay.position || null,
-    created_at: time(replay.createdAt) as string,
-    ended_at: time(replay.endedAt),
+    done: counts.done ?? 0,
+    failed: counts.failed ?? 0,
+    skipped: counts.skipped ?? 0,
+    position: position.last || null,
+    created_at: time(createdAt) as string,
+    ended_at: time(doneAt),
   };
 }
 

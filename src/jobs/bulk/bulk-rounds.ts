@@ -2,14 +2,12 @@
  *  at the same time, the longest overdue first, and of one environment only a few: a slow one holds up no other. */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
+import { type BulkOperationKind, type BulkOperationRef, INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { AnyBulkWork } from './bulk-work.ts';
 
-/** Of each kind. */
-const AT_ONCE = 8;
-const AT_ONCE_OF_ENVIRONMENT = 2;
+const AT_ONCE = { all: 8, ofEnvironment: 2 };
 /** Of those that are due, the ones that are considered. */
 const DUE_MAX = 200;
 /** After a process died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
@@ -46,12 +44,12 @@ export class BulkRounds {
   }
 
   async #begin(work: AnyBulkWork, signal: AbortSignal): Promise<number> {
-    const { operations } = work;
+    const { operations, atOnce = AT_ONCE } = work;
     const { kind } = operations;
     for (const { env, id } of await operations.due(Date.now(), DUE_MAX)) {
-      if (this.#count(kind) >= AT_ONCE) break;
+      if (this.#count(kind) >= atOnce.all) break;
       const key = lockOf(kind, { env, id });
-      if (this.#inProgress.has(key) || this.#count(kind, env) >= AT_ONCE_OF_ENVIRONMENT) continue;
+      if (this.#inProgress.has(key) || this.#count(kind, env) >= atOnce.ofEnvironment) continue;
       const done = this.#workOn(work, { env, id }, signal).finally(() => this.#inProgress.delete(key));
       this.#inProgress.set(key, { env, kind, done });
     }
@@ -75,7 +73,7 @@ export class BulkRounds {
     const { environments, log } = this.#deps;
     const { operations } = work;
     const [operation, environment] = await Promise.all([operations.read(ref.env, ref.id), environments.read(ref.env)]);
-    const isGone = ref.env !== '' && (!environment || environment.deletingAt !== undefined);
+    const isGone = ref.env !== INSTALLATION && (!environment || environment.deletingAt !== undefined);
     if (!operation || isGone) return operations.schedule(ref, operation?.status, undefined);
     const { status } = operation;
     const goOnIn = (delayMs: number | undefined) =>
@@ -101,5 +99,5 @@ export class BulkRounds {
 }
 
 function lockOf(kind: BulkOperationKind, { env, id }: BulkOperationRef): string {
-  return env === '' ? `${kind}:${id}` : `${kind}:${env}/${id}`;
+  return env === INSTALLATION ? `${kind}:${id}` : `${kind}:${env}/${id}`;
 }

@@ -4,6 +4,8 @@ import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 
 export interface BulkWork<Definition extends { id: string; createdAt: number }, Position> {
   operations: BulkOperations<Definition, Position>;
+  /** How many a process works on at the same time; absent: eight, and two of an environment. */
+  atOnce?: { all: number; ofEnvironment: number };
   /** An operation of an environment that is gone is dropped; one of an archived environment goes on, or waits. */
   inArchivedEnvironments: 'goes-on' | 'waits';
   /** Codes of errors that pass, and for which it is said to wait. */

@@ -1,14 +1,17 @@
 /** Bulk operations: what the service does with many events, runs or logged requests in the background, portion by portion (docs/bulk-operations.md). */
 
-export const BULK_OPERATION_KINDS = ['replay', 'bulk-action', 'cancellation'] as const;
+export const BULK_OPERATION_KINDS = ['replay', 'bulk-action', 'cancellation', 'webhook-replay'] as const;
 export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
 
 /** `cancelling`: it does nothing new, and undoes what it started. */
 export const BULK_OPERATION_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
 export type BulkOperationStatus = (typeof BULK_OPERATION_STATUSES)[number];
 
+/** In place of an environment: a bulk operation of the whole installation. */
+export const INSTALLATION = '';
+
 export interface BulkOperationRef {
-  /** '': of the whole installation. */
+  /** INSTALLATION, or the name of an environment. */
   env: string;
   id: string;
 }

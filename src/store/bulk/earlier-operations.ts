@@ -1,6 +1,6 @@
 /** Bulk operations that an earlier version stored, each kind in its own way and under its own keys: they are stored anew, as they are now, and go on.
  *  The next release but one needs it no longer. */
-import { isOpen } from '../../model/bulk/bulk-operation.ts';
+import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { BULK_SKIP_REASONS } from '../../model/runs/bulk-action.ts';
 import { type CancellationDefinition, digestOf } from '../../model/runs/cancellation.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -8,6 +8,7 @@ import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { Locks } from '../redis/locks.ts';
 import { memberOf } from '../runs/active-runs.ts';
+import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 
 const LOCK_MS = 30_000;
 const RESULTS_AT_ONCE = 1_000;
@@ -56,8 +57,8 @@ export class EarlierOperations {
   /** May be interrupted and repeated. One process at a time does it; others go on without.
    *  @param envs whose operations are looked at */
   async adopt(envs: readonly string[]): Promise<void> {
-    if (envs.length === 0) return;
     await this.#locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
+      await this.#adoptWebhookReplays();
       for (const env of envs) {
         await this.#adoptReplays(env);
         await this.#adoptBulkActions(env);
@@ -176,6 +177,47 @@ export class EarlierOperations {
       await this.#store({ kind: 'cancellation', env, id, fields, createdAt, ttlMs, dueAt: numberOf(dueAt) });
       const removal = this.#redis.multi().zrem(due, memberOf(env, id));
       replies(await removal.hdel(all, id).exec());
+    }
+  }
+
+  async #adoptWebhookReplays(): Promise<void> {
+    const [all, active] = [this.#earlier('webhook-replays'), this.#earlier('active-webhook-replays')];
+    for (const id of await this.#redis.zrange(all, 0, '-1')) {
+      const key = this.#earlier('webhook-replay', id);
+      const [{ spec, ...stored }, ttlMs] = await Promise.all([this.#redis.hgetall(key), this.#redis.pttl(key)]);
+      if (spec !== undefined) {
+        for (const list of REPLAY_OUTCOMES) {
+          const results = this.#keys.bulkOperationResults(INSTALLATION, 'webhook-replay', id, list);
+          await this.#rename(this.#earlier('webhook-replay-results', id, list), results);
+        }
+        const {
+          state = '',
+          position = '',
+          parent,
+          draft: transform,
+          draftFilter,
+          endedAt,
+          waiting,
+          ...counts
+        } = stored;
+        const hasDraft = transform !== undefined || draftFilter !== undefined;
+        const draft = { transform, filter: draftFilter === undefined ? undefined : draftFilter || null };
+        const definition = { ...(JSON.parse(spec) as WebhookReplayDefinition), ...(hasDraft && { draft }) };
+        const fields = {
+          definition: JSON.stringify(definition),
+          status: state,
+          portion: 0,
+          position: JSON.stringify({ last: position, after: position }),
+          planned: JSON.stringify({ parent }),
+          ...(waiting && { waiting }),
+          ...(endedAt !== undefined && { done_at: endedAt }),
+          ...counts,
+        };
+        const dueAt = state === 'running' ? Date.now() : undefined;
+        const { createdAt } = definition;
+        await this.#store({ kind: 'webhook-replay', env: INSTALLATION, id, fields, createdAt, ttlMs, dueAt });
+      }
+      replies(await this.#redis.multi().del(key).zrem(active, id).zrem(all, id).exec());
     }
   }
 

@@ -2,6 +2,7 @@
 import type { ReplayDefinition } from '../../model/replays/replay.ts';
 import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
+import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 import type { BulkKind } from './bulk-operations.ts';
 
 const DAY_MS = 86_400_000;
@@ -46,5 +47,18 @@ export function cancellationKind(retentionMs: number): BulkKind<CancellationDefi
     remedy: 'delete one',
     ttlMs: ({ before, createdAt }) => Math.max(0, before - createdAt) + retentionMs,
     results: { lists: [], max: 0 },
+  };
+}
+
+export function webhookReplayKind(): BulkKind<WebhookReplayDefinition> {
+  return {
+    kind: 'webhook-replay',
+    openMax: 20,
+    keptMax: 200,
+    noun: 'replays',
+    remedy: 'cancel one',
+    ttlMs: (_, isOver) => (isOver ? 7 * DAY_MS : KEPT_MAX_MS),
+    whenOver: ({ draft: _, ...definition }) => definition,
+    results: { lists: REPLAY_OUTCOMES, max: 1_000, keepsLast: true },
   };
 }

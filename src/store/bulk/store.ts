@@ -3,9 +3,10 @@ import type { ReplayDefinition, ReplayPosition } from '../../model/replays/repla
 import type { BulkActionDefinition, BulkPosition } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition, CancellationPass } from '../../model/runs/cancellation.ts';
 import type { StoreContext } from '../store-context.ts';
+import type { WebhookReplayDefinition, WebhookReplayPosition } from '../webhooks/webhook-replay.ts';
 import { BulkOperations } from './bulk-operations.ts';
 import { EarlierOperations } from './earlier-operations.ts';
-import { bulkActionKind, cancellationKind, replayKind, replayTtlMs } from './kinds.ts';
+import { bulkActionKind, cancellationKind, replayKind, replayTtlMs, webhookReplayKind } from './kinds.ts';
 import { StartedRuns } from './started-runs.ts';
 
 export interface BulkStore {
@@ -13,6 +14,8 @@ export interface BulkStore {
   replayedRuns: StartedRuns;
   bulkActions: BulkOperations<BulkActionDefinition, BulkPosition | null>;
   cancellations: BulkOperations<CancellationDefinition, CancellationPass | null>;
+  /** Of the whole installation. */
+  webhookReplays: BulkOperations<WebhookReplayDefinition, WebhookReplayPosition>;
   earlierOperations: EarlierOperations;
 }
 
@@ -22,6 +25,7 @@ export function createBulkStore({ redis, keys, locks, config: { retentionMs } }:
     replayedRuns: new StartedRuns(redis, keys, 'replay', replayTtlMs(retentionMs)),
     bulkActions: new BulkOperations(redis, keys, bulkActionKind(retentionMs)),
     cancellations: new BulkOperations(redis, keys, cancellationKind(retentionMs)),
+    webhookReplays: new BulkOperations(redis, keys, webhookReplayKind()),
     earlierOperations: new EarlierOperations(redis, keys, locks),
   };
 }

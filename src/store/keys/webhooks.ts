@@ -11,10 +11,6 @@ export const webhookKeys = (prefix: string) => ({
   webhookTransmission: (webhookId: string, hash: string) => `${prefix}:webhook-transmission:${webhookId}:${hash}`,
   removedWebhooks: `${prefix}:removed-webhooks`,
   webhookWatch: `${prefix}:webhook-watch`,
-  webhookReplays: `${prefix}:webhook-replays`,
-  activeWebhookReplays: `${prefix}:active-webhook-replays`,
-  webhookReplay: (id: string) => `${prefix}:webhook-replay:${id}`,
-  webhookReplayResults: (id: string, status: string) => `${prefix}:webhook-replay-results:${id}:${status}`,
 });
 
 /** In the partition of the webhook's ID. */
@@ -188,38 +184,6 @@ export const WEBHOOK_KEY_DECLARATIONS = {
     ttl: '30 days, renewed',
     size: '2 fields',
     description: '`since`: start of uninterrupted service (ms); `seen`: last check.',
-  },
-  webhookReplays: {
-    pattern: 'webhook-replays',
-    type: 'zset',
-    owner: 'webhooks/webhook-replays.ts',
-    ttl: '40 days, renewed',
-    size: '200 entries',
-    description: 'Replays of webhook requests by creation (ms).',
-  },
-  activeWebhookReplays: {
-    pattern: 'active-webhook-replays',
-    type: 'zset',
-    owner: 'webhooks/webhook-replays.ts',
-    ttl: 'none',
-    size: '20 entries',
-    description: 'Those in progress or paused, by creation (ms).',
-  },
-  webhookReplay: {
-    pattern: 'webhook-replay:<replay ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-replays.ts',
-    ttl: '30 days, renewed; 7 days after its end',
-    size: '16 fields, 64 KiB for a draft',
-    description: 'Replay: `spec` (JSON), drafts of transform and filter, state, position, counts.',
-  },
-  webhookReplayResults: {
-    pattern: 'webhook-replay-results:<replay ID>:<status>',
-    type: 'list',
-    owner: 'webhooks/webhook-replays.ts',
-    ttl: '30 days, renewed; 7 days after its end',
-    size: '1,000 results',
-    description: 'Last results with this status, as JSON.',
   },
   unarchivedRequests: {
     pattern: 'unarchived-requests:<webhook ID>',

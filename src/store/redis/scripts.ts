@@ -70,7 +70,6 @@ const SCRIPTS = {
   recordWebhookFailures: { file: 'webhooks/lua/record-webhook-failures.lua', numberOfKeys: 6 },
   changeWebhookIssue: { file: 'webhooks/lua/change-webhook-issue.lua', numberOfKeys: 6 },
   recordWebhookTraffic: { file: 'webhooks/lua/record-webhook-traffic.lua', numberOfKeys: 1 },
-  recordReplayed: { file: 'webhooks/lua/record-replayed.lua', numberOfKeys: 2 },
   dropArchivedRequests: { file: 'webhooks/lua/drop-archived-requests.lua', numberOfKeys: 7 },
   numberSteps: { file: 'telemetry/lua/number-steps.lua', numberOfKeys: 1 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },

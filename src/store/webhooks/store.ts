@@ -6,7 +6,6 @@ import { Transmissions } from './transmissions.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookIssues } from './webhook-issues.ts';
 import { WebhookLog } from './webhook-log.ts';
-import { WebhookReplays } from './webhook-replays.ts';
 import { WebhookTraffic } from './webhook-traffic.ts';
 import { WebhookVersions } from './webhook-versions.ts';
 import { WebhookWatch } from './webhook-watch.ts';
@@ -18,7 +17,6 @@ export interface WebhookStore {
   webhookLog: WebhookLog;
   heldEvents: HeldEvents;
   unarchivedRequests: UnarchivedRequests;
-  webhookReplays: WebhookReplays;
   webhookIssues: WebhookIssues;
   webhookTraffic: WebhookTraffic;
   webhookWatch: WebhookWatch;
@@ -32,7 +30,6 @@ export function createWebhookStore({ redis, keys, config, cacheInvalidation }: S
     webhookVersions: new WebhookVersions(redis, keys),
     webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
-    webhookReplays: new WebhookReplays(redis, keys),
     webhookIssues: new WebhookIssues(redis, keys),
     webhookTraffic: new WebhookTraffic(redis, keys),
     transmissions: new Transmissions(redis, keys),

@@ -1,0 +1,127 @@
+/** Replays of webhook requests as bulk operations of web processes, where transforms run. The oldest request comes first, one after the other, at the
+ *  rate of the replay. */
+import { setTimeout } from 'node:timers/promises';
+import type { History } from '../../history/history.ts';
+import type { BulkWork } from '../../jobs/bulk/bulk-work.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { newId } from '../../model/ids.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
+import type {
+  WebhookReplay,
+  WebhookReplayDefinition,
+  WebhookReplayPlan,
+  WebhookReplayPosition,
+} from '../../store/webhooks/webhook-replay.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { type Draft, draftOf } from '../receive/draft.ts';
+import { nextRequests } from './logged-requests.ts';
+import { type ReplayRequestDeps, replayRequest } from './replay-request.ts';
+
+const PAGE = 100;
+/** After this time, another process may go on. */
+const TURN_MS = 1_000;
+const AT_ONCE = 20;
+
+export interface WebhookReplayWorkDeps extends ReplayRequestDeps {
+  webhooks: Webhooks;
+  webhookLog: History['webhookLog'];
+  webhookReplays: BulkStore['webhookReplays'];
+  backpressure: Pick<Backpressure, 'full' | 'admit'>;
+}
+
+export function webhookReplayWork(
+  deps: WebhookReplayWorkDeps,
+): BulkWork<WebhookReplayDefinition, WebhookReplayPosition> {
+  return {
+    operations: deps.webhookReplays,
+    atOnce: { all: AT_ONCE, ofEnvironment: AT_ONCE },
+    inArchivedEnvironments: 'goes-on',
+    waitsFor: () => true,
+    doPortion: (replay, signal) => replaySome(replay, deps, signal),
+  };
+}
+
+/** Replays requests for a while. */
+async function replaySome(given: WebhookReplay, deps: WebhookReplayWorkDeps, signal: AbortSignal): Promise<number> {
+  const { webhookId, draft: code } = given.definition;
+  const draft = code && draftOf(webhookId, code);
+  const endsAt = performance.now() + TURN_MS;
+  let replay: WebhookReplay | undefined = given;
+  while (replay && !signal.aborted && performance.now() < endsAt) {
+    const { after } = replay.position;
+    const page = await nextRequests(deps.webhookLog, replay.definition, after, PAGE);
+    for (const { id: requestId } of page.requests) {
+      const startedAt = performance.now();
+      if (!replay || signal.aborted || startedAt >= endsAt) return 0;
+      replay = await replayOne(requestId, replay, draft, deps);
+      if (replay) await sleep(startedAt + 1_000 / replay.definition.rate - performance.now(), signal);
+    }
+    if (!replay) return 0;
+    replay = await passPage(replay, page.next, deps);
+  }
+  return 0;
+}
+
+/** @returns the replay after it; undefined: not to go on
+ *  @throws ServiceError one that passes */
+async function replayOne(
+  requestId: string,
+  replay: WebhookReplay,
+  draft: Draft | undefined,
+  deps: WebhookReplayWorkDeps,
+): Promise<WebhookReplay | undefined> {
+  const { webhooks, webhookReplays, backpressure } = deps;
+  const webhook = await webhooks.read(replay.definition.webhookId);
+  if (!webhook) {
+    await webhookReplays.change(replay, 'cancelled', ['running'], Date.now());
+    return undefined;
+  }
+  backpressure.admit();
+  const { parent } = replay.planned as WebhookReplayPlan;
+  const { status: outcome, ...result } = await replayRequest(
+    requestId,
+    { id: replay.id, parent },
+    { webhook: webhooks.inUse(webhook), draft },
+    deps,
+  );
+  return moveOn(replay, { last: requestId, after: requestId }, { outcome, result }, deps);
+}
+
+/** Pages may be empty: of those that are looked at, only some meet the selection.
+ *  @param next undefined: it was the last one */
+async function passPage(
+  replay: WebhookReplay,
+  next: string | undefined,
+  deps: WebhookReplayWorkDeps,
+): Promise<WebhookReplay | undefined> {
+  const { webhooks, webhookReplays } = deps;
+  if (next === replay.position.after) return replay;
+  if (next !== undefined) return moveOn(replay, { ...replay.position, after: next }, undefined, deps);
+  // The log of a deleted webhook ends early.
+  if (await webhooks.read(replay.definition.webhookId)) {
+    await webhookReplays.save(replay, { counts: {}, results: [], doneAt: Date.now() });
+  } else await webhookReplays.change(replay, 'cancelled', ['running'], Date.now());
+  return undefined;
+}
+
+async function moveOn(
+  replay: WebhookReplay,
+  position: WebhookReplayPosition,
+  done: { outcome: string; result: object } | undefined,
+  { webhookReplays }: WebhookReplayWorkDeps,
+): Promise<WebhookReplay | undefined> {
+  // The next event has an ID of its own time, which a crash before its result does not change.
+  const planned: WebhookReplayPlan = done ? { parent: newId() } : (replay.planned as WebhookReplayPlan);
+  const status = await webhookReplays.save(replay, {
+    position,
+    planned,
+    counts: done ? { [done.outcome]: 1 } : {},
+    results: done ? [{ list: done.outcome, result: done.result }] : [],
+  });
+  if (status !== 'running') return undefined;
+  return { ...replay, position, planned, portion: String(Number(replay.portion) + 1) };
+}
+
+async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs > 0) await setTimeout(delayMs, undefined, { signal, ref: false }).catch(() => {});
+}
