@@ -50,17 +50,27 @@ describe('signals', () => {
     await service.waitFor(`/v1/runs/${run_id}`, ({ body }) =>
       body.data?.history.some((entry: { status: string }) => entry.status === 'Waiting'),
     );
-    const isStored = async () => {
-      const fields = await Promise.all((await signalKeys()).map((key) => service.redis.hkeys(key)));
-      return fields.flat().includes(`${run_id}/${STEP}`);
-    };
-    await until(isStored, { describe: 'the wait is stored' });
     return run_id as string;
   };
   const signalKeys = async () =>
     (await keysOf(service.redis, service.prefix)).filter((key) => key.includes(':signals:'));
   const send = (signal: string, data?: unknown) =>
     service.post('/v1/signals', { signal, ...(data !== undefined && { data }) });
+
+  it('a step is shown as waiting once a signal can end it, not before', async () => {
+    const eventId = await start(waiting('order/early'));
+    const runId = await waits(eventId);
+    const pending = service.keys.of(runId).pending('production', runId);
+    const step = JSON.parse((await service.redis.hget(pending, STEP)) as string);
+    await service.redis.hset(pending, STEP, JSON.stringify({ ...step, beginning: true }));
+    const { history, state } = (await service.get(`/v1/runs/${runId}`)).body.data;
+    expect([history.map(({ status }: { status: string }) => status), state.kind]).to.deep.equal([
+      ['Completed'],
+      'running',
+    ]);
+    expect((await send('order/early')).status).to.equal(200);
+    await ended(eventId);
+  });
 
   it('a signal ends the step that waits for it, once, and names its run', async () => {
     const eventId = await start(waiting('order/A1'));

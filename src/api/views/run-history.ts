@@ -74,7 +74,7 @@ export function presentHistory(run: Run, entries: readonly HistoryEntry[], pendi
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
   return [
     ...ended.map((entry) => presentEntry(run, entry)),
-    ...[...pending].map(([stepId, step]) => presentPending(run, stepId, step)),
+    ...[...pending].flatMap(([stepId, step]) => (step.beginning ? [] : presentPending(run, stepId, step))),
   ];
 }
 

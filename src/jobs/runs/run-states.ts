@@ -134,6 +134,7 @@ function callState({ startedAt }: Run, { ref, step, line, position, delayed }: S
 
 /** Of a step that ends without a call. */
 function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
+  if (step.beginning) return undefined;
   const { op, name, until, invokes } = step;
   const shared = { step: { id: stepId, name }, ...(until !== undefined && { until }) };
   const awaited = awaitedBy(step);

@@ -29,6 +29,8 @@ export interface Pending {
   since: number;
   /** When it ends at the latest, Unix milliseconds; undefined: no timeout. */
   until?: number;
+  /** What it waits for cannot end it yet: the wait is being stored. */
+  beginning?: true;
   /** Race mode: the function is called again when this step ends, also while others are pending. */
   race?: true;
   /** Origin of the URL that the step requests. */

@@ -99,6 +99,14 @@ export class Steps {
     });
   }
 
+  /** Records that what the step waits for can end it. Does nothing when it has ended. */
+  async confirm({ env, id }: Pick<Run, 'env' | 'id'>, stepId: string, step: Pending): Promise<void> {
+    if (!step.beginning) return;
+    const { beginning, ...waiting } = step;
+    const key = this.#keys.of(id).pending(env, id);
+    await this.#redis.replaceField(key, stepId, JSON.stringify(step), JSON.stringify(waiting));
+  }
+
   /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
     const pipeline = this.#redis.pipeline();

@@ -11,7 +11,7 @@ export function pendingSignal(op: Op): StartingStep | Failure {
   const signal = op.opts?.signal ?? '';
   if (signal === '') return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for a signal without a name`);
   const until = untilOf(op);
-  return 'kind' in until ? until : { ...waitingStep('WaitForSignal', op, signal), ...until };
+  return 'kind' in until ? until : { ...waitingStep('WaitForSignal', op, signal), beginning: true, ...until };
 }
 
 export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
@@ -34,7 +34,10 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
       `step "${stepName(op)}" waits for the signal ${JSON.stringify(signal)}, for which another step waits already; use a name of its own, or the conflict option "replace"`,
     );
   }
-  if (added.outcome === 'stored' && added.replaced) await endWithoutTimeout(env, added.replaced, deps);
+  if (added.outcome !== 'stored') return undefined;
+  // Whoever sees that the step waits may send the signal at once.
+  await deps.steps.confirm(call.loaded.run, op.id, waiting);
+  if (added.replaced) await endWithoutTimeout(env, added.replaced, deps);
   return undefined;
 }
 
