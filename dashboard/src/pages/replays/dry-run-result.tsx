@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReplayDryRun } from '../../api/types.ts';
+import { totalOf } from '../../ui/bulk-operations/operation.ts';
 import { absolute, Time } from '../../ui/time.tsx';
-import { formerStatusText, reasonText, totalOf } from './texts.ts';
+import { formerStatusText, reasonText } from './texts.ts';
 
 const LINK = 'text-accent hover:underline';
 

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { Replay } from '../../api/types.ts';
 import { formatCount } from '../../lib/format.ts';
+import { OperationStatus } from '../../ui/bulk-operations/operation-status.tsx';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -12,8 +13,7 @@ import { ProgressBar } from '../../ui/progress-bar.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NewReplayDialog } from './new-replay-dialog.tsx';
 import { useReplays } from './queries.ts';
-import { ReplayStatus } from './replay-status.tsx';
-import { filterText, functionsText, shareDone } from './texts.ts';
+import { filterText, functionsText, shareDone, waitsFor } from './texts.ts';
 
 const route = getRouteApi('/replays');
 
@@ -89,7 +89,12 @@ const COLUMNS: Column<Replay>[] = [
       </>
     ),
   },
-  { id: 'status', header: 'Status', width: '6.5rem', cell: (replay) => <ReplayStatus replay={replay} /> },
+  {
+    id: 'status',
+    header: 'Status',
+    width: '6.5rem',
+    cell: (replay) => <OperationStatus status={replay.status} waits={waitsFor(replay)} />,
+  },
   {
     id: 'progress',
     header: 'Progress',

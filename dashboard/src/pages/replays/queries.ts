@@ -3,9 +3,9 @@ import { useEffect, useMemo } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Replay, ReplayResult } from '../../api/types.ts';
+import { POLL_MS } from '../../ui/bulk-operations/operation.ts';
 
 const PAGE_SIZE = 100;
-const ACTIVE_POLL_MS = 1_500;
 const IDLE_POLL_MS = 10_000;
 
 /** Whether its numbers still change. */
@@ -22,7 +22,7 @@ export function useReplays() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ metadata }) => metadata.cursor,
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some(isActive)) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
+      state.data?.pages.some(({ data }) => data.some(isActive)) ? POLL_MS : IDLE_POLL_MS,
   });
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
   return { ...list, rows };
@@ -33,7 +33,7 @@ export function useReplay(id: string) {
   return useQuery({
     queryKey: ['replays', env, id],
     queryFn: async ({ signal }) => (await callApi<Replay>(`/v1/replays/${id}`, { env, signal })).data,
-    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? ACTIVE_POLL_MS : IDLE_POLL_MS),
+    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? POLL_MS : IDLE_POLL_MS),
   });
 }
 

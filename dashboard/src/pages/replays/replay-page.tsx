@@ -1,17 +1,17 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { Replay } from '../../api/types.ts';
+import { OperationProgress } from '../../ui/bulk-operations/operation-progress.tsx';
+import { OperationStatus } from '../../ui/bulk-operations/operation-status.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
-import { ProgressBar } from '../../ui/progress-bar.tsx';
 import { absolute, duration, Time } from '../../ui/time.tsx';
 import { ReplayActions } from './actions.tsx';
 import { Counts } from './dry-run-result.tsx';
 import { useReplay } from './queries.ts';
-import { ReplayStatus } from './replay-status.tsx';
 import { Results } from './results.tsx';
-import { filterText, formerStatusText, functionsText, shareDone, waitingText } from './texts.ts';
+import { filterText, formerStatusText, functionsText, shareDone, waitsFor } from './texts.ts';
 
 const route = getRouteApi('/replays/$id');
 
@@ -42,17 +42,16 @@ export default function ReplayPage() {
 }
 
 function Progress({ replay }: { replay: Replay }) {
-  const { progress, runs, waiting_because: waiting } = replay;
+  const { status, progress, runs } = replay;
   const { looked_at, matched, started, skipped, failed_to_start, estimated_seconds_left: secondsLeft } = progress;
   return (
     <Card title="Progress">
       <div className="px-4 pt-4">
-        <ProgressBar label="Progress" share={shareDone(replay)} />
-        {waiting && <p className="mt-2 text-sm text-warn">Waits: {waitingText(waiting)}</p>}
+        <OperationProgress label="Progress" share={shareDone(replay)} waits={waitsFor(replay)} />
       </div>
       <DescriptionList>
         <DescriptionItem term="Status">
-          <ReplayStatus replay={replay} />
+          <OperationStatus status={status} waits={waitsFor(replay)} />
         </DescriptionItem>
         <DescriptionItem term="Events">
           {matched.toLocaleString()} of {looked_at.toLocaleString()} match

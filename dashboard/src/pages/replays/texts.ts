@@ -1,5 +1,6 @@
 /** What the API's codes of replays mean. */
 import type { Replay } from '../../api/types.ts';
+import { waitingText } from '../../ui/bulk-operations/texts.ts';
 
 export const FORMER_STATUSES = [
   ['Failed', 'Failed'],
@@ -26,18 +27,6 @@ const REASONS: Record<string, string> = {
 
 export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
-}
-
-const WAITING: Record<string, string> = {
-  backlog: 'The queues are too full.',
-  memory: 'Redis is too full.',
-  active_runs: 'Too many of its runs are active.',
-  archive_unavailable: 'The archive cannot be reached.',
-  environment_archived: 'Its environment is archived.',
-};
-
-export function waitingText(reason: string): string {
-  return WAITING[reason] ?? reason;
 }
 
 type Selected = Pick<Replay, 'filter' | 'functions' | 'statuses'>;
@@ -67,6 +56,7 @@ export function shareDone(replay: Replay): number {
   return before === after ? 1 : ((at as number) - (after as number)) / ((before as number) - (after as number));
 }
 
-export function totalOf(counts: Record<string, number | undefined>): number {
-  return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
+/** undefined: nothing. */
+export function waitsFor({ waiting_because: reason }: Replay): string | undefined {
+  return reason === null ? undefined : waitingText(reason);
 }

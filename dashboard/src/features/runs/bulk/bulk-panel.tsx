@@ -1,16 +1,17 @@
 /** The progress of bulk actions, in a corner of every page until it is closed. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
 import { useEnv } from '../../../api/environment.ts';
 import type { BulkAction } from '../../../api/types.ts';
+import { isOpen, totalOf, useOperationChange } from '../../../ui/bulk-operations/operation.ts';
+import { OperationProgress, PauseButton } from '../../../ui/bulk-operations/operation-progress.tsx';
+import { waitingText } from '../../../ui/bulk-operations/texts.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
-import { ProgressBar } from '../../../ui/progress-bar.tsx';
-import { toast } from '../../../ui/toast.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
 import { BulkResults } from './bulk-results.tsx';
-import { changeBulk, isOver, useBulkAction } from './requests.ts';
-import { ACTION_NAMES, DONE_NAMES, runs, SKIP_TEXTS, WAITING_TEXTS } from './texts.ts';
+import { useBulkAction } from './requests.ts';
+import { ACTION_NAMES, DONE_NAMES, runs, SKIP_TEXTS } from './texts.ts';
 import { type TrackedBulk, untrackBulk, useTrackedBulks } from './tracked.ts';
 
 export default function BulkPanel() {
@@ -34,10 +35,11 @@ function OneBulk({ env, id }: TrackedBulk) {
   useEffect(() => {
     if (isGone) untrackBulk(id);
   }, [isGone, id]);
-  const change = useMutation({
-    mutationFn: (verb: 'pause' | 'resume' | 'cancel') => changeBulk(env, id, verb),
+  const change = useOperationChange<BulkAction>({
+    path: `/v1/runs/bulk/${id}`,
+    env,
+    invalidates: 'bulk-action',
     onSuccess: (changed) => queries.setQueryData(['bulk-action', env, id], changed),
-    onError: (failed) => toast.error(failed),
   });
   if (!bulk) return null;
   const { status, progress, matched, waiting_because } = bulk;
@@ -52,35 +54,30 @@ function OneBulk({ env, id }: TrackedBulk) {
           {titleOf(bulk)}
           <Environment name={env} />
         </p>
-        {isOver(bulk) && <IconButton icon="close" label="Close" className="-m-1" onClick={() => untrackBulk(id)} />}
+        {!isOpen(status) && <IconButton icon="close" label="Close" className="-m-1" onClick={() => untrackBulk(id)} />}
       </header>
-      {!isOver(bulk) && (
-        <ProgressBar label="Progress" share={matched.count === 0 ? 0 : handled / Math.max(matched.count, handled)} />
+      {isOpen(status) && (
+        <OperationProgress
+          label="Progress"
+          share={matched.count === 0 ? 0 : handled / Math.max(matched.count, handled)}
+          waits={waiting_because && waitingText(waiting_because)}
+        />
       )}
       <p role="status">
         {runs(progress.done)} {DONE_NAMES[bulk.action]}
         {status === 'paused' && ', paused'}
         {status === 'cancelled' && ', then cancelled'}
-        {waiting_because && `, ${WAITING_TEXTS[waiting_because]}`}
       </p>
       <Skipped bulk={bulk} />
       {handled > 0 && <BulkResults env={env} id={id} handled={handled} />}
       <div className="flex flex-wrap gap-2">
-        {!isOver(bulk) && (
-          <>
-            <Button
-              icon={status === 'paused' ? 'play' : 'pause'}
-              busy={change.isPending}
-              onClick={() => change.mutate(status === 'paused' ? 'resume' : 'pause')}
-            >
-              {status === 'paused' ? 'Resume' : 'Pause'}
-            </Button>
-            <Button variant="danger" busy={change.isPending} onClick={() => change.mutate('cancel')}>
-              Stop here
-            </Button>
-          </>
+        <PauseButton status={status} busy={change.isPending} onChange={(verb) => change.mutate({ verb })} />
+        {isOpen(status) && (
+          <Button variant="danger" busy={change.isPending} onClick={() => change.mutate({ verb: 'cancel' })}>
+            Stop here
+          </Button>
         )}
-        {isOver(bulk) && bulk.action === 'retry' && progress.done > 0 && <Undo env={env} id={id} />}
+        {!isOpen(status) && bulk.action === 'retry' && progress.done > 0 && <Undo env={env} id={id} />}
       </div>
     </article>
   );
@@ -118,7 +115,7 @@ function Environment({ name }: { name: string }) {
 }
 
 function handledBy({ progress }: BulkAction): number {
-  return Object.values(progress.skipped).reduce((sum, count) => sum + count, progress.done);
+  return progress.done + totalOf(progress.skipped);
 }
 
 function titleOf({ action, from, matched, filter }: BulkAction): string {

@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../../api/client.ts';
 import type { BulkAction, BulkDryRun, BulkResult, RunCount } from '../../../api/types.ts';
+import { isOpen, POLL_MS } from '../../../ui/bulk-operations/operation.ts';
 import { queryOf, type RunFilters } from '../use-runs.ts';
 
 export type BulkKind = BulkAction['action'];
 export type RerunFrom = NonNullable<BulkAction['from']>;
 type Status = BulkAction['filter']['status'][number];
-
-const POLL_MS = 1_000;
 
 /** The runs with these IDs, or all that match the filters of the list. */
 export type SelectedRuns = { ids: readonly string[] } | { filters: RunFilters };
@@ -52,16 +51,12 @@ async function post<T>(env: string, { filter, ...request }: BulkRequest & { dry_
   return (await callApi<T>('/v1/runs/bulk', { method: 'POST', env, body })).data;
 }
 
-export async function changeBulk(env: string, id: string, verb: 'pause' | 'resume' | 'cancel'): Promise<BulkAction> {
-  return (await callApi<BulkAction>(`/v1/runs/bulk/${id}/${verb}`, { method: 'POST', env })).data;
-}
-
 /** Read again while it goes on. */
 export function useBulkAction(env: string, id: string) {
   return useQuery({
     queryKey: ['bulk-action', env, id],
     queryFn: async ({ signal }) => (await callApi<BulkAction>(`/v1/runs/bulk/${id}`, { env, signal })).data,
-    refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : POLL_MS),
+    refetchInterval: ({ state }) => (state.data && !isOpen(state.data.status) ? false : POLL_MS),
   });
 }
 
@@ -84,8 +79,4 @@ export function useRunCount(env: string, filters: RunFilters, enabled: boolean) 
       (await callApi<RunCount>('/v1/runs/count', { env, signal, query: queryOf(filters) })).data,
     enabled,
   });
-}
-
-export function isOver({ status }: BulkAction): boolean {
-  return status === 'done' || status === 'cancelled';
 }

@@ -27,13 +27,6 @@ export const SKIP_TEXTS: Record<keyof Skips & string, string> = {
   event_gone: 'its event is no longer stored',
 };
 
-export const WAITING_TEXTS: Record<NonNullable<BulkAction['waiting_because']>, string> = {
-  backlog: 'waiting: the queues are half full',
-  memory: 'waiting: Redis is nearly full',
-  archive_unavailable: 'waiting: the archive cannot be reached',
-  environment_archived: 'waiting: the environment is archived',
-};
-
 const FILTER_NAMES: Record<string, string> = {
   state: 'State',
   function_id: 'Function',

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../../api/client.ts';
 import type { WebhookReplay, WebhookReplayDryRun, WebhookReplayResult } from '../../../api/types.ts';
-
-const ACTIVE_POLL_MS = 1_500;
+import { POLL_MS } from '../../../ui/bulk-operations/operation.ts';
 
 export type ReplayStatus = 'done' | 'failed' | 'skipped';
 type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
@@ -64,7 +63,7 @@ export function useWebhookReplays(webhookId: string) {
     queryKey: ['webhook-replays', webhookId],
     queryFn: async ({ signal }) =>
       (await callApi<ListedReplay[]>(`/v1/webhooks/${webhookId}/replays`, { signal })).data,
-    refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? ACTIVE_POLL_MS : false),
+    refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? POLL_MS : false),
   });
 }
 

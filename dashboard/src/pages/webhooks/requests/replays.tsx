@@ -1,30 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { callApi } from '../../../api/client.ts';
 import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook, WebhookReplay } from '../../../api/types.ts';
+import { isOpen, totalOf, useOperationChange } from '../../../ui/bulk-operations/operation.ts';
+import { OperationProgress, PauseButton } from '../../../ui/bulk-operations/operation-progress.tsx';
+import { OperationStatus } from '../../../ui/bulk-operations/operation-status.tsx';
 import { Button } from '../../../ui/button.tsx';
-import type { IconName } from '../../../ui/icon.tsx';
 import { Card } from '../../../ui/page.tsx';
-import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
-import { Badge, type Tone } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { useAction } from '../../../ui/use-action.ts';
 import { reasonLabel } from '../outcome.tsx';
 import { type ReplayStatus, useReplayResults, useWebhookReplays } from './replay-queries.ts';
 
 type Replay = Omit<WebhookReplay, 'request_ids'>;
 
 const SHOWN = 5;
-const STATES: Record<Replay['state'], [Tone, IconName, string]> = {
-  running: ['busy', 'play', 'Running'],
-  paused: ['warn', 'pause', 'Paused'],
-  done: ['good', 'check', 'Done'],
-  cancelled: ['neutral', 'close', 'Cancelled'],
-};
-
 /** The latest replays of the webhook's requests, with their progress; nothing where there is none. */
 export function WebhookReplays({ webhook }: { webhook: Webhook }) {
   const { data: replays = [] } = useWebhookReplays(webhook.id);
@@ -69,21 +60,16 @@ function OneReplay({ webhookId, replay }: { webhookId: string; replay: Replay })
   const { id, state, waiting_for, with_draft, total, total_is_exact, done, failed, skipped, created_at } = replay;
   const [shown, setShown] = useState<ReplayStatus>();
   const canWrite = useHasAccess('write');
-  const change = useAction({
-    run: (action: 'pause' | 'resume' | 'cancel') =>
-      callApi(`/v1/webhooks/${webhookId}/replays/${id}/${action}`, { method: 'POST' }),
+  const change = useOperationChange({
+    path: `/v1/webhooks/${webhookId}/replays/${id}`,
     invalidates: 'webhook-replays',
   });
-  const [tone, icon, text] = STATES[state];
-  const handled = done + failed + skipped;
-  const isOpen = state === 'running' || state === 'paused';
   const counts = { done, failed, skipped };
+  const handled = totalOf(counts);
   return (
     <div className="space-y-2">
       <div className="flex flex-wrap items-center gap-3 text-sm">
-        <Badge tone={tone} icon={icon}>
-          {text}
-        </Badge>
+        <OperationStatus status={state} />
         <span>
           {handled.toLocaleString()} of {total_is_exact ? '' : 'more than '}
           {total.toLocaleString()} requests {with_draft ? 'through a draft' : 'through the saved transform'}
@@ -91,23 +77,32 @@ function OneReplay({ webhookId, replay }: { webhookId: string; replay: Replay })
         <span className="text-muted">
           <Time at={created_at} />
         </span>
-        {waiting_for && <span className="text-warn">Waits: {reasonLabel(waiting_for)}</span>}
-        {canWrite && isOpen && (
+        {canWrite && isOpen(state) && (
           <span className="ml-auto flex gap-2">
-            <Button
-              icon={state === 'running' ? 'pause' : 'play'}
+            <PauseButton
+              status={state}
+              noun="replay"
               busy={change.isPending}
-              onClick={() => change.mutate(state === 'running' ? 'pause' : 'resume')}
+              onChange={(verb) => change.mutate({ verb })}
+            />
+            <Button
+              variant="danger"
+              icon="close"
+              busy={change.isPending}
+              onClick={() => change.mutate({ verb: 'cancel' })}
             >
-              {state === 'running' ? 'Pause replay' : 'Resume replay'}
-            </Button>
-            <Button variant="danger" icon="close" busy={change.isPending} onClick={() => change.mutate('cancel')}>
               Cancel replay
             </Button>
           </span>
         )}
       </div>
-      {isOpen && <ProgressBar label="Progress of the replay" share={total === 0 ? 0 : handled / total} />}
+      {isOpen(state) && (
+        <OperationProgress
+          label="Progress of the replay"
+          share={total === 0 ? 0 : handled / total}
+          waits={waiting_for && reasonLabel(waiting_for)}
+        />
+      )}
       {handled > 0 && (
         <SegmentedControl<ReplayStatus | 'none'>
           label="Results"
