@@ -11,6 +11,7 @@ const LAYERS = [
   ['jobs'],
   ['history'],
   ['archive'],
+  ['duties'],
   ['store', 'functions', 'transforms'],
   ['metrics'],
   ['providers'],
@@ -63,6 +64,8 @@ const OUTSIDE_SRC = {
   cli: [],
   'examples/typescript': ['clients/typescript/src'],
   scripts: [
+    'src/composition/duties.ts',
+    'src/duties/duty.ts',
     'src/providers/catalog.ts',
     'src/providers/preset.ts',
     'src/settings.ts',

@@ -1,5 +1,6 @@
 /** The Koa application: the middleware that every request passes, in order, and then the routes. */
 import Koa from 'koa';
+import type { DutyRunner } from '../duties/runner.ts';
 import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
@@ -50,6 +51,7 @@ export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   webhookWatcher: WebhookWatcher;
   readiness: Readiness;
+  duties: Pick<DutyRunner, 'states'>;
   liveStreams: LiveStreams;
   gateway: Gateway;
   realtime: Realtime;
@@ -124,7 +126,12 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const open = new Router();
   if (config.dev) devInfoRoute(open, store);
-  healthRoutes(open, { readiness: deps.readiness, backpressure, mode: config.dev ? 'dev' : 'production' });
+  healthRoutes(open, {
+    readiness: deps.readiness,
+    duties: deps.duties,
+    backpressure,
+    mode: config.dev ? 'dev' : 'production',
+  });
   registerRoute(open, deps.registrar, {
     dev: config.dev,
     address: localAddress(config),

@@ -1,5 +1,6 @@
 /** What web and worker take to start, and what they are once they have. Both run in any process, several of them at a time. */
 import type { Config } from '../config.ts';
+import type { DutyRunner } from '../duties/runner.ts';
 import type { Logger } from '../log.ts';
 import type { GroupMember } from '../supervision/supervised.ts';
 
@@ -22,6 +23,8 @@ export interface Ending {
 export interface Running {
   /** Where it listens. */
   ports: { port?: number; metricsPort?: number };
+  /** A test can have a round done at once. */
+  duties: Pick<DutyRunner, 'runNow' | 'states'>;
   close(ending?: Ending): Promise<void>;
 }
 

@@ -9,14 +9,14 @@ import { enforceDeadlines } from '../api/http/request-deadline.ts';
 import { isWebSocketUpgrade } from '../api/http/web-sockets.ts';
 import { type Config, portProblem } from '../config.ts';
 import { gracefulShutdown } from '../graceful-shutdown.ts';
-import { startTelemetry } from '../jobs/telemetry/telemetry.ts';
+import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
+import { newId } from '../model/ids.ts';
 import { describeOutbound } from '../model/network/outbound.ts';
 import { createServer } from '../node-http.ts';
-import { startBulkOperations } from '../workers/bulk-operations.ts';
-import type { PeriodicTask } from '../workers/periodic-task.ts';
 import { type Core, startCore } from './core.ts';
 import { type Ending, type Running, type StartOptions, startOrFail } from './start-options.ts';
 import { createWeb, openWebStore, type Web, type WebStore } from './web.ts';
+import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
 
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
  *  server. */
@@ -24,7 +24,7 @@ const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const FIRST_READ_MS = 2_000;
 
-/** Settings and metrics first, then Redis and what is read from it, then the HTTP server, then what runs at intervals.
+/** Settings and metrics first, then Redis and what is read from it, then the HTTP server, then the duties.
  *  @throws ConfigError when a setting, or what it names, prevents the start */
 export function startWeb(options: StartOptions): Promise<Running> {
   return startOrFail((fail) => start(options, fail), options.onFailure);
@@ -46,18 +46,24 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
   const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
   const { store, secretKeyClaimed } = opened;
-  const { telemetry } = web.ingestion;
-  const reporter = startTelemetry({ telemetry, processes: store.processes, kind: core.kind, log });
-  let bulkOperations: PeriodicTask | undefined;
+  const { duties } = web;
+  const reporting = duties.start(TELEMETRY_DUTIES, {
+    telemetry: web.ingestion.telemetry,
+    processes: store.processes,
+    processId: newId(),
+    kind: core.kind,
+    status: () => ({}),
+  });
+  const working = [duties.start(CONNECTION_DUTIES, web)];
   const disconnect = async () => {
-    await bulkOperations?.close();
-    await closeParts(web, opened, core, reporter);
+    await web.gateway.close();
+    await Promise.all(working.map((part) => part.close()));
+    await closeParts(web, opened, core, reporting);
   };
   const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
     // Whoever checks a replaced process reaches its successor next.
     if (!isReplaced) web.readiness.shutDown();
     web.gateway.refuseConnections();
-    web.discovery?.close();
     await closeServer({ isReplaced });
     await disconnect();
   };
@@ -74,12 +80,9 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
     // Reported as a failure.
     () => undefined,
   );
-  web.backpressure.start();
-  web.archiveHealth.start();
-  bulkOperations = startBulkOperations(web.bulkRounds, log);
-  web.webhookWatcher.start();
-  if (isFirst) void web.discovery?.run(port);
-  return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, close };
+  working.push(duties.start(WEB_DUTIES, web));
+  if (isFirst) working.push(duties.start(DISCOVERY_DUTIES, { ...web, port }));
+  return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
 
 function createWebServer(web: Web): Server {
@@ -111,11 +114,8 @@ async function listen(server: Server, socket: object, config: Config): Promise<n
 /** Finishes what requests have started, sends the last telemetry, disconnects. */
 async function closeParts(web: Web, opened: WebStore, core: Core, reporter: { close(): Promise<void> }): Promise<void> {
   const { queues, durability } = web.ingestion;
-  await web.gateway.close();
-  web.backpressure.close();
-  web.archiveHealth.close();
   await Promise.all([opened.transforms.close(), web.httpAgent.destroy(), web.documentFetcher.close()]);
-  await Promise.all([web.requestLogWriter.flush(), web.webhookWatcher.close()]);
+  await web.requestLogWriter.flush();
   await reporter.close();
   await Promise.all([queues.close(), core.metricsServer?.close()]);
   durability?.close();

@@ -16,6 +16,7 @@ import { webhookReplayWork } from '../api/replays/webhook-replay-work.ts';
 import { LiveRunStates } from '../api/rest/live-run-states.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { type Archive, createArchive } from '../archive/archive.ts';
+import { DutyRunner } from '../duties/runner.ts';
 import { DocumentFetcher } from '../functions/document-fetcher.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
@@ -105,6 +106,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
 
 export interface Web {
   app: ReturnType<typeof createApp>;
+  duties: DutyRunner;
   gateway: Gateway;
   ingestion: Ingestion;
   readiness: Readiness;
@@ -144,6 +146,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     schedules,
     looks,
   } = createRunServices(core, store, history, ingestion);
+  const duties = new DutyRunner({ locks: store.locks, recorder: core.recorder, log });
   const backpressure = new Backpressure({ redis, queues, thresholds: config.thresholds, log });
   const roomMs = () => backpressure.roomMs;
   const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs, log });
@@ -239,6 +242,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
     backpressure,
     archiveHealth,
     readiness,
+    duties,
     requestLogWriter,
     webhookWatcher,
     telemetry,
@@ -272,6 +276,7 @@ export async function createWeb(core: Core, opened: WebStore): Promise<Web> {
   });
   return {
     app,
+    duties,
     gateway,
     ingestion,
     readiness,

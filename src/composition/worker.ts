@@ -8,14 +8,12 @@ import { Searches } from '../history/searches.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
-import type { DayMaintenanceDeps } from '../jobs/archive/day-maintenance.ts';
+import type { Migration } from '../jobs/archive/migration.ts';
 import { bulkActionWork } from '../jobs/bulk/bulk-action-work.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
 import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
-import type { BranchLifecycleDeps } from '../jobs/environments/branch-lifecycle.ts';
-import type { AdmissionChecksDeps } from '../jobs/flow-control/admission-checks.ts';
 import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
@@ -24,22 +22,19 @@ import { replayWork } from '../jobs/replays/replay-work.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
-import type { ReconcileDeps } from '../jobs/runs/reconcile.ts';
-import type { UnfinishedEndDeps } from '../jobs/runs/unfinished-ends.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
-import type { Schedules } from '../jobs/timers/schedules.ts';
 import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import type { Store } from '../store/store.ts';
-import type { LogArchivingDeps } from '../workers/log-archiving.ts';
-import type { WebhookWatchingDeps } from '../workers/webhook-watching.ts';
+import { takeOverOf } from '../workers/take-over.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
 import { retentionDaysOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 import { createIngestion, type Ingestion } from './ingestion.ts';
 import { createRunServices } from './runs.ts';
+import type { ArchiveDutyDeps, WorkerDutyDeps } from './worker-duties.ts';
 
 export interface WorkerParts {
   ingestion: Ingestion;
@@ -48,34 +43,26 @@ export interface WorkerParts {
   connectCaller: ConnectCaller;
   requestClient: StepRequestClient;
   appLimits: AppLimits;
-  reconcileDeps: ReconcileDeps;
-  branchDeps: BranchLifecycleDeps;
-  bulkRounds: BulkRounds;
-  unfinishedEndDeps: UnfinishedEndDeps;
-  admissionDeps: AdmissionChecksDeps;
-  schedules: Schedules;
   /** undefined: Redis keeps everything. */
   archive: Archive | undefined;
-  logArchivingDeps: LogArchivingDeps | undefined;
-  archiveHealth: ArchiveHealth;
+  dutyDeps: WorkerDutyDeps;
   /** undefined: there is no archive. */
-  dayDeps: DayMaintenanceDeps | undefined;
-  archiver: Archiver | undefined;
-  archiveState: ArchiveState;
-  webhookWatchingDeps: WebhookWatchingDeps;
+  archiveDutyDeps: ArchiveDutyDeps | undefined;
 }
 
 /** The workers take jobs from here on.
  *  @param queueRedis connection of the queues alone
- *  @param subscriber connection of subscriptions alone */
+ *  @param subscriber connection of subscriptions alone
+ *  @param migration that has been tried */
 export async function createWorker(
   core: Core,
   store: Store,
   queueRedis: Redis,
   subscriber: Subscriber,
+  migration: Migration,
 ): Promise<WorkerParts> {
   const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, activeRuns, events, runs, steps, checkpoints, waits, signals } = store;
+  const { environments, environmentKinds, events, runs, steps, checkpoints, waits, signals } = store;
   const { requests, defers } = store;
   const { reconcileAfterMs } = config;
   const queueOptions = { connection: queueRedis };
@@ -216,107 +203,77 @@ export async function createWorker(
     connectCaller,
     requestClient,
     appLimits,
-    reconcileDeps: {
-      activeRuns,
-      events,
-      runs,
-      history,
-      steps,
-      checkpoints,
+    archive,
+    dutyDeps: {
+      ...store,
       functions,
+      history,
+      queues,
+      telemetry,
       scheduler,
-      waits,
-      signals,
+      transitions,
       waitMatcher,
       timeoutTimers,
-      transitions,
-      reconcileAfterMs,
-      log,
-    },
-    unfinishedEndDeps: { unfinishedEnds: store.unfinishedEnds, runs, transitions, log },
-    admissionDeps: {
-      admissions: store.admissions,
       admission,
-      scheduler,
-      runs,
-      activeRuns,
-      checkMs: 2 * config.stalledAfterMs,
-    },
-    bulkRounds: new BulkRounds({
-      works: [
-        replayWork({
-          ...store,
-          planner: new ReplayPlanner({ history, search: new EventSearch({ ...store, archive }), functions, evaluator }),
-          load,
-          history,
-          starter,
-          transitions,
-          restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
-          log,
-        }),
-        cancellationWork({ ...store, evaluator, transitions }),
-        bulkActionWork({
-          ...store,
-          selectedRuns: new SelectedRuns({
+      schedules,
+      archive,
+      archiveHealth,
+      bulkRounds: new BulkRounds({
+        works: [
+          replayWork({
             ...store,
-            runs: history.runs,
-            runStates,
-            searches: new Searches(store, archive, history),
-            functionTables: functions,
+            planner: new ReplayPlanner({
+              history,
+              search: new EventSearch({ ...store, archive }),
+              functions,
+              evaluator,
+            }),
+            load,
+            history,
+            starter,
+            transitions,
+            restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
+            log,
           }),
-          transitions,
-          retries,
-          load,
-        }),
-      ],
-      environments,
-      locks: store.locks,
-      log,
-    }),
-    schedules,
-    archive,
-    dayDeps: archive && {
-      archive,
-      environments,
-      locks: store.locks,
-      retentionDays: retentionDaysOf(config),
-      auditRetentionDays: config.auditRetentionDays,
-      log,
-    },
-    logArchivingDeps: archive && {
-      archive,
-      unarchivedRequests: store.unarchivedRequests,
-      auditLog: store.auditLog,
-      locks: store.locks,
-      retentionDays: retentionDaysOf(config),
-      auditRetentionDays: config.auditRetentionDays,
+          cancellationWork({ ...store, evaluator, transitions }),
+          bulkActionWork({
+            ...store,
+            selectedRuns: new SelectedRuns({
+              ...store,
+              runs: history.runs,
+              runStates,
+              searches: new Searches(store, archive, history),
+              functionTables: functions,
+            }),
+            transitions,
+            retries,
+            load,
+          }),
+        ],
+        environments,
+        locks: store.locks,
+        log,
+      }),
+      issueTeller: new IssueTeller({ ...store, acceptor, publicUrl: config.publicUrl }),
+      reconcileAfterMs,
+      checkMs: 2 * config.stalledAfterMs,
+      branchExpiryMs: config.branchExpiryMs,
       log,
     },
-    archiveHealth,
-    archiver:
-      archive &&
-      new Archiver({
+    archiveDutyDeps: archive && {
+      ...store,
+      archive,
+      archiver: new Archiver({
         archive,
         store,
         onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
       }),
-    archiveState,
-    webhookWatchingDeps: {
-      ...store,
-      issueTeller: new IssueTeller({ ...store, acceptor, publicUrl: config.publicUrl }),
-      telemetry,
-      log,
-    },
-    branchDeps: {
-      redis: store.redis,
-      environments,
-      environmentData: store.environmentData,
-      apiKeys: store.apiKeys,
-      apps: store.apps,
-      auditLog: store.auditLog,
-      locks: store.locks,
-      queues,
-      archive,
+      archiveState,
+      migration,
+      hotMs: archive.hotMs,
+      takenOverMs: 2 * takeOverOf(config.stalledAfterMs).longestMs,
+      retentionDays: retentionDaysOf(config),
+      auditRetentionDays: config.auditRetentionDays,
       log,
     },
   };

@@ -1,5 +1,6 @@
 /** The metrics of one process: the service records them through `recorder`, and a scrape reads them. */
 import { VERSION } from '../version.ts';
+import { dutyRecorder } from './duties.ts';
 import { measureEventLoop } from './event-loop.ts';
 import { FunctionMetrics } from './functions.ts';
 import { type GaugeSources, registerGauges } from './gauges.ts';
@@ -30,6 +31,7 @@ export function createProcessMetrics(role: 'web' | 'worker'): ProcessMetrics {
   const recorder = {
     ...NOOP_RECORDER,
     ...sharedRecorder(registry),
+    ...dutyRecorder(registry),
     ...functions.recorder,
     ...(role === 'web' ? webRecorder(registry) : workerRecorder(registry)),
   };

@@ -67,6 +67,8 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
+  /** A round of periodic work is over (duties/duty.ts). */
+  dutyRound(duty: string, outcome: 'completed' | 'failed', ms: number): void;
   /** Postgres has so many more events and runs. */
   archiveShipped(events: number, runs: number, ms: number): void;
   archiveShipmentFailed(): void;
@@ -105,6 +107,7 @@ export const NOOP_RECORDER: MetricsRecorder = {
   runStarted: noop,
   runEnded: noop,
   functionCalled: noop,
+  dutyRound: noop,
   archiveShipped: noop,
   archiveShipmentFailed: noop,
 };

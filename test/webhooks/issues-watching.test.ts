@@ -185,7 +185,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(await tellUntold(partition, deps, Date.now() + 60_000)).to.equal(0);
       expect(sent).to.have.length(1);
       expect(sent[0]?.data).to.include({ webhook_id: id, count: 1, kind: 'transform' });
-      await watcher.close();
+      await watcher.flush();
     });
 
     it('what Redis did not take is counted with the next flush, and a deleted webhook gets no issue', async () => {
@@ -230,7 +230,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(await store.webhookIssues.ofWebhook(deleted)).to.deep.equal([]);
       const [hour] = (await store.webhookTraffic.read(id))?.hours ?? [];
       expect(hour).to.include({ requests: 4, accepted: 1, rejected: 3, unverified: 2 });
-      await watcher.close();
+      await watcher.flush();
     });
 
     it('a failure from before an issue was resolved, which comes late, does not reopen it', async () => {
@@ -263,7 +263,7 @@ for (const PARTITIONS of ['1', '4']) {
       for (const reason of [...codes, ...others]) {
         watcher.record(id, { id: newId(), receivedAt: Date.now(), outcome: 'rejected', reason });
       }
-      await watcher.close();
+      await watcher.flush();
       const issues = await store.webhookIssues.ofWebhook(id);
       expect(issues.map(({ kind, reasons }) => [kind, reasons])).to.deep.equal([
         ['verification', { verification_failed: 1 }],

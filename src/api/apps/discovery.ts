@@ -1,7 +1,7 @@
 /** Dev mode: finds apps on this machine and registers them; registers them again when they come back or have changed. The ports and paths are few, and
  *  asked at intervals; a program that is no app gets a handful of requests twice a minute. */
-import { setTimeout } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
+import { duty } from '../../duties/duty.ts';
 import { introspectLocal, type LocalApp, listeningHost, localKey, PATHS } from '../../functions/local-apps.ts';
 import type { Logger } from '../../log.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -10,7 +10,6 @@ import { startInDevMode } from './mode-hints.ts';
 import type { Registrar } from './registrar.ts';
 import type { AppSync } from './sync.ts';
 
-const INTERVAL_MS = 3_000;
 /** A port that has no app is asked again after so many rounds: a framework may compile its routes late. */
 const ROUNDS_OF_OTHERS = 10;
 /** What an app says about itself does not tell all that may change. */
@@ -42,34 +41,34 @@ interface Known {
   problem?: string;
 }
 
+export const appDiscovery = duty<{ discovery: Discovery | undefined; port: number }>({
+  name: 'app-discovery',
+  about: 'Dev mode: looks for apps on this machine',
+  scope: 'process',
+  everyMs: 3_000,
+  isWanted: ({ discovery }) => discovery !== undefined,
+  rounds:
+    ({ discovery, port }) =>
+    ({ signal }) =>
+      (discovery as Discovery).round(port, signal),
+});
+
 export class Discovery {
   readonly #deps: DiscoveryDeps;
-  readonly #closing = new AbortController();
   /** By port and path. */
   readonly #known = new Map<string, Known>();
   readonly #listening = new Set<number>();
   #rounds = 0;
+  /** Of the round in progress. */
+  #signal: AbortSignal = new AbortController().signal;
 
   constructor(deps: DiscoveryDeps) {
     this.#deps = deps;
   }
 
   /** @param ownPort of this service */
-  async run(ownPort: number): Promise<void> {
-    const { log } = this.#deps;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      // Redis may be away.
-      await this.#round(ownPort).catch((error: Error) => log.debug({ err: error.message }, 'discovery'));
-      await setTimeout(INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  }
-
-  close(): void {
-    this.#closing.abort();
-  }
-
-  async #round(ownPort: number): Promise<void> {
+  async round(ownPort: number, signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
     const before = await this.#registered();
     for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...before.urls.keys()]);
     const { urls: registered, names } = await this.#registered();
@@ -79,7 +78,7 @@ export class Discovery {
     const targets = new Map([...this.#known].map(([key, { url }]) => [key, url]));
     for (const [key, url] of registered) targets.set(key, url);
     for (const [key, url] of [...targets].slice(0, APPS_MAX)) {
-      if (this.#closing.signal.aborted) return;
+      if (this.#signal.aborted) return;
       await this.#follow(key, url, registered.has(key), names);
     }
   }
@@ -173,7 +172,7 @@ export class Discovery {
   }
 
   #introspect(url: string): Promise<LocalApp | undefined> {
-    return introspectLocal(url, this.#deps.agent, this.#closing.signal);
+    return introspectLocal(url, this.#deps.agent, this.#signal);
   }
 }
 

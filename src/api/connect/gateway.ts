@@ -2,6 +2,7 @@
  *  shuts down, `close`. */
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { duty } from '../../duties/duty.ts';
 import { ServiceError } from '../../errors.ts';
 import { SUBPROTOCOL } from '../../functions/connect/messages.ts';
 import type { Connection } from '../../model/apps/connection.ts';
@@ -34,6 +35,17 @@ export interface GatewayDeps extends HandshakeDeps {
   isLive: (env: string) => boolean;
 }
 
+export const connectionRenewal = duty<{ gateway: Gateway }>({
+  name: 'connections',
+  about: 'Renews the connections of apps in Redis, and closes those that are silent, revoked or no longer wanted',
+  scope: 'process',
+  everyMs: RENEW_MS,
+  rounds:
+    ({ gateway }) =>
+    () =>
+      gateway.renew(),
+});
+
 export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #connections = new Map<string, GatewayConnection>();
@@ -64,10 +76,8 @@ export class Gateway {
   }
 
   start(): void {
-    const renewal = setInterval(() => void this.#renew(), RENEW_MS);
     const check = setInterval(() => this.#endOverdueHandshakes(), HANDSHAKE_CHECK_MS);
     this.#stops = [
-      () => clearInterval(renewal),
       () => clearInterval(check),
       this.#deps.channels.onCalls(this.id, (message) => void this.#pass(message)),
     ];
@@ -159,17 +169,13 @@ export class Gateway {
     }
   }
 
-  async #renew(): Promise<void> {
+  async renew(): Promise<void> {
     for (const connection of this.#connections.values()) {
       const isWanted = this.#deps.isLive(connection.record.env);
       if (connection.isSilent || !isWanted) connection.close(GATEWAY_CLOSING);
     }
-    try {
-      await this.#endRevoked();
-      if (!this.#isDraining) await this.#renewAll([...this.#connections.values()].map(({ record }) => record));
-    } catch (error) {
-      this.#deps.log.debug({ err: (error as Error).message }, 'connections were not renewed');
-    }
+    await this.#endRevoked();
+    if (!this.#isDraining) await this.#renewAll([...this.#connections.values()].map(({ record }) => record));
   }
 
   /** Closes the connections whose signing key is no longer valid. An instance that has the new one connects again. */

@@ -1,22 +1,24 @@
 /** Health checks: is the process alive, can it accept requests, how is it? They need no authentication and reveal nothing secret. */
+import type { DutyRunner } from '../../duties/runner.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Router } from '../http/router.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface HealthRouteDeps {
   readiness: Readiness;
+  duties: Pick<DutyRunner, 'states'>;
   backpressure: Backpressure;
   mode: 'dev' | 'production';
 }
 
-export function healthRoutes(router: Router, { readiness, backpressure, mode }: HealthRouteDeps): void {
+export function healthRoutes(router: Router, { readiness, duties, backpressure, mode }: HealthRouteDeps): void {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
     const up = await readiness.ready();
     ctx.status = up ? 200 : 503;
-    ctx.body = { status: up ? 'ok' : 'unavailable' };
+    ctx.body = { status: up ? 'ok' : 'unavailable', duties: duties.states };
   });
   router.get('/health', async (ctx) => {
     const up = await readiness.healthy();

@@ -1,6 +1,6 @@
 /** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the answers. A failure that opens an issue
  *  is told at once. What Redis does not take is part of the next flush. */
-import { setTimeout } from 'node:timers/promises';
+import { duty } from '../../duties/duty.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { IssueTeller } from '../../jobs/webhooks/issue-teller.ts';
 import type { Logger } from '../../log.ts';
@@ -9,9 +9,6 @@ import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { WatchBuffer } from './watch-buffer.ts';
-
-const FLUSH_MS = 1_000;
-const LAST_FLUSH_MS = 2_000;
 
 export interface WebhookWatcherDeps {
   webhooks: Pick<Webhooks, 'areThere'>;
@@ -22,18 +19,27 @@ export interface WebhookWatcherDeps {
   log: Logger;
 }
 
+export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
+  name: 'webhook-traffic',
+  about: 'Adds the requests and failures of webhooks that the process has counted to Redis',
+  scope: 'process',
+  everyMs: 1_000,
+  // Shutdown does not depend on Redis.
+  lastRoundMs: 2_000,
+  rounds:
+    ({ webhookWatcher }) =>
+    () =>
+      webhookWatcher.flush(),
+  end: ({ webhookWatcher }) => webhookWatcher.flush(),
+});
+
 export class WebhookWatcher {
   readonly #deps: WebhookWatcherDeps;
   #buffer = new WatchBuffer();
-  #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
 
   constructor(deps: WebhookWatcherDeps) {
     this.#deps = deps;
-  }
-
-  start(): void {
-    this.#timer ??= setInterval(() => void this.flush(), FLUSH_MS);
   }
 
   /** A request of a provider was answered. */
@@ -52,12 +58,6 @@ export class WebhookWatcher {
       this.#flushing = undefined;
     });
     await this.#flushing;
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    // Shutdown does not depend on Redis.
-    await Promise.race([this.flush(), setTimeout(LAST_FLUSH_MS, undefined, { ref: false })]);
   }
 
   async #flush(): Promise<void> {

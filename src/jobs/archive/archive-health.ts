@@ -2,10 +2,10 @@
  *  backpressure rejects events. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Archive } from '../../archive/archive.ts';
+import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
-const PROBE_MS = 5_000;
 /** The pool may have to connect, or its connections may all be busy. */
 const PROBE_TIMEOUT_MS = 4_000;
 /** One failure may be that of a busy machine. */
@@ -36,35 +36,37 @@ export interface ArchiveHealthDeps {
   log: Logger;
 }
 
+export const archiveProbe = duty<{ archiveHealth: ArchiveHealth }>({
+  name: 'archive-health',
+  about: 'Asks whether Postgres responds',
+  scope: 'process',
+  everyMs: 5_000,
+  isWanted: ({ archiveHealth }) => archiveHealth.hasArchive,
+  rounds:
+    ({ archiveHealth }) =>
+    () =>
+      archiveHealth.probe(),
+});
+
 export class ArchiveHealth {
   readonly #deps: ArchiveHealthDeps;
   #up: boolean | undefined;
   #reason: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
-  #probing = false;
   /** Since the last success. */
   #failures = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #again: NodeJS.Timeout | undefined;
 
   constructor(deps: ArchiveHealthDeps) {
     this.#deps = deps;
   }
 
+  get hasArchive(): boolean {
+    return this.#deps.archive !== undefined;
+  }
+
   /** undefined: there is no archive, or nothing is known yet. */
   get up(): boolean | undefined {
     return this.#up;
-  }
-
-  start(): void {
-    if (!this.#deps.archive) return;
-    this.#timer = setInterval(() => void this.probe(), PROBE_MS);
-    void this.probe();
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    clearTimeout(this.#again);
   }
 
   async state(nowMs: number): Promise<ArchiveHealthState> {
@@ -75,10 +77,10 @@ export class ArchiveHealth {
     return { state, behindMs, roomMs: roomMs?.(), reason: this.#reason };
   }
 
-  async probe(): Promise<void> {
+  /** @returns milliseconds until the next; undefined: as usual */
+  async probe(): Promise<number | undefined> {
     const { archive, log } = this.#deps;
-    if (!archive || this.#probing) return;
-    this.#probing = true;
+    if (!archive) return undefined;
     try {
       await withTimeout(archive.database.query('SELECT 1'), PROBE_TIMEOUT_MS);
       if (this.#up === false) log.info('archive: Postgres responds again');
@@ -87,16 +89,12 @@ export class ArchiveHealth {
       this.#reason = undefined;
       this.#warnedAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
-      if (++this.#failures < FAILURES) {
-        this.#again = setTimeout(() => void this.probe(), PROBE_AGAIN_MS).unref();
-        return;
-      }
+      if (++this.#failures < FAILURES) return PROBE_AGAIN_MS;
       this.#up = false;
       this.#reason = (error as Error).message;
       this.#warn();
-    } finally {
-      this.#probing = false;
     }
+    return undefined;
   }
 
   /** Once a minute. */

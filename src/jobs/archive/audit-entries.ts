@@ -1,7 +1,9 @@
 /** Ships audit entries to the archive soon after they are written. Their IDs increase, so an ID says how far the archive is; what was written shortly
  *  before it is shipped again, since the clock of a replica that takes over may be behind. */
 import type { Archive } from '../../archive/archive.ts';
+import { duty } from '../../duties/duty.ts';
 import type { AuditLog } from '../../store/auth/audit-log.ts';
+import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 const ENTRIES_AT_ONCE = 1_000;
 /** Of one call. */
@@ -14,6 +16,14 @@ export interface AuditShippingDeps {
   /** Of the setting. */
   auditRetentionDays: number;
 }
+
+export const auditShipping = duty<AuditShippingDeps & LogShippingDeps>({
+  ...LOG_SHIPPING,
+  name: 'archive-audit',
+  about: 'Moves the audit log to the archive',
+  scope: 'installation',
+  rounds: (deps) => shippingRounds('audit entries', deps, () => shipAuditEntries(deps)),
+});
 
 /** @returns how many entries it added to the archive
  *  @throws ServiceError archive_unavailable */

@@ -5,9 +5,9 @@ import { INSTALLATION } from '../../archive/archived-days.ts';
 import { codeOf, isUnavailable } from '../../archive/database.ts';
 import { type ArchivedDay, type IsKept, keptUntil, TABLES_OF } from '../../archive/day-removal.ts';
 import { DAY_MS, dayOf } from '../../archive/day-tables.ts';
+import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Locks } from '../../store/redis/locks.ts';
 
 const LOCK_MS = 60_000;
 const DAYS_AHEAD = 2;
@@ -19,7 +19,6 @@ const BUSY = new Set(['55P03', '57014']);
 export interface DayMaintenanceDeps {
   archive: Archive;
   environments: Pick<Environments, 'all'>;
-  locks: Locks;
   /** The setting. */
   retentionDays: number;
   /** The setting. */
@@ -34,20 +33,41 @@ export interface DayMaintenanceResult {
   postponed: number;
 }
 
-/** One worker at a time.
- *  @returns undefined: another worker does it
- *  @throws ServiceError archive_unavailable */
+/** While somebody reads or writes what is to be removed. */
+const AGAIN_MS = 300_000;
+/** While Postgres is away: the health of the archive is reported elsewhere (archive-health.ts). */
+const AWAY_MS = 10_000;
+
+export const dayMaintenance = duty<DayMaintenanceDeps>({
+  name: 'archive-days',
+  about: 'Makes the tables of the next days, and removes those whose retention has passed',
+  scope: 'installation',
+  everyMs: 3_600_000,
+  leaseMs: LOCK_MS,
+  lastRoundMs: Number.POSITIVE_INFINITY,
+  rounds:
+    (deps) =>
+    async ({ signal }) => {
+      try {
+        const result = await maintainDays(deps, Date.now(), signal);
+        if (result.removed > 0) deps.log.info(result, 'archived days removed: their retention has passed');
+        return result.postponed > 0 ? AGAIN_MS : undefined;
+      } catch (error) {
+        if (isUnavailable(error)) return AWAY_MS;
+        throw error;
+      }
+    },
+});
+
+/** @throws ServiceError archive_unavailable */
 export async function maintainDays(
   deps: DayMaintenanceDeps,
   nowMs: number,
   signal: AbortSignal,
-): Promise<DayMaintenanceResult | undefined> {
-  let result: DayMaintenanceResult | undefined;
-  await deps.locks.withLock('archive-days', LOCK_MS, async () => {
-    await makeDays(deps, nowMs);
-    result = await removeDays(deps, nowMs, signal);
-    await deps.archive.unusedNumbers.removeEnvironments(nowMs);
-  });
+): Promise<DayMaintenanceResult> {
+  await makeDays(deps, nowMs);
+  const result = await removeDays(deps, nowMs, signal);
+  await deps.archive.unusedNumbers.removeEnvironments(nowMs);
   return result;
 }
 

@@ -2,6 +2,7 @@
  *  two archivers at once lose and double nothing. Redis keeps the newest of each log, as without an archive, while they are hot. */
 import type { Archive } from '../../archive/archive.ts';
 import type { RequestRow } from '../../archive/request-shipments.ts';
+import { duty } from '../../duties/duty.ts';
 import { timeOf } from '../../model/ids.ts';
 import {
   idsFrom,
@@ -9,6 +10,7 @@ import {
   type StoredRequest,
   type UnarchivedRequests,
 } from '../../store/webhooks/unarchived-requests.ts';
+import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 /** Webhooks of one round, and what each ships in its turn: none holds up the others. */
 const WEBHOOKS_AT_ONCE = 50;
@@ -29,6 +31,15 @@ export interface WebhookRequestShippingDeps {
   /** Of the setting. */
   retentionDays: number;
 }
+
+export const webhookRequestShipping = duty<WebhookRequestShippingDeps & LogShippingDeps>({
+  ...LOG_SHIPPING,
+  name: 'archive-requests',
+  about: 'Moves the requests of webhooks to the archive, apart from events and runs: Redis has room for few of them',
+  scope: 'partition',
+  rounds: (deps) =>
+    shippingRounds('requests of webhooks', deps, ({ partition }) => shipWebhookRequests(deps, partition)),
+});
 
 /** Ships what there is in a partition, up to some hundred megabytes.
  *  @returns how many requests it shipped

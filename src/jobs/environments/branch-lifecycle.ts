@@ -1,6 +1,7 @@
 /** The lifecycle of branch environments: an unused branch is archived, and deleted after as much time again. Deletion
  *  removes its data and then its record. Any worker does it, one at a time, and resumes where another stopped. */
 import type { Archive } from '../../archive/archive.ts';
+import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
@@ -9,7 +10,6 @@ import type { AuditLog } from '../../store/auth/audit-log.ts';
 import type { EnvironmentData } from '../../store/environments/environment-data.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection.ts';
-import type { Locks } from '../../store/redis/locks.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 
@@ -25,15 +25,47 @@ export interface BranchLifecycleDeps {
   apiKeys: ApiKeys;
   apps: Apps;
   auditLog: AuditLog;
-  locks: Locks;
   queues: PartitionQueues;
   /** undefined: there is none. */
   archive: Pick<Archive, 'numbers'> | undefined;
+  /** undefined: branches do not expire. */
+  branchExpiryMs: number | undefined;
   log: Logger;
 }
 
+/** Checking which branches are used costs a few reads for each. */
+const EXPIRY_CHECK_MS = 600_000;
+/** While an environment is being deleted, which takes two rounds at least. */
+const DELETE_AGAIN_MS = 1_000;
+
+export const branchExpiry = duty<BranchLifecycleDeps>({
+  name: 'branch-expiry',
+  about: 'Archives branch environments that are unused for `BRANCH_EXPIRY_DAYS`, and deletes them as much later',
+  scope: 'installation',
+  everyMs: {
+    of: ({ branchExpiryMs = EXPIRY_CHECK_MS }) => Math.min(EXPIRY_CHECK_MS, branchExpiryMs),
+    inWords: '10 min, `BRANCH_EXPIRY_DAYS` at most',
+  },
+  leaseMs: LOCK_MS,
+  isWanted: ({ branchExpiryMs }) => branchExpiryMs !== undefined,
+  rounds: (deps) => () => expireBranches(deps, deps.branchExpiryMs as number, Date.now()),
+});
+
+export const environmentDeletion = duty<BranchLifecycleDeps>({
+  name: 'environment-deletion',
+  about: 'Deletes the data of branch environments, and then their records',
+  scope: 'installation',
+  everyMs: 5_000,
+  leaseMs: LOCK_MS,
+  lastRoundMs: Number.POSITIVE_INFINITY,
+  rounds:
+    (deps) =>
+    async ({ signal }) =>
+      (await deleteEnvironments(deps, signal, Date.now())) ? DELETE_AGAIN_MS : undefined,
+});
+
 /** @param expiryMs a branch unused for so long is archived, and deleted after as much time again */
-export async function expireBranches(deps: BranchLifecycleDeps, expiryMs: number, nowMs: number): Promise<void> {
+async function expireBranches(deps: BranchLifecycleDeps, expiryMs: number, nowMs: number): Promise<void> {
   for (const branch of await deps.environments.all()) {
     if (branch.kind !== 'branch' || branch.deletingAt !== undefined) continue;
     const isExpired = (since: number) => nowMs - since >= expiryMs;
@@ -92,15 +124,11 @@ async function expire(
 
 /** One round over every environment that is being deleted. A round that finds nothing more removes its record.
  *  @returns whether there are any */
-export async function deleteEnvironments(
-  deps: BranchLifecycleDeps,
-  signal: AbortSignal,
-  nowMs: number,
-): Promise<boolean> {
+async function deleteEnvironments(deps: BranchLifecycleDeps, signal: AbortSignal, nowMs: number): Promise<boolean> {
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
   for (const { name, deletingAt = nowMs } of due) {
     if (nowMs - deletingAt < DELETION_DELAY_MS || signal.aborted) continue;
-    await deps.locks.withLock(`environment-deletion:${name}`, LOCK_MS, () => deleteData(name, deps, signal));
+    await deleteData(name, deps, signal);
   }
   return due.length > 0;
 }

@@ -1,5 +1,6 @@
 /** Checks admissions: whether what holds a permit of a limit is still alive, whether a limit has room for what waits, and whether backlogs wait by the
  *  present configuration of their function. It mends what a process left undone that died. */
+import { duty } from '../../duties/duty.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
@@ -21,8 +22,22 @@ export interface AdmissionChecksDeps {
   checkMs: number;
 }
 
-/** One round. @returns how many checks it has made */
-export async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
+const AGAIN_MS = 50;
+
+export const admissionChecks = duty<AdmissionChecksDeps>({
+  name: 'admission-checks',
+  about:
+    'Checks whether what holds a permit of a limit is alive, and whether calls wait that need not, at once after a deploy',
+  scope: 'partition',
+  everyMs: 1_000,
+  rounds:
+    (deps) =>
+    async ({ partition }) =>
+      (await checkAdmissions(partition, deps)) > 0 ? AGAIN_MS : undefined,
+});
+
+/** @returns how many checks it has made */
+async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
   const { admissions } = deps;
   const due = await admissions.claimChecks(partition, Date.now());
   for (const check of due) {

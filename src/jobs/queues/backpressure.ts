@@ -2,6 +2,7 @@
  *  for accepted events. Each web process reads the load every second and keeps the result in memory, so a request does
  *  not wait for it. */
 import type { Thresholds } from '../../config.ts';
+import { duty } from '../../duties/duty.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { MemoryTrend } from '../../model/capacity/memory-trend.ts';
@@ -17,7 +18,16 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { readLoad } from './load.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 
-const REFRESH_MS = 1_000;
+export const backpressureRefresh = duty<{ backpressure: Backpressure }>({
+  name: 'backpressure',
+  about: "Reads Redis's memory and the length of the queues, and decides whether events are accepted",
+  scope: 'process',
+  everyMs: 1_000,
+  rounds:
+    ({ backpressure }) =>
+    () =>
+      backpressure.refresh(),
+});
 
 export interface BackpressureDeps {
   redis: Redis;
@@ -33,7 +43,6 @@ export class Backpressure {
   #exceeded: ExceededThreshold[] = [];
   #since: number | undefined;
   #refreshing: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: BackpressureDeps) {
     this.#deps = deps;
@@ -75,16 +84,6 @@ export class Backpressure {
       detail: `retry after ${seconds} s`,
       retryAfterSeconds: seconds,
     });
-  }
-
-  /** Reads the load now, and then every second. */
-  start(): void {
-    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS);
-    void this.refresh();
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
   }
 
   /** Without Redis the state stays as it is: nothing is accepted anyway. */

@@ -1,8 +1,9 @@
 /** Reconciles idle runs: re-enqueues each job that a run should have and does not, also where a dead job has the same
  *  ID, and restores its waits. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
  *  costs little and changes nothing. */
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { isUnavailable } from '../../archive/database.ts';
+import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
@@ -40,13 +41,29 @@ export interface ReconcileDeps extends RestoreWaitsDeps {
   log: Logger;
 }
 
+const FAILURES_MAX = 10_000;
+
+export const reconciliation = duty<ReconcileDeps>({
+  name: 'reconciliation',
+  about: 'Enqueues the jobs of idle runs that are missing',
+  scope: 'partition',
+  everyMs: { of: ({ reconcileAfterMs }) => reconcileAfterMs, inWords: '4 × `STALLED_AFTER_SECONDS`' },
+  rounds(deps) {
+    const failures = new LRUCache<string, number>({ max: FAILURES_MAX });
+    return async ({ partition }) => {
+      const count = await reconcile(partition, deps, Date.now(), failures);
+      if (count > 0) deps.log.info({ runs: count, partition }, 'reconciled idle runs');
+    };
+  },
+});
+
 /** Consecutive failures to reconcile a run, by run ID. */
-export type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
+type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
 
 /** A run that fails to be reconciled does not stop the others.
  *  @returns the number of runs that were due
  *  @throws Redis's error when it refuses commands */
-export async function reconcile(
+async function reconcile(
   partition: number,
   deps: ReconcileDeps,
   nowMs: number,

@@ -1,4 +1,5 @@
 /** Finishes the ends of runs whose process died right after: removes the jobs of their steps, tells who waits for them. Each may be done twice. */
+import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
@@ -18,9 +19,20 @@ export interface UnfinishedEndDeps {
   log: Logger;
 }
 
+export const finishingEnds = duty<UnfinishedEndDeps>({
+  name: 'unfinished-ends',
+  about: 'Finishes the ends of runs whose process died right after it had ended them',
+  scope: 'partition',
+  everyMs: 5_000,
+  rounds:
+    (deps) =>
+    ({ partition }) =>
+      finishEnds(partition, deps, Date.now()),
+});
+
 /** One that fails does not stop the others.
  *  @throws Redis's error when it refuses commands */
-export async function finishEnds(partition: number, deps: UnfinishedEndDeps, nowMs: number): Promise<void> {
+async function finishEnds(partition: number, deps: UnfinishedEndDeps, nowMs: number): Promise<void> {
   const { unfinishedEnds, runs, transitions, log } = deps;
   for (const { env, runId } of await unfinishedEnds.before(partition, nowMs - OWN_MS, ENDS_AT_ONCE)) {
     try {

@@ -1,14 +1,10 @@
 /** Telemetry of a process: its heartbeat, its counters, and live updates. Everything is collected in memory and sent at
  *  intervals, so that the work does not wait for it. A process that is killed loses what it has not sent yet. */
-import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import type { Outcome } from '../../functions/interpret-response.ts';
-import type { Logger } from '../../log.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { isStepError } from '../../model/errors/failing-step.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { headOf } from '../../model/events/gist.ts';
-import { newId } from '../../model/ids.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
 import type { Memo } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
@@ -19,14 +15,7 @@ import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
 import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
 import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
-import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { LogOutcome, VerificationResult } from '../../store/webhooks/webhook-log.ts';
-
-const FLUSH_MS = 1_000;
-/** Of functions and steps: there are many, and the more of them are counted together, the fewer writes they take. */
-const FUNCTION_FLUSH_MS = 5_000;
-/** How long the last flush may take at shutdown. */
-const LAST_FLUSH_MS = 2_000;
 
 type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
   Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;
@@ -65,7 +54,6 @@ export class Telemetry {
   readonly #recorder: MetricsRecorder;
   #counters = new CounterBuffer();
   #functions = new FunctionBuffer();
-  #functionsFlushedAt = 0;
 
   constructor({ metrics, functionSeries, liveUpdates, recorder }: TelemetryDeps) {
     this.#metrics = metrics;
@@ -199,12 +187,10 @@ export class Telemetry {
     }
   }
 
-  /** Those of functions, likewise, if they are due. */
+  /** Those of functions, likewise. */
   async flushFunctions(nowMs: number): Promise<void> {
-    if (nowMs - this.#functionsFlushedAt < FUNCTION_FLUSH_MS) return;
     const functions = this.#functions;
     this.#functions = new FunctionBuffer();
-    this.#functionsFlushedAt = nowMs;
     try {
       await this.#functionSeries.add(functions, nowMs);
     } catch (error) {
@@ -216,7 +202,6 @@ export class Telemetry {
   /** With the live updates that wait to be sent. */
   async flushAll(nowMs: number): Promise<void> {
     this.#liveUpdates.flush();
-    this.#functionsFlushedAt = 0;
     await Promise.all([this.flush(nowMs), this.flushFunctions(nowMs)]);
   }
 }
@@ -240,62 +225,4 @@ function callResultOf(outcome: Outcome): CallResult {
   if (outcome.kind !== 'failed') return outcome.kind;
   if (outcome.noResponse) return 'no_response';
   return outcome.retriable ? 'failed' : 'failed_permanently';
-}
-
-export interface TelemetryReporter {
-  /** Flushes, and removes the process from the list of live processes. */
-  close(): Promise<void>;
-}
-
-export interface TelemetryReporterOptions {
-  telemetry: Telemetry;
-  processes: Processes;
-  /** ID of this process. */
-  id?: string;
-  kind: ProcessKind;
-  log: Logger;
-  /** Further facts for the heartbeat. */
-  status?: () => Pick<ProcessStatus, 'slowedApps'>;
-}
-
-/** Sends heartbeats and counters until it is closed. */
-export function startTelemetry({
-  telemetry,
-  processes,
-  id = newId(),
-  kind,
-  log,
-  status = () => ({}),
-}: TelemetryReporterOptions): TelemetryReporter {
-  const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
-  const beat = () =>
-    processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
-  const stops = [
-    repeat(FLUSH_MS, () => telemetry.flush(Date.now()), log),
-    repeat(FLUSH_MS, () => telemetry.flushFunctions(Date.now()), log),
-    repeat(BEAT_MS, beat, log),
-  ];
-  return {
-    async close() {
-      for (const stop of stops) stop();
-      // Shutdown does not depend on Redis.
-      const last = Promise.allSettled([telemetry.flushAll(Date.now()), processes.leave(self.id)]);
-      await Promise.race([last, setTimeout(LAST_FLUSH_MS, undefined, { ref: false })]);
-    },
-  };
-}
-
-/** Does the work now and at intervals, never twice at once.
- *  @returns a function that stops it */
-function repeat(ms: number, work: () => Promise<void>, log: Logger): () => void {
-  let working = false;
-  const round = async () => {
-    if (working) return;
-    working = true;
-    await work().catch((error: Error) => log.debug({ err: error.message }, 'telemetry was not sent'));
-    working = false;
-  };
-  void round();
-  const timer = setInterval(round, ms);
-  return () => clearInterval(timer);
 }

@@ -2,6 +2,8 @@
  *  functions: at once after a change, and by a round of the workers, which mends what a process left undone that died in between. A schedule
  *  that is there stays as it is, so a registration neither repeats nor shifts a tick. Ticks look at the function themselves (cron.ts), so a
  *  schedule too many starts no run. */
+import { duty } from '../../duties/duty.ts';
+import type { Logger } from '../../log.ts';
 import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -26,6 +28,22 @@ export interface SchedulesDeps {
 
 /** Wanted schedules by their IDs. */
 type Wanted = Map<string, Schedule>;
+
+/** An earlier version may have registered functions without their schedules, so the first round is soon. */
+export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconcile'>; log: Logger }>({
+  name: 'schedules',
+  about:
+    'Compares the schedules in force with the functions, and mends what a process left undone that died in between',
+  scope: 'installation',
+  everyMs: 30_000,
+  leaseMs: 30_000,
+  rounds:
+    ({ schedules, log }) =>
+    async () => {
+      const { added, removed } = await schedules.reconcile();
+      if (added + removed > 0) log.info({ added, removed }, 'reconciled schedules');
+    },
+});
 
 export class Schedules {
   readonly #deps: SchedulesDeps;

@@ -1,6 +1,8 @@
 /** Opens an issue for each webhook that gets no more requests, and resolves it when there are some again. Everything that a round needs is in Redis, so
  *  any worker may do it. */
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
+import { duty } from '../../duties/duty.ts';
+import type { Logger } from '../../log.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
@@ -25,7 +27,25 @@ export interface SilenceCheckDeps {
   processes: Pick<Processes, 'alive'>;
   issueTeller: IssueTeller;
   telemetry: Telemetry;
+  log: Logger;
 }
+
+const LOOK_AGAIN_MAX = 20_000;
+
+export const silenceCheck = duty<SilenceCheckDeps>({
+  name: 'webhook-silence',
+  about: 'Opens issues of webhooks that get no more requests, and resolves them when there are some again',
+  scope: 'installation',
+  everyMs: 60_000,
+  leaseMs: 60_000,
+  rounds(deps) {
+    const lookAgain = new LRUCache<string, { lastAt: number; at: number }>({ max: LOOK_AGAIN_MAX });
+    return async () => {
+      const { opened, resolved } = await checkSilence(deps, Date.now(), lookAgain);
+      if (opened + resolved > 0) deps.log.info({ opened, resolved }, 'webhooks are silent, or no longer');
+    };
+  },
+});
 
 /** When a webhook is to be looked at again that has had no request since `lastAt`, by its ID. */
 export type LookAgain = Pick<LRUCache<string, { lastAt: number; at: number }>, 'get' | 'set'>;

@@ -1,4 +1,5 @@
 /** Sends what nobody was told of issues of webhooks: the process that should have done so has died, or could not. */
+import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { IssueTeller } from './issue-teller.ts';
@@ -12,6 +13,18 @@ export interface UntoldIssuesDeps {
   issueTeller: IssueTeller;
   log: Logger;
 }
+
+export const untoldIssues = duty<UntoldIssuesDeps>({
+  name: 'webhook-issues',
+  about: 'Sends the events of webhook issues that the web process could not send',
+  scope: 'partition',
+  everyMs: 5_000,
+  rounds:
+    (deps) =>
+    async ({ partition }) => {
+      await tellUntold(partition, deps, Date.now());
+    },
+});
 
 /** @returns how many were sent */
 export async function tellUntold(

@@ -3,6 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Keyspace } from './keyspace.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
+/** While a lock lasts, it is renewed so often. */
+const RENEWALS = 3;
+/** The share of that time for which its holder relies on it, counted from the last renewal. */
+const SURE = 0.9;
+
 export class Locks {
   readonly #redis: ScriptedRedis;
   readonly #keys: Keyspace;
@@ -12,17 +17,33 @@ export class Locks {
     this.#keys = keys;
   }
 
-  /** Does nothing while another process holds the lock. */
-  async withLock(name: string, ttlMs: number, work: () => Promise<void>): Promise<void> {
+  /** Does nothing while another process holds the lock.
+   *  @param work gets a signal that is aborted when the lock may have expired: another process may hold it
+   *  @returns whether the work was done */
+  async withLock(name: string, ttlMs: number, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
     const key = this.#keys.lock(name);
     const token = randomUUID();
-    if ((await this.#redis.set(key, token, 'PX', ttlMs, 'NX')) !== 'OK') return;
-    const renewal = setInterval(() => void this.#redis.renewLock(key, token, ttlMs).catch(() => {}), ttlMs / 3);
+    const lost = new AbortController();
+    const expiry = setTimeout(() => lost.abort(), ttlMs * SURE);
+    const renew = async () => {
+      const sentAt = performance.now();
+      const isHeld = (await this.#redis.renewLock(key, token, ttlMs)) === 1;
+      if (!isHeld) lost.abort();
+      else if (performance.now() - sentAt < ttlMs * (1 - SURE)) expiry.refresh();
+    };
     try {
-      await work();
+      if ((await this.#redis.set(key, token, 'PX', ttlMs, 'NX')) !== 'OK') return false;
+      // While Redis is away the lock expires.
+      const renewal = setInterval(() => void renew().catch(() => undefined), ttlMs / RENEWALS);
+      try {
+        await work(lost.signal);
+      } finally {
+        clearInterval(renewal);
+        await this.#redis.renewLock(key, token, 0);
+      }
+      return true;
     } finally {
-      clearInterval(renewal);
-      await this.#redis.renewLock(key, token, 0);
+      clearTimeout(expiry);
     }
   }
 }

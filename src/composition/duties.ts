@@ -1,0 +1,10 @@
+/** All duties, for docs/internals.md. */
+import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
+import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
+import { ARCHIVE_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
+
+export const DUTIES = {
+  both: [...TELEMETRY_DUTIES],
+  web: [...CONNECTION_DUTIES, ...WEB_DUTIES, ...DISCOVERY_DUTIES],
+  worker: [...PARTITION_DUTIES, ...WORKER_DUTIES, ...ARCHIVE_DUTIES],
+} as const;

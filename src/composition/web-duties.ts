@@ -1,0 +1,15 @@
+/** The duties of a web process. docs/internals.md lists them. */
+import { appDiscovery } from '../api/apps/discovery.ts';
+import { connectionRenewal } from '../api/connect/gateway.ts';
+import { webhookWatching } from '../api/receive/webhook-watcher.ts';
+import { archiveProbe } from '../jobs/archive/archive-health.ts';
+import { bulkOperating } from '../jobs/bulk/bulk-duty.ts';
+import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
+
+/** They start before the server listens. */
+export const CONNECTION_DUTIES = [connectionRenewal] as const;
+
+export const WEB_DUTIES = [backpressureRefresh, webhookWatching, bulkOperating, archiveProbe] as const;
+
+/** Of the first process of a group. */
+export const DISCOVERY_DUTIES = [appDiscovery] as const;

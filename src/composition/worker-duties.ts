@@ -1,0 +1,41 @@
+/** The duties of a worker. docs/internals.md lists them. */
+import type { DepsOf } from '../duties/duty.ts';
+import { archiveProbe } from '../jobs/archive/archive-health.ts';
+import { archiving } from '../jobs/archive/archiving.ts';
+import { auditShipping } from '../jobs/archive/audit-entries.ts';
+import { dayMaintenance } from '../jobs/archive/day-maintenance.ts';
+import { migrating } from '../jobs/archive/migration.ts';
+import { webhookRequestShipping } from '../jobs/archive/webhook-requests.ts';
+import { adoption, bulkOperating } from '../jobs/bulk/bulk-duty.ts';
+import { branchExpiry, environmentDeletion } from '../jobs/environments/branch-lifecycle.ts';
+import { admissionChecks } from '../jobs/flow-control/admission-checks.ts';
+import { reconciliation } from '../jobs/runs/reconcile.ts';
+import { finishingEnds } from '../jobs/runs/unfinished-ends.ts';
+import { scheduleReconciliation } from '../jobs/timers/schedules.ts';
+import { silenceCheck } from '../jobs/webhooks/silence-check.ts';
+import { untoldIssues } from '../jobs/webhooks/untold-issues.ts';
+import { partitionSharing } from '../workers/partition-sharing.ts';
+
+/** They start when the workers take jobs. */
+export const WORKER_DUTIES = [
+  reconciliation,
+  finishingEnds,
+  admissionChecks,
+  scheduleReconciliation,
+  branchExpiry,
+  environmentDeletion,
+  bulkOperating,
+  adoption,
+  untoldIssues,
+  silenceCheck,
+  archiveProbe,
+] as const;
+
+/** With an archive. */
+export const ARCHIVE_DUTIES = [migrating, archiving, webhookRequestShipping, auditShipping, dayMaintenance] as const;
+
+/** The last to start and the first to end: the others take over before this worker's jobs end. */
+export const PARTITION_DUTIES = [partitionSharing] as const;
+
+export type WorkerDutyDeps = DepsOf<typeof WORKER_DUTIES>;
+export type ArchiveDutyDeps = DepsOf<typeof ARCHIVE_DUTIES>;

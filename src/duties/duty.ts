@@ -1,0 +1,86 @@
+/** Duties: what a process does again and again until it ends. Each is declared once, beside the work that it does; the runner (runner.ts) owns
+ *  when it runs, its lease, its errors, its metrics and its end. docs/internals.md lists all of them from these declarations. */
+
+/** process: every process does it for itself. partition: a worker does it for each partition that it works on. installation: one process at a time
+ *  does it for all. */
+export type Scope = 'process' | 'partition' | 'installation';
+
+export interface Round {
+  /** Aborted when the process ends, and when another process may have the lease. */
+  signal: AbortSignal;
+  /** 0 unless the scope is `partition`. */
+  partition: number;
+}
+
+/** Does one round. It may throw: the runner logs the error and tries again.
+ *  @returns milliseconds until the next round; undefined: as declared */
+export type DoRound = (round: Round) => Promise<number | undefined> | Promise<void>;
+
+/** An interval that depends on a setting. */
+export interface Varying<Deps> {
+  of: (deps: Deps) => number;
+  /** For docs/internals.md. */
+  inWords: string;
+}
+
+export interface Duty<Deps> {
+  /** In logs and metrics, and of the lease in Redis: never to be changed. */
+  name: string;
+  /** What it does, for docs/internals.md. */
+  about: string;
+  scope: Scope;
+  /** Milliseconds between rounds, give or take a quarter. */
+  everyMs: number | Varying<Deps>;
+  /** Only one process at a time does a round; so long after its death another one goes on. undefined: several may do it at the same time. */
+  leaseMs?: number;
+  /** Until the first round. Default: 0. */
+  firstAfterMs?: (deps: Deps) => number;
+  /** How long the end of the process waits for the last round, and then for `end`. Default: 1 s. */
+  lastRoundMs?: number;
+  /** Whether this process does it at all. Default: it does. */
+  isWanted?: (deps: Deps) => boolean;
+  /** Called once, when the duty starts; variables of this function last from round to round. */
+  rounds: (deps: Deps) => DoRound;
+  /** Called when the last round is over. */
+  end?: (deps: Deps) => Promise<unknown>;
+}
+
+/** Declares a duty. */
+export function duty<Deps>(declared: Duty<Deps>): Duty<Deps> {
+  if (declared.scope === 'installation' && declared.leaseMs === undefined) {
+    throw new TypeError(`the duty ${declared.name} needs leaseMs: one process of the installation does it at a time`);
+  }
+  return declared;
+}
+
+/** What all of these duties work with together. */
+export type DepsOf<Duties extends readonly Duty<never>[]> = [Duties[number]] extends [Duty<infer Deps>] ? Deps : never;
+
+const LAST_ROUND_MS = 1_000;
+
+/** A duty with what it works with. */
+export interface BoundDuty {
+  name: string;
+  scope: Scope;
+  everyMs: number;
+  leaseMs: number | undefined;
+  firstAfterMs: number;
+  lastRoundMs: number;
+  doRound: (round: Round) => Promise<number | undefined>;
+  end: () => Promise<unknown>;
+}
+
+export function bind<Deps>(duty: Duty<Deps>, deps: Deps): BoundDuty {
+  const { name, scope, everyMs, leaseMs, lastRoundMs = LAST_ROUND_MS } = duty;
+  const doRound = duty.rounds(deps);
+  return {
+    name,
+    scope,
+    everyMs: typeof everyMs === 'number' ? everyMs : everyMs.of(deps),
+    leaseMs,
+    firstAfterMs: duty.firstAfterMs?.(deps) ?? 0,
+    lastRoundMs,
+    doRound: async (round) => (await doRound(round)) ?? undefined,
+    end: async () => duty.end?.(deps),
+  };
+}

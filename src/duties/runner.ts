@@ -1,0 +1,46 @@
+/** Runs the duties of a process. A round that fails ends neither the process nor other duties. */
+import { bind, type Duty } from './duty.ts';
+import { DutyLoop, type DutyState, type LoopDeps } from './loop.ts';
+import { REAL_TIME } from './time.ts';
+
+/** Duties that end together. */
+export interface StartedDuties {
+  /** Starts no more rounds, and waits for those in progress. */
+  close(): Promise<void>;
+}
+
+export class DutyRunner {
+  readonly #deps: LoopDeps;
+  readonly #loops = new Map<string, DutyLoop>();
+
+  /** @param deps `partitions` is for workers */
+  constructor(deps: Omit<LoopDeps, 'partitions' | 'time'> & Partial<LoopDeps>) {
+    this.#deps = { partitions: () => [], time: REAL_TIME, ...deps };
+  }
+
+  /** Begins with a round of each, unless it declares otherwise. */
+  start<Deps>(duties: readonly Duty<Deps>[], deps: Deps): StartedDuties {
+    const started: DutyLoop[] = [];
+    for (const duty of duties) {
+      if (duty.isWanted?.(deps) === false) continue;
+      const loop = new DutyLoop(bind(duty, deps), this.#deps);
+      this.#loops.set(duty.name, loop);
+      started.push(loop);
+      loop.start();
+    }
+    this.#deps.log.info({ duties: started.map(({ state }) => state.name) }, 'duties started');
+    return { close: async () => void (await Promise.all(started.map((loop) => loop.close()))) };
+  }
+
+  /** In the order in which they were started. */
+  get states(): DutyState[] {
+    return [...this.#loops.values()].map(({ state }) => state);
+  }
+
+  /** Does a round at once, after the one in progress if there is one. Resolves when it is over, also if it failed. */
+  async runNow(name: string): Promise<void> {
+    const loop = this.#loops.get(name);
+    if (!loop) throw new RangeError(`no duty ${name} here, only ${[...this.#loops.keys()].join(', ')}`);
+    await loop.runNow();
+  }
+}

@@ -1,0 +1,52 @@
+/** The duty of the archiver. */
+import { isUnavailable } from '../../archive/database.ts';
+import { type DoRound, duty } from '../../duties/duty.ts';
+import type { Logger } from '../../log.ts';
+import type { ArchiveState } from './archive-state.ts';
+import type { Archiver } from './archiver.ts';
+
+const ROUND_MS = 5_000;
+const AGAIN_MS = 10;
+/** Until Postgres is asked again. */
+const AWAY_MS = 2_000;
+
+export interface ArchivingDeps {
+  archiver: Archiver;
+  archiveState: ArchiveState;
+  log: Logger;
+  /** Age at which something is archived. */
+  hotMs: number;
+  /** By then the jobs of dead workers are taken over, and have had time to end: what they work on must not be archived. */
+  takenOverMs: number;
+}
+
+export const archiving = duty<ArchivingDeps>({
+  name: 'archive',
+  about: 'Moves events and runs that are older than `HOT_HOURS` to Postgres',
+  scope: 'partition',
+  // Soon where little time makes something old, as dev mode permits.
+  everyMs: { of: ({ hotMs }) => Math.min(ROUND_MS, hotMs / 4), inWords: '5 s, a quarter of `HOT_HOURS` at most' },
+  firstAfterMs: ({ hotMs, takenOverMs }) => Math.min(takenOverMs, hotMs),
+  leaseMs: 30_000,
+  lastRoundMs: 2_000,
+  rounds,
+  end: ({ archiveState }) => archiveState.close(),
+});
+
+function rounds({ archiver, archiveState, log }: ArchivingDeps): DoRound {
+  return async ({ partition, signal }) => {
+    try {
+      const { events, runs, more, oldest } = await archiver.round(partition, signal);
+      if (events + runs > 0) log.debug({ partition, events, runs }, 'archived');
+      archiveState.setOldestUnarchived(partition, oldest);
+      return more ? AGAIN_MS : undefined;
+    } catch (error) {
+      archiveState.recordFailure(error as Error);
+      await archiver.oldest(partition).then(
+        (oldest) => archiveState.setOldestUnarchived(partition, oldest),
+        (failed: Error) => log.debug({ partition, err: failed.message }, 'what waits for the archive is unknown'),
+      );
+      return isUnavailable(error) ? AWAY_MS : undefined;
+    }
+  };
+}

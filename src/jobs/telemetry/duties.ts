@@ -1,0 +1,58 @@
+/** What every process reports of itself, and what it has counted. */
+import { hostname } from 'node:os';
+import { type Duty, duty } from '../../duties/duty.ts';
+import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** Shutdown does not depend on Redis. */
+const LAST_FLUSH_MS = 2_000;
+
+export interface TelemetryDutyDeps {
+  telemetry: Telemetry;
+  processes: Processes;
+  processId: string;
+  kind: ProcessKind;
+  /** Further facts for the heartbeat. */
+  status: () => Pick<ProcessStatus, 'slowedApps' | 'runConcurrency'>;
+}
+
+const heartbeat = duty<TelemetryDutyDeps>({
+  name: 'heartbeat',
+  about: 'Tells the other processes that this one is alive, and how it is',
+  scope: 'process',
+  everyMs: BEAT_MS,
+  lastRoundMs: LAST_FLUSH_MS,
+  rounds({ processes, processId: id, kind, status }) {
+    const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
+    return () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
+  },
+  end: ({ processes, processId }) => processes.leave(processId),
+});
+
+const counters = duty<TelemetryDutyDeps>({
+  name: 'counters',
+  about: 'Adds what the process has counted to Redis',
+  scope: 'process',
+  everyMs: 1_000,
+  lastRoundMs: LAST_FLUSH_MS,
+  rounds:
+    ({ telemetry }) =>
+    () =>
+      telemetry.flush(Date.now()),
+  end: ({ telemetry }) => telemetry.flushAll(Date.now()),
+});
+
+const functionCounters = duty<TelemetryDutyDeps>({
+  name: 'function-counters',
+  about:
+    'The same for functions and steps: there are many, and the more of them are counted together, the fewer writes they take',
+  scope: 'process',
+  everyMs: 5_000,
+  lastRoundMs: LAST_FLUSH_MS,
+  rounds:
+    ({ telemetry }) =>
+    () =>
+      telemetry.flushFunctions(Date.now()),
+});
+
+export const TELEMETRY_DUTIES: readonly Duty<TelemetryDutyDeps>[] = [heartbeat, counters, functionCounters];
