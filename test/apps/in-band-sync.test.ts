@@ -352,6 +352,45 @@ describe('registration in the answer to the service, in production', () => {
       expect(await present('answering')).to.deep.equal({ ...before, held_registrations: 2 });
     });
 
+    it('has the query that a person gave, whatever the request to the app had, and no user name', async () => {
+      await registers({ fields: { app_id: 'queried', functions: [functionOf('queried-f')] } });
+      const stored = async () => {
+        const functions = await service.redis.hget(`${service.prefix}:functions:production`, 'queried-f');
+        return { appUrl: (await present('queried')).appUrl, fnUrl: JSON.parse(functions ?? '{}').url };
+      };
+      const before = { appUrl: url, fnUrl: `${url}?fnId=queried-f&stepId=step` };
+      const forged = url.replace('//', '//user:pass@');
+      // With this query the official TypeScript SDK answers calls without running anything.
+      const withQuery = (query: string) =>
+        service.post(
+          '/fn/register',
+          {
+            url: `${forged}?${query}`,
+            appName: 'queried',
+            functions: [
+              {
+                ...functionOf('queried-f'),
+                steps: {
+                  step: { id: 'step', runtime: { type: 'http', url: `${forged}?${query}&fnId=queried-f&stepId=step` } },
+                },
+              },
+            ],
+          },
+          headers(),
+        );
+      expect((await withQuery('probe=trust&fnId=x')).status).to.equal(200);
+      expect(await stored()).to.deep.equal(before);
+      const asked = `${url}?bypass=secret`;
+      answer = { fields: { app_id: 'queried', url: asked, functions: [functionOf('queried-f')] } };
+      expect((await service.post('/v1/apps', { url: asked }, service.apiHeaders)).status).to.equal(200);
+      expect((await stored()).appUrl).to.equal(asked);
+      expect((await withQuery('probe=trust')).status).to.equal(200);
+      expect(await stored()).to.deep.equal({
+        appUrl: asked,
+        fnUrl: `${url}?fnId=queried-f&stepId=step&bypass=secret`,
+      });
+    });
+
     it('is confirmed with all its origins at once: those of its functions too', async () => {
       const own = () => ({ app_id: 'spread', functions: [functionOf('spread-f')] });
       await registers({ fields: own() });

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Registration } from '../../model/apps/app.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
+import { withTrustedQuery } from '../../model/apps/given-urls.ts';
 import { heldIdOf, namesItsUrl, originsOf, unconfirmedOrigins } from '../../model/apps/held-registration.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { shellWord } from '../../model/values/shell-word.ts';
@@ -42,6 +43,23 @@ export class OriginCheck {
 
   constructor(deps: OriginCheckDeps) {
     this.#deps = deps;
+  }
+
+  /** What the registration counts as: a query that only the app names does not. */
+  async trusted(env: string, checked: CheckedRegistration): Promise<CheckedRegistration> {
+    const { registration, functions, before, by, askedUrl } = checked;
+    // In the answer to the service the query is that of the request.
+    if (this.#deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
+    const trusted = withTrustedQuery(registration, functions, before?.url);
+    if (trusted.registration.url !== registration.url && (await this.#isAsked(env, registration))) return checked;
+    return { ...checked, ...trusted };
+  }
+
+  /** Whether a person has the app register there right now, by a request of its own. */
+  async #isAsked(env: string, { appName, url }: Registration): Promise<boolean> {
+    const [origin] = originsOf([url]);
+    const requested = await this.#deps.allowedOrigins.requested(env, appName, Date.now());
+    return origin !== undefined && requested.includes(origin);
   }
 
   /** Keeps a registration that waits, for people to see.

@@ -34,7 +34,7 @@ export interface RegistrarDeps {
   apps: Apps;
   functions: Functions;
   heldRegistrations: Pick<HeldRegistrations, 'release'>;
-  originCheck: Pick<OriginCheck, 'holdUnconfirmed'>;
+  originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
   deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
   looks: Pick<Looks, 'lookNow'>;
@@ -126,26 +126,28 @@ export class Registrar {
 
   async #save(
     env: string,
-    { registration, checked, dialect }: ParsedRegistration,
+    { registration: given, checked, dialect }: ParsedRegistration,
     by: SyncOrigin,
     askedUrl: string | undefined,
   ): Promise<Saved & Pick<Replaced, 'changed'>> {
-    const { apps, functions, schedules, quotas } = this.#deps;
-    const { appName } = registration;
+    const { apps, functions, schedules, quotas, originCheck } = this.#deps;
+    const { appName } = given;
     const before = await apps.read(env, appName);
-    await this.#deps.originCheck.holdUnconfirmed(env, {
-      registration,
+    const trusted = await originCheck.trusted(env, {
+      registration: given,
       functions: checked.registered,
       before,
       by,
       askedUrl,
     });
+    await originCheck.holdUnconfirmed(env, trusted);
+    const { registration, functions: registered } = trusted;
     // First: if this process dies in between, setting timers anew changes nothing.
-    await this.#noteChangedTimeouts(env, checked.registered);
+    await this.#noteChangedTimeouts(env, registered);
     const app = appOf(registration, dialect, by, Date.now());
     const release = await apps.claim(env, app, quotas.apps);
     const saved = await functions
-      .replaceForApp(env, appName, checked.registered, quotas.functions, checked.refused)
+      .replaceForApp(env, appName, registered, quotas.functions, checked.refused)
       .catch(async (error) => {
         await release();
         throw error;
