@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
-import { type BulkOperationStatus, isOpen } from '../../model/bulk/bulk-operation.ts';
+import { isOpen, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
 import {
@@ -146,28 +146,17 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Bu
         return { data, metadata: nextPage(found.length > limit ? cursor + limit : undefined) };
       },
     }),
-    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.', {
-      to: 'paused',
-      from: ['running'],
-    }),
-    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.', {
-      to: 'running',
-      from: ['paused'],
-    }),
+    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.'),
+    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.'),
     change(
       'cancel',
       'Cancel a bulk action on runs',
       'It changes no more runs. What it has done stays. One that is done stays so.',
-      { to: 'cancelled', from: ['running', 'paused'] },
     ),
   ];
 
-  function change(
-    verb: 'pause' | 'resume' | 'cancel',
-    summary: string,
-    description: string,
-    { to, from }: { to: BulkOperationStatus; from: BulkOperationStatus[] },
-  ): Route {
+  function change(verb: StatusChange, summary: string, description: string): Route {
+    const { to, from } = STATUS_CHANGES[verb];
     return route({
       ...common,
       method: 'post',

@@ -5,7 +5,7 @@ import type { History } from '../../history/history.ts';
 import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
 import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
-import { BULK_OPERATION_STATUSES, type BulkOperationStatus } from '../../model/bulk/bulk-operation.ts';
+import { BULK_OPERATION_STATUSES, type BulkOperationStatus, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
 import { EVENT_NAME_MAX } from '../../model/events/event.ts';
 import { ID_PATTERN, newId } from '../../model/ids.ts';
 import {
@@ -167,13 +167,13 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
     return replay;
   }
 
-  /** @param from statuses that it may have
-   *  @param same statuses in which there is nothing to do */
+  /** @param same statuses in which there is nothing to do */
   async function change(
     env: string,
     id: string,
     to: BulkOperationStatus,
-    { from, same }: { from: BulkOperationStatus[]; same: BulkOperationStatus[] },
+    from: readonly BulkOperationStatus[],
+    same: readonly BulkOperationStatus[],
   ) {
     const changed = await replays.change({ env, id }, to, from, Date.now());
     const replay = await read(env, id);
@@ -288,7 +288,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       data: replaySchema,
       errors: ['not_found', 'replay_ended'],
       async handle({ env, params: { id } }) {
-        return change(env, id, 'paused', { from: ['running'], same: ['paused'] });
+        return change(env, id, 'paused', STATUS_CHANGES.pause.from, ['paused']);
       },
     }),
     route({
@@ -303,7 +303,7 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       data: replaySchema,
       errors: ['not_found', 'replay_ended'],
       async handle({ env, params: { id } }) {
-        return change(env, id, 'running', { from: ['paused'], same: ['running'] });
+        return change(env, id, 'running', STATUS_CHANGES.resume.from, ['running']);
       },
     }),
     route({
@@ -326,12 +326,9 @@ export function replayRoutes(deps: ReplayRouteDeps): Route[] {
       errors: ['not_found', 'replay_ended'],
       async handle({ env, params: { id }, body: { cancel_runs } }) {
         if (!cancel_runs) {
-          return change(env, id, 'cancelled', { from: ['running', 'paused'], same: ['cancelling', 'cancelled'] });
+          return change(env, id, 'cancelled', STATUS_CHANGES.cancel.from, ['cancelling', 'cancelled']);
         }
-        return change(env, id, 'cancelling', {
-          from: ['running', 'paused', 'cancelled', 'done'],
-          same: ['cancelling'],
-        });
+        return change(env, id, 'cancelling', ['running', 'paused', 'cancelled', 'done'], ['cancelling']);
       },
     }),
   ];

@@ -1,7 +1,7 @@
 /** `/v1/webhooks/:id/replays`: replays logged requests of a webhook through its filter and transform, or through drafts of them. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
+import { INSTALLATION, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { REPLAY_OUTCOMES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replay.ts';
@@ -149,45 +149,29 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
         return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
-    ...(
-      [
-        ['pause', 'running', 'paused', 'Pause a replay of a webhook'],
-        ['resume', 'paused', 'running', 'Resume a paused replay of a webhook'],
-      ] as const
-    ).map(([action, from, to, summary]) =>
-      route({
-        ...common,
-        method: 'post',
-        path: `/v1/webhooks/:id/replays/:replay/${action}`,
-        access: 'write',
-        operationId: `${action}WebhookReplay`,
-        summary,
-        params: replayParams,
-        status: 200,
-        data: replaySchema,
-        errors: ['not_found'],
-        async handle({ params: { id, replay } }) {
-          await webhookReplays.change(await existing(id, replay), to, [from], Date.now());
-          return { data: presentReplay(await existing(id, replay)) };
-        },
-      }),
-    ),
-    route({
+    change('pause', 'Pause a replay of a webhook'),
+    change('resume', 'Resume a paused replay of a webhook'),
+    change('cancel', 'Cancel a replay of a webhook', 'Events that it made stay.'),
+  ];
+
+  function change(verb: StatusChange, summary: string, description?: string): Route {
+    const { to, from } = STATUS_CHANGES[verb];
+    return route({
       ...common,
       method: 'post',
-      path: '/v1/webhooks/:id/replays/:replay/cancel',
+      path: `/v1/webhooks/:id/replays/:replay/${verb}`,
       access: 'write',
-      operationId: 'cancelWebhookReplay',
-      summary: 'Cancel a replay of a webhook',
-      description: 'Events that it made stay.',
+      operationId: `${verb}WebhookReplay`,
+      summary,
+      ...(description && { description }),
       params: replayParams,
       status: 200,
       data: replaySchema,
       errors: ['not_found'],
       async handle({ params: { id, replay } }) {
-        await webhookReplays.change(await existing(id, replay), 'cancelled', ['running', 'paused'], Date.now());
+        await webhookReplays.change(await existing(id, replay), to, from, Date.now());
         return { data: presentReplay(await existing(id, replay)) };
       },
-    }),
-  ];
+    });
+  }
 }

@@ -7,7 +7,7 @@ export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
 export const BULK_OPERATION_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
 export type BulkOperationStatus = (typeof BULK_OPERATION_STATUSES)[number];
 
-/** In place of an environment: a bulk operation of the whole installation. */
+/** The environment of bulk operations that belong to the whole installation. */
 export const INSTALLATION = '';
 
 export interface BulkOperationRef {
@@ -44,3 +44,11 @@ export function countsBy(counts: Record<string, number>, prefix: string): Record
   const named = Object.entries(counts).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(named.map(([name, count]) => [name.slice(prefix.length), count]));
 }
+
+/** What people can do with one, and the statuses in which they can. */
+export const STATUS_CHANGES = {
+  pause: { to: 'paused', from: ['running'] },
+  resume: { to: 'running', from: ['paused'] },
+  cancel: { to: 'cancelled', from: ['running', 'paused'] },
+} as const satisfies Record<string, { to: BulkOperationStatus; from: readonly BulkOperationStatus[] }>;
+export type StatusChange = keyof typeof STATUS_CHANGES;

@@ -2,7 +2,7 @@
 import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
 import type { LogOutcome } from './webhook-log.ts';
 
-/** What became of a request. */
+/** How the replay of a request ended. */
 export const REPLAY_OUTCOMES = ['done', 'failed', 'skipped'] as const;
 export type ReplayOutcome = (typeof REPLAY_OUTCOMES)[number];
 
