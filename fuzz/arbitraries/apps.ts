@@ -30,6 +30,8 @@ const expression = fc.oneof(
     `event.name == "${'x'.repeat(4_000)}"`,
     'size(event.data) > 0 ? true : false',
     'async.data.x == event.data.x',
+    '[async.data.x].exists(a, a in [[event.data.x], event.data.x].map(b, b))',
+    '"n-" + async.data.x >= "n-" + event.data.x',
     '1 / 0 == 1',
     '9223372036854775807 + 1 > 0',
   ),

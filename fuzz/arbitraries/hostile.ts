@@ -118,8 +118,9 @@ export const word: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Addresses for the service to call: on this machine, or nonexistent. */
-export const address: fc.Arbitrary<string> = fc.constantFrom(
+const givenAddress = fc.constantFrom(
   '{{app-url}}',
+  '{{app-url}}?probe=trust',
   '{{app-url}}?fnId=x&fnId=y',
   'http://127.0.0.1:1/',
   'http://[::1]:1/',
@@ -134,6 +135,17 @@ export const address: fc.Arbitrary<string> = fc.constantFrom(
   'http://',
   '//127.0.0.1',
 );
+
+/** Hosts that anybody can make an SDK report, many different ones: they fill what waits for a confirmation. */
+const forgedHost = fc
+  .tuple(
+    fc.integer({ min: 0, max: 1_000 }).map((n) => `h${n}.invalid`),
+    fc.constantFrom('', 'user:password@', '127.0.0.1:1@', '$(id).', "a';b.", '*.', 'a..'),
+    fc.constantFrom('', ':1', '#', '/%2e%2e/admin', '?probe=trust', `/${'a'.repeat(2_000)}`),
+  )
+  .map(([host, before, after]) => `http://${before}${host}${after}/api`);
+
+export const address: fc.Arbitrary<string> = fc.oneof(givenAddress, forgedHost);
 
 export const number: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(
