@@ -47,8 +47,6 @@ const OF_PROCESSES = ['PARTITIONS', 'REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WO
 /** Their tests have not been tried without processes yet. */
 const WITH_PROCESSES = [
   'test/archive',
-  'test/cli',
-  'test/conformance',
   'test/dashboard',
   'test/deploy',
   'test/docs',
@@ -56,11 +54,9 @@ const WITH_PROCESSES = [
   'test/move',
   'test/official',
   'test/operations',
-  'test/replays',
   'test/store',
   'test/support/client-test-bed',
   'test/upgrade',
-  'clients/typescript/test',
 ];
 
 /** Running services, whose output a failed test shows (hooks.ts). */
