@@ -159,7 +159,7 @@ export class ArchivedCounts {
     return this.#database.query(text, conditions.values);
   }
 
-  /** Of whole days. */
+  /** Counts whole days. */
   async #ofDays({ envId, names }: Counted, whole: readonly { day: ArchivedDay }[]): Promise<number[]> {
     if (names === undefined || whole.length === 0) return whole.map(({ day }) => day.rows);
     const conditions = inTables(whole.map(({ day }) => day)).add('env_id = ? AND name_id = ANY(?)', envId, names);
@@ -206,7 +206,7 @@ function ofDay({ retention }: ArchivedDay, { from, to }: Interval, { envId, name
   return names === undefined ? conditions : conditions.add('name_id = ANY(?)', names);
 }
 
-/** Of tables by day. */
+/** Conditions on tables by day. */
 function inTables(days: readonly ArchivedDay[]): Conditions {
   const retentions = [...new Set(days.map(({ retention }) => retention))];
   return new Conditions().add(

@@ -29,7 +29,7 @@ export interface ArchivedRunQuery {
   /** By creation. */
   timeRange: TimeRange;
   limit: number;
-  /** Of the whole page. */
+  /** For the whole page. */
   timeoutMs?: number | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface ArchivedDayUse {
   /** Its start, Unix milliseconds. */
   day: number;
   rows: number;
-  /** Of payloads, before compression. */
+  /** Size of payloads, before compression. */
   bytes: number;
   /** On disk, with indexes: the share of the tables that environments with the same retention have together. */
   diskBytes: number;
@@ -33,7 +33,7 @@ export class ArchivedStorage {
     return envId === undefined ? [] : this.#read(envId);
   }
 
-  /** Of no environment: requests of webhooks, audit entries. */
+  /** What belongs to no environment: requests of webhooks, audit entries. */
   ofInstallation(): Promise<ArchivedDayUse[]> {
     return this.#read(INSTALLATION);
   }

@@ -11,9 +11,9 @@ import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MS = 30_000;
-/** Of reads for the API. Searches have a shorter limit of their own. */
+/** For reads of the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
-/** Of any statement, the longest of shipments included: a Postgres that hangs would keep the connection, and whoever waits for it, forever. */
+/** For any statement, the longest of shipments included: a Postgres that hangs would keep the connection, and whoever waits for it, forever. */
 const NO_ANSWER_MS = 150_000;
 /** How much longer than its limit in Postgres the answer to a statement may take. */
 const ANSWER_MS = 2_000;

@@ -32,7 +32,7 @@ export const TABLES_OF = Object.groupBy(
 const NAMES = new RegExp(
   `^(dropped_)?(${Object.keys(PARTITIONED_TABLES).join('|')})_r(\\d+)_(\\d{4})(\\d\\d)(\\d\\d)$`,
 );
-/** Of a lock. Others wait behind whoever waits for a lock. */
+/** Longest wait for a lock. Others wait behind whoever waits for one. */
 const LOCK_MS = 2_000;
 const STATEMENT_MS = 60_000;
 

@@ -242,7 +242,7 @@ function status(node: PathAtom, wanted: boolean): Test {
 function error(node: PathAtom): Test {
   const isSought = node.kind === 'text' && node.test !== 'endsWith' && isPlainText(node.text);
   if (!isSought) return sql('error IS NOT NULL');
-  // Of a long error, only the beginning is in the column.
+  // The column has only the beginning of a long error.
   const shortened = sql('length(error) >= ?', ERROR_MAX);
   if (!node.ignoreCase) return some([TEXT_CONDITIONS.contains('error', node.text), shortened]);
   // Postgres and JavaScript differ in the case of other letters than those of ASCII.

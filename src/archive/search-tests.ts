@@ -47,7 +47,7 @@ export function isPlainText(text: string): boolean {
 /** A JSON text in a column. */
 export interface JsonColumn {
   column: string;
-  /** Of the fields before the first key of a search. */
+  /** Fields before the first key of a search. */
   within: readonly string[];
   /** The column that says that the text can be read as jsonb; undefined: none does. */
   isJsonb?: string;

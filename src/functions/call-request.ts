@@ -7,7 +7,7 @@ import { canonical } from './canonical-json.ts';
 
 export interface CallContext {
   run: Run;
-  /** Of a batch, the first. */
+  /** The first event of a batch. */
   event: EventRecord;
   /** All events of a batch, in order. */
   events?: readonly EventRecord[] | undefined;

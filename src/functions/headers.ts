@@ -78,7 +78,7 @@ export function signatureHeaders(
   };
 }
 
-/** Of a request to register in the answer. The dialect of the app is not known yet. */
+/** Headers of a request to register in the answer. The dialect of the app is not known yet. */
 export function inBandSyncHeaders(url: string, body: string, signingKey: string): Record<string, string> {
   const all = DIALECTS.map((dialect) => ({
     [headerName(dialect, 'sdk')]: SERVER_SDK,

@@ -34,7 +34,7 @@ export type Outcome =
 
 /** An SDK sends about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
-/** Of the call format, in which steps do not wait for each other. */
+/** Versions of the call format in which steps do not wait for each other. */
 const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
 
 /** @param nowMs the base for a `retry-after` date */

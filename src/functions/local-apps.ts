@@ -7,7 +7,7 @@ import type { Dialect } from '../model/apps/app.ts';
 import { dialectOf } from './headers.ts';
 import { readText } from './http-agent.ts';
 
-/** Of Tidegate's clients, of the official SDKs, and of hosts that have their own. */
+/** Paths of Tidegate's clients, of the official SDKs, and of hosts that have their own. */
 export const PATHS = [
   '/api/service',
   '/api/inngest',

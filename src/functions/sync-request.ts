@@ -10,7 +10,7 @@ import { requestFollowing } from './redirects.ts';
 
 /** Time limit for an app to register. */
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
-/** Of an answer without a registration. */
+/** Limit of an answer without a registration. */
 const RESPONSE_MAX_BYTES = 65_536;
 /** Quoted part of a response. */
 const BODY_CHARS = 500;

@@ -134,7 +134,7 @@ export class EventCountHistory {
     return { ofPieces, ofRest: await this.#archived.ofIntervals(counted, intervals, minutesOf(pieces)) };
   }
 
-  /** Of minutes that Redis had.
+  /** Counts the minutes that Redis had.
    *  @param nameId undefined: of all names */
   async #ofPieces(
     envId: number,

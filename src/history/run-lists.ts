@@ -110,7 +110,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     return runs.map(({ id, functionId, status }) => ({ id, functionId, status }));
   }
 
-  /** Of the events, those whose runs may be archived: an event that is younger, by its ID and by where it is, has none. */
+  /** The events whose runs may be archived: a younger event, by its ID and by where it is, has none. */
   async #maybeArchived(env: string, eventIds: readonly string[]): Promise<string[]> {
     const { store, archive } = this.#deps;
     const border = archivedBefore(archive, Date.now());

@@ -4,7 +4,7 @@ import { ConcurrencyLimits } from '../model/capacity/concurrency-limits.ts';
 
 const OF_ENVIRONMENT = 3;
 const OF_ALL = 6;
-/** Of one principal: in an environment, and in all. */
+/** Per principal: in one environment, and in all. */
 const OF_PRINCIPAL_IN_ENVIRONMENT = 2;
 const OF_PRINCIPAL = 3;
 const RETRY_AFTER_SECONDS = 1;

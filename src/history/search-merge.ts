@@ -41,7 +41,7 @@ export interface MergedSearch<T> {
 }
 
 const LATEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'Z' };
-/** Of a page: web serializes it on its only thread. */
+/** Size of a page: web serializes it on its only thread. */
 const PAGE_BYTES = 2 * 1_048_576;
 /** The archive is read when what is hot was looked at so far back. */
 const AHEAD_MS = 3_600_000;

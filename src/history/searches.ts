@@ -9,7 +9,7 @@ import { RunSearch, type RunSearchQuery } from './run-search.ts';
 import { SearchLimiter } from './search-limiter.ts';
 import type { SearchPage } from './search-merge.ts';
 
-/** Of the whole request. */
+/** For the whole request. */
 const TIMEOUT_MS = 5_000;
 
 /** `principal`: who searches; absent: the service. */

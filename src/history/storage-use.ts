@@ -8,7 +8,7 @@ import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
 
 const CACHED_MS = 15_000;
 const CACHED_MAX = 500;
-/** Of the rate. */
+/** Days that the rate is measured over. */
 const RATE_DAYS = 7;
 
 export interface StorageUse {
@@ -72,7 +72,7 @@ export class StorageUses {
   }
 }
 
-/** Of the newest days that are over and archived as far as they will be: the newest one may still grow. */
+/** Averages the newest days that are over and fully archived: the newest day may still grow. */
 function diskBytesPerDay(days: readonly ArchivedDayUse[], nowMs: number): number | undefined {
   const newest = days.at(-1)?.day;
   if (newest === undefined) return undefined;

@@ -22,7 +22,7 @@ export class FunctionLabels {
     this.#now = now;
   }
 
-  /** Of a function that something is recorded of now. */
+  /** Label of a function that something is recorded about now. */
   of(env: string, functionId: string): FunctionLabel {
     const key = scopedFunction(env, functionId);
     let found = this.#known.get(key);

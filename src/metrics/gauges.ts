@@ -14,7 +14,7 @@ export interface StoredGauges {
     backlogAgeMs: number;
   }[];
   activeRuns: number;
-  /** Of functions whose calls wait for limits. */
+  /** Backlogs of functions whose calls wait for limits. */
   backlogs: readonly FunctionBacklog[];
   processes: { web: number; worker: number };
   usedMemoryBytes: number;
@@ -33,15 +33,15 @@ export interface GaugeSources {
   stored(): Promise<StoredGauges | undefined>;
   /** Whether Postgres responds; undefined: there is no archive, or nothing is known yet. */
   archiveUp(): boolean | undefined;
-  /** Of web. */
+  /** Web only. */
   transforms?(): { threads: number; queued: number; inFlight: number };
-  /** Of web: connections of apps to its gateway. */
+  /** Web only: connections of apps to its gateway. */
   appConnections?(): number;
-  /** Of a worker: calls over connections that wait for their replies. */
+  /** Worker only: calls over connections that wait for their replies. */
   connectCalls?(): number;
-  /** Of a worker: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
+  /** Worker only: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
   calls?(): { waiting: number; deferred: number; throttledApps: number };
-  /** Of a worker: how many jobs of each queue it runs at the same time. */
+  /** Worker only: how many jobs of each queue it runs at the same time. */
   concurrency?: Readonly<Record<string, number>>;
 }
 

@@ -47,7 +47,7 @@ export class MetricsRegistry {
   constructor(role: string) {
     this.#registry.setDefaultLabels({ role });
     collectDefaultMetrics({ register: this.#registry });
-    // Of a group, the process with the longest delays matters: a mean of percentiles hides it.
+    // In a group, the process with the longest delays matters: a mean of percentiles hides it.
     for (const metric of this.#registry.getMetricsAsArray() as { aggregator?: Aggregator }[]) {
       if (metric.aggregator === 'average') metric.aggregator = 'max';
     }

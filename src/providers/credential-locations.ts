@@ -13,7 +13,7 @@ export interface CredentialNames {
   parameters: ReadonlySet<string>;
 }
 
-/** Of any provider. */
+/** Names that carry the credentials of any provider. */
 export const CREDENTIAL_NAMES: CredentialNames = namesOf(
   PRESETS.flatMap(({ verification }) => (verification ? credentialLocations(verification) : [])),
 );

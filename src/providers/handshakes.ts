@@ -102,7 +102,7 @@ async function confirmUrl(
   }
 }
 
-/** Of a host with one of the suffixes, at its usual port. */
+/** Whether the URL's host has one of the suffixes, at its usual port. */
 function isTrusted({ protocol, hostname, port, username, password }: URL, hosts: readonly string[]): boolean {
   if (protocol !== 'https:' || port !== '' || username !== '' || password !== '') return false;
   return hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));

@@ -148,7 +148,7 @@ export const handshakeSchema = z
     answer: z.strictObject({
       status: z.int().min(200).max(204).default(200),
       type: z.enum(['text/plain', 'application/json']).default('text/plain'),
-      /** Of JSON, a text or an object of texts. */
+      /** JSON: a text or an object of texts. */
       body: z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number()]))]),
       /** Headers of the answer. */
       headers: z.record(z.string(), z.string()).optional(),

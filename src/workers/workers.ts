@@ -77,7 +77,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
   const jobRelease = new JobRelease();
   const assigned = new Map<number, PartitionWorkers>();
-  /** Of partitions that another process has now; they finish what they have. */
+  /** Workers of partitions that another process has now; they finish what they have. */
   const leaving = new Set<LastingWorker>();
   let isClosing = false;
 

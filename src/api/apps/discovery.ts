@@ -19,7 +19,7 @@ const APPS_MAX = 50;
 
 export interface DiscoveryDeps {
   ports: readonly number[];
-  /** Of the service. */
+  /** The service's address. */
   address: string;
   apps: Apps;
   appSync: Pick<AppSync, 'register'>;

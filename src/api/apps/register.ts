@@ -18,7 +18,7 @@ import { problemsOf, refusalOf, warningOf } from './registration-problems.ts';
 /** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
 export interface RegisterRouteDeps extends AppGuardDeps {
-  /** Of the service, for apps on the same machine. */
+  /** The service's address, for apps on the same machine. */
   address: string;
   quotas: Quotas;
   apps: Apps;

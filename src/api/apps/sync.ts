@@ -34,7 +34,7 @@ export interface SyncResult {
 
 export interface AppSyncDeps {
   dev: boolean;
-  /** Of the service, for apps on the same machine. */
+  /** The service's address, for apps on the same machine. */
   address: string;
   apps: Apps;
   allowedOrigins: Pick<AllowedOrigins, 'startRequest'>;

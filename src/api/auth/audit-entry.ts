@@ -33,7 +33,7 @@ const LOGGED_SELECTION = [
 ];
 const SELECTING =
   /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays|allowed-origins|held-registrations)(?:\/|$)/;
-/** Of a list; a longer one is counted. */
+/** Names shown of a list; a longer list is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
 const SELECTION_MAX_LENGTH = 500;

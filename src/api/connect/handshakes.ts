@@ -97,7 +97,7 @@ export class Handshakes<T> {
     const own = byAddress.get(address);
     if (own && own.count >= this.#limits.ofAddressMax) return own.oldest;
     if (this.#anonymous.size < this.#limits.max) return undefined;
-    // Of equals the first, which is the oldest.
+    // Among equals the first wins, which is the oldest.
     return [...byAddress.values()].reduce((most, entry) => (entry.count > most.count ? entry : most)).oldest;
   }
 }

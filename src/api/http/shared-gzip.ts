@@ -4,7 +4,7 @@
 import { PassThrough } from 'node:stream';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
-/** Of a gzip member without a name and a time. */
+/** Header of a gzip member without a name and a time. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 /** An empty last block. */
 const LAST_BLOCK = Buffer.from([3, 0]);

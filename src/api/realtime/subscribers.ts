@@ -13,7 +13,7 @@ const RECHECK_MS = 5_000;
 /** How long Redis has to confirm a subscription. */
 const SUBSCRIBE_MS = 2_000;
 const RETRY_AFTER_SECONDS = 5;
-/** Of the connections of an environment, one token gets a tenth. */
+/** One token gets a tenth of an environment's connections. */
 const TOKENS_MIN = 10;
 
 /** The other end of a connection. */

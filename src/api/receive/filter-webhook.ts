@@ -14,7 +14,7 @@ const TURN_UNITS = 2 * EVALUATION_UNITS;
 export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body'> {
   method: string;
   headers: IncomingHttpHeaders;
-  /** Of receipt, Unix milliseconds: what `now()` returns. */
+  /** Time of receipt, Unix milliseconds: what `now()` returns. */
   receivedAt: number;
 }
 

@@ -5,7 +5,7 @@ import type { LoggedRequest, LogSummary } from '../../store/webhooks/webhook-log
 
 /** Logged at once, and then each minute. */
 const REQUESTS = { atOnce: 1_000, perMinute: 60 };
-/** Of their bodies, headers and query strings. */
+/** Size of their bodies, headers and query strings. */
 const BYTES = { atOnce: 16 * 1_048_576, perMinute: 1_048_576 };
 const MAX_WEBHOOKS = 1_000;
 

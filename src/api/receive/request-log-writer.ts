@@ -6,7 +6,7 @@ import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log
 
 /** Bytes of requests that may be buffered; beyond that requests are not logged. */
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
-/** Of a request beside its texts. */
+/** Size of a request beside its texts. */
 const OVERHEAD_BYTES = 1_024;
 /** Time between two batches. The first request after a pause is written at once. */
 const INTERVAL_MS = 250;

@@ -24,7 +24,7 @@ export const IDEMPOTENCY_ERRORS = [
 
 /** Visible characters; the draft's quotes are not part of the key. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** Of a body that is kept; most have less than 2 KB. */
+/** Limit of a kept body; most have less than 2 KB. */
 const KEPT_MAX_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 1;
 

@@ -1,8 +1,8 @@
 /** Carries out a bulk action in one request, batch by batch, so that the audit log has it once: until all is done, and within bounds of time and number. */
 
-/** Of one batch. */
+/** Per batch. */
 export const BATCH_MAX = 500;
-/** Of one request, about. */
+/** Per request, about. */
 const ACTED_ON_MAX = 10_000;
 /** After this long no further batch begins: proxies end requests that take much longer. */
 const LAST_BATCH_MS = 10_000;

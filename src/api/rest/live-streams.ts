@@ -16,7 +16,7 @@ const RETRY_MS = 2_000;
 /** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 const MAX_CLIENTS = 1_000;
-/** Of one principal: nobody takes the capacity of all others. */
+/** Per principal: nobody takes the capacity of all others. */
 const MAX_CLIENTS_OF_PRINCIPAL = 250;
 
 const HELLO_TEXT = 'event: hello\ndata: {}\n\n';

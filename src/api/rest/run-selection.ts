@@ -15,7 +15,7 @@ import { timeSchema } from '../views/time.ts';
 import { listQuery } from './list-query.ts';
 import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './search-query.ts';
 
-/** Of lists, counts and bulk actions alike. */
+/** Lists, counts and bulk actions share these filters. */
 export const runFilters = {
   state: listQuery(RUN_STATES).meta({
     description:

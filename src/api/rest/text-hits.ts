@@ -34,9 +34,9 @@ export const HIT_KINDS = [
 ] as const;
 
 export interface Hit {
-  /** Of an event or a run; undefined: a name or a function. */
+  /** ID of an event or a run; undefined: a name or a function. */
   id?: string | undefined;
-  /** Of an event, or of the function of a run. */
+  /** Name of an event, or of the function of a run. */
   name: string;
   status?: string;
   at?: string | null;
@@ -51,7 +51,7 @@ export interface Hits {
 
 const HITS = 5;
 const NAMES_MAX = 1_000;
-/** Of each search. */
+/** Per search. */
 const SEARCH_MS = 1_000;
 /** Shorter beginnings of IDs are those of everything. */
 const PREFIX_MIN = 4;

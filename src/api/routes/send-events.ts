@@ -28,7 +28,7 @@ export interface SendEventRouteDeps {
 }
 
 const FUNCTIONS_MAX = 100;
-/** Of one request. */
+/** Per request. */
 const RESENT_MAX = 100;
 
 export const matchSchema = z

@@ -31,7 +31,7 @@ export interface ArchiveHealthDeps {
   /** undefined: there is none. */
   archive: Pick<Archive, 'database' | 'hotMs'> | undefined;
   archiveStatus: Pick<ArchiveStatus, 'behindMs'>;
-  /** Of web, which knows the memory of Redis. */
+  /** Only web has it: it knows the memory of Redis. */
   roomMs: (() => number | undefined) | undefined;
   log: Logger;
 }

@@ -31,7 +31,7 @@ const EVENTS_OF_PORTION = 1_000;
 const BYTES_OF_PORTION = 4 * 1_048_576;
 const PORTIONS_AT_ONCE = 2;
 const EVENTS_AT_ONCE = PORTIONS_AT_ONCE * EVENTS_OF_PORTION;
-/** Of an environment, before the others have their turn. */
+/** Events of an environment before the others have their turn. */
 const TURN_EVENTS = 6_000;
 const IN_USE_AT_ONCE = 200;
 const ENDED_MINUTES_AT_ONCE = 30;
@@ -42,7 +42,7 @@ const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
 
 type GroupedPosition = Position & EventGroup;
 
-/** Of an environment, while others wait. */
+/** The turn of an environment, while others wait. */
 interface Turn {
   /** Events. */
   left: number;
@@ -124,7 +124,7 @@ export class Archiver {
     const { partition, env, before } = scope;
     const groups = await archivableEvents.groups(partition, env, minute);
     if (groups.length === 0) await archivableEvents.dropMinute(partition, env, minute);
-    // Of several groups: most minutes have few events of each name.
+    // Collects several groups: most minutes have few events of each name.
     let waiting: GroupedPosition[] = [];
     for (const group of groups) {
       for (;;) {

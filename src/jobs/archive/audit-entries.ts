@@ -6,14 +6,14 @@ import type { AuditLog } from '../../store/auth/audit-log.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 const ENTRIES_AT_ONCE = 1_000;
-/** Of one call. */
+/** Per call. */
 const ROUNDS_MAX = 20;
 const WINDOW_MS = 60_000;
 
 export interface AuditShippingDeps {
   auditLog: AuditLog;
   archive: Pick<Archive, 'audit' | 'hotMs'>;
-  /** Of the setting. */
+  /** Setting AUDIT_RETENTION_DAYS. */
   auditRetentionDays: number;
 }
 

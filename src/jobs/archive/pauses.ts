@@ -7,14 +7,14 @@ const MIN_MS = 2;
 const MAX_MS = 5_000;
 /** Below this share of other work, the process counts as idle. */
 const IDLE_UTILIZATION = 0.2;
-/** Of the duration of a portion, at full utilization. */
+/** Multiple of a portion's duration, at full utilization. */
 const FACTOR = 8;
 const LATE_FACTOR = 2;
-/** Of what was known before the last pause, which may have been too short to tell. */
+/** Weight of what was known before the last pause, which may have been too short to tell. */
 const REMEMBERED = 0.7;
 
 export class Pauses {
-  /** Of the process by other work, between 0 and 1. */
+  /** How busy other work keeps the process, between 0 and 1. */
   #utilization = 0;
 
   async after(durationMs: number, isLate: boolean): Promise<void> {

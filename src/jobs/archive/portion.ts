@@ -22,7 +22,7 @@ export interface Shipped {
   runs: number;
 }
 
-/** Of a partition and an environment, what was created before a time. */
+/** What a partition and an environment created before a time. */
 export interface Scope {
   partition: number;
   env: string;
@@ -31,7 +31,7 @@ export interface Scope {
   hotMs: number;
 }
 
-/** Of one shipment, beside the events. */
+/** Per shipment, beside the events. */
 const RUNS_AT_ONCE = 1_000;
 const RUN_BYTES = 4 * 1_048_576;
 /** Until it is looked again whether the runs of an event have ended. */

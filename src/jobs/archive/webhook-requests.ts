@@ -18,7 +18,7 @@ const REQUESTS_AT_ONCE = 200;
 const BYTES_AT_ONCE = 1_048_576;
 /** A transaction has so many bytes, and one webhook's more. */
 const SHIPMENT_BYTES = 8 * 1_048_576;
-/** Of one call. */
+/** Per call. */
 const ROUNDS_MAX = 20;
 /** Requests of a log that are compared with the archive at once. */
 const COMPARED_AT_ONCE = 1_000;
@@ -28,7 +28,7 @@ const LOOK_AGAIN_MS = { min: 1_000, max: 600_000 };
 export interface WebhookRequestShippingDeps {
   unarchivedRequests: UnarchivedRequests;
   archive: Pick<Archive, 'requestShipments' | 'requests' | 'hotMs'>;
-  /** Of the setting. */
+  /** Setting RETENTION_DAYS. */
   retentionDays: number;
 }
 

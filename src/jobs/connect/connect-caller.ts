@@ -43,7 +43,7 @@ export interface ConnectCallerOptions {
 interface PendingCall extends CallKey {
   fn: AppFunction;
   message: Omit<GatewayMessage, 'connectionId' | 'leaseId'> & { body: string };
-  /** Of the connection that this worker chose; undefined: another worker sent the call. */
+  /** Gateway of the connection that this worker chose; undefined: another worker sent the call. */
   gatewayId: string | undefined;
   sentAt: number;
   resolve(response: CallResponse): void;

@@ -14,7 +14,7 @@ export interface Candidate extends RunToStart {
   repeated?: boolean;
   /** When the work on the event began, Unix milliseconds: another try may have decided since. */
   beganAt?: number;
-  /** Of the run, if the earlier try created it. */
+  /** Status of the run, if the earlier try created it. */
   created?: RunStatus;
 }
 

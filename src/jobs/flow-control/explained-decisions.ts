@@ -52,7 +52,7 @@ export interface Page {
   cursor?: string | undefined;
 }
 
-/** Of one event and function. */
+/** What is known about one event and function. */
 interface Known {
   functionId: string;
   decision?: StoredDecision | undefined;

@@ -20,7 +20,7 @@ export interface ReadExpression {
 
 /** A key of flow control that cannot be evaluated. */
 export interface UnreadKey {
-  /** Of the function: `concurrency`, `rateLimit`. */
+  /** Option of the function: `concurrency`, `rateLimit`. */
   option: string;
   expression: string;
 }
@@ -37,7 +37,7 @@ export class ExpressionReader {
     this.#nowMs = nowMs;
   }
 
-  /** Of triggers none of which is met, the expressions for events of this name. */
+  /** The expressions for events of this name, if none of the triggers is met. */
   triggers(triggers: readonly Trigger[], name: string): ReadExpression[] | 'met' | 'not_listening' {
     const listening = triggers.filter(({ event }) => event !== undefined && listensTo(event, name));
     if (listening.length === 0) return 'not_listening';

@@ -32,7 +32,7 @@ export class FlowKeys {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
   }
 
-  /** Of each candidate, the digest of its value of a key. undefined: the limit does not apply to the event, because the value is false or null, as
+  /** The digest of each candidate's value of a key. undefined: the limit does not apply to the event, because the value is false or null, as
    *  that of a missing field is, or cannot be evaluated; so it is in the published protocol.
    *  @param keyOf the expression; undefined: there is none, and all runs share the limit */
   async digestsOf(

@@ -5,7 +5,7 @@ import type { FlowKeys } from './flow-keys.ts';
 
 export interface Keyed {
   candidate: Candidate;
-  /** Of the value. */
+  /** Digest of the value. */
   digest: string;
 }
 

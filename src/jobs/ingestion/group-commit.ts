@@ -167,7 +167,7 @@ export class GroupCommit {
     const seen = new Set<string>();
     identified.forEach((draft, i) => {
       const { internalId, repeat } = claimed[i] as Claimed;
-      // Of two in this group, which is enqueued as a whole, the second is the repeat.
+      // The group is enqueued as a whole, so the second of two equal events is the repeat.
       Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
       seen.add(internalId);
     });

@@ -9,7 +9,7 @@ const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
 export class JobRate {
   #from = 0;
   #count = 0;
-  /** Of the window before. */
+  /** Count of the window before. */
   #before = 0;
 
   /** A job started. */

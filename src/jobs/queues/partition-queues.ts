@@ -21,7 +21,7 @@ export class PartitionQueues {
     this.#create = create;
   }
 
-  /** Of the partition that an ID names: of an event, a run, or a job of a run. */
+  /** Queues of the partition that the ID of an event, a run or a run's job names. */
   of(id: string): QueueSet {
     return this.partition(this.#keys.of(id).number);
   }

@@ -26,7 +26,7 @@ export interface NamedQueueStatus extends QueueStatus {
   name: string;
 }
 
-/** Of each kind of queue, those of all partitions together. */
+/** The status of each kind of queue, over all partitions. */
 export async function queueStatuses(queues: PartitionQueues, nowMs: number): Promise<NamedQueueStatus[]> {
   const sets = queues.all();
   const ofKind = async (name: string, some: readonly AnyQueue[]) => {

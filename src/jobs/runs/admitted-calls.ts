@@ -17,7 +17,7 @@ import type { RunScheduler } from './run-scheduler.ts';
 export interface HeldPermits {
   entry: string;
   home: number;
-  /** Of the job: another execution may have taken over. undefined: the function has no limits any more. */
+  /** Executions of the job: another one may have taken over. undefined: the function has no limits any more. */
   executions?: number;
 }
 

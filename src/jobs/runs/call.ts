@@ -69,7 +69,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   }
 }
 
-/** Of the first call of a run, how long it was due. A re-run and the run of a batch are due since they were created, any other run since its event. */
+/** Records how long the first call of a run was due. A re-run and the run of a batch are due since they were created, any other run since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) {
     // Who watches the run sees that it no longer sleeps, waits, or is to be retried.

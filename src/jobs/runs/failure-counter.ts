@@ -7,7 +7,7 @@ import type { RunError } from '../../model/runs/run-error.ts';
 import type { ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 
-/** Of the history, in which the failing step is among the last. */
+/** Entries of the history: the failing step is among the last. */
 const ENTRIES_READ = 20;
 
 export class FailureCounter {

@@ -23,7 +23,7 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 
 /** Larger results are left out: events are smaller than outputs may be. */
 const RESULT_MAX_LENGTH = 262_144;
-/** Of a batch with more, the first ones: an ingest job carries the event. */
+/** A larger batch is cut to its first events: an ingest job carries the event. */
 const EVENTS_MAX_LENGTH = 1_048_576;
 const CANCELLED = 'function cancelled';
 

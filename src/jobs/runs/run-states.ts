@@ -132,7 +132,7 @@ function callState({ startedAt }: Run, { ref, step, line, position, delayed }: S
   return { kind: 'running', ...ofStep };
 }
 
-/** Of a step that ends without a call. */
+/** The state of a step that ends without a call. */
 function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
   if (step.beginning) return undefined;
   const { op, name, until, invokes } = step;

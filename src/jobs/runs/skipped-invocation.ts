@@ -4,7 +4,7 @@ import type { Decision, DecisionReason } from '../../model/flow-control/decision
 import type { RunError } from '../../model/runs/run-error.ts';
 
 interface Told {
-  /** Of the invoking step's error. The message of a rate limit begins as apps of the official SDKs know it. */
+  /** Name of the invoking step's error. The message of a rate limit begins as apps of the official SDKs know it. */
   name: string;
   message(decision: Decision): string;
   code: ErrorCode;

@@ -14,7 +14,7 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { BatchTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
 
-/** Of a function that has no batches any more: they are due, and stay whole. */
+/** Limits for a function that no longer has batches: those that are left are due, and stay whole. */
 const NO_LIMITS: BatchLimits = { maxSize: 1_000_000, timeoutMs: 0 };
 
 export interface BatchTimersDeps {

@@ -112,7 +112,7 @@ export class CronTicks {
     telemetry.recordIngested(stored, Date.now());
   }
 
-  /** Of a function that still has the schedule. */
+  /** Candidates of functions that still have the schedule. */
   async #candidatesOf(
     { timer: { env, functionId, cron }, dueAt, isRepeated }: Due,
     tables: ReadonlyMap<string, TriggerTable>,
@@ -127,7 +127,7 @@ export class CronTicks {
     return run.map((tick) => candidateOf(env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs));
   }
 
-  /** Of the environments that are there and not archived. */
+  /** Trigger tables of the environments that exist and are not archived. */
   async #tables(envs: ReadonlySet<string>): Promise<Map<string, TriggerTable>> {
     const { environments, functions } = this.#deps;
     const tables = new Map<string, TriggerTable>();

@@ -14,7 +14,7 @@ import type { FunctionTables } from '../ingestion/function-tables.ts';
 import type { DebounceTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
 
-/** Of a function that has no debounce any more: all are over. */
+/** Periods for a function that no longer has a debounce: all are over. */
 const NO_PERIODS: DebouncePeriods = { periodMs: 0 };
 
 export interface DebounceTimersDeps {

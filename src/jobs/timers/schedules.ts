@@ -47,7 +47,7 @@ export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconci
 
 export class Schedules {
   readonly #deps: SchedulesDeps;
-  /** Of each environment, at the version of its functions. */
+  /** The schedules of each environment, at the version of its functions. */
   readonly #known = new Map<string, { version: number; wanted: Wanted }>();
 
   constructor(deps: SchedulesDeps) {

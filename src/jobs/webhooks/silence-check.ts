@@ -108,7 +108,7 @@ async function openIfSilent(
   lookAgain: LookAgain,
 ): Promise<boolean> {
   const marker = markerOf(lastAt);
-  // Of the time before the service ran, nothing is known.
+  // Nothing is known about the time before the service ran.
   const heardFrom = Math.max(lastAt, since);
   if (pausedAt !== undefined || nowMs - heardFrom < HOUR_MS || issue?.marker === marker) return false;
   const known = lookAgain.get(webhookId);

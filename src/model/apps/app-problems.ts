@@ -80,7 +80,7 @@ export function problemsOf(found: ProbeResult, known: KnownApp): Problem[] {
   return [...problems, ...syncProblem(known), ...configurationProblems(known.functions)];
 }
 
-/** Of an app that connects. */
+/** Problems of an app that connects. */
 export function connectionProblems(
   isConnected: boolean,
   { syncError, functions }: Pick<KnownApp, 'syncError' | 'functions'>,

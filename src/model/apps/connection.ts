@@ -16,7 +16,7 @@ export type ConnectionStatus = 'connecting' | 'ready' | 'paused';
 export interface ConnectedApp {
   name: string;
   version: string | undefined;
-  /** Of its functions and their configurations. */
+  /** Hash of its functions and their configurations. */
   functionsHash: string;
 }
 
@@ -33,7 +33,7 @@ export interface Connection {
   /** Calls that it takes at once. */
   concurrency: number;
   status: ConnectionStatus;
-  /** Of the signing key that authenticated it; undefined in dev mode. */
+  /** Fingerprint of the signing key that authenticated it; undefined in dev mode. */
   keyFingerprint?: string | undefined;
   /** Unix milliseconds. */
   connectedAt: number;

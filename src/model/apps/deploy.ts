@@ -53,7 +53,7 @@ export interface Deploy extends AppFacts {
   by: SyncOrigin;
   /** Whether the app was not known before. */
   first: boolean;
-  /** Of what the app says of itself. */
+  /** Changes in what the app says about itself. */
   changes: FactChange[];
   functions: FunctionChanges;
   /** Digest of what was registered: two processes that register the same at once are one deploy. */

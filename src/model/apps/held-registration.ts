@@ -33,7 +33,7 @@ export function heldIdOf(app: string, origins: readonly string[], url: string): 
 }
 
 export interface RegisteredOrigins {
-  /** Of the registration's URL and of those of its functions. */
+  /** Origins of the registration's URL and of its functions' URLs. */
   given: readonly string[];
   /** Where the app is now; undefined: it is not known. */
   present: readonly string[] | undefined;

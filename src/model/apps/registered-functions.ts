@@ -89,7 +89,7 @@ export function* checkFunctions(
 }
 
 interface CheckContext {
-  /** Of the functions so far. */
+  /** IDs of the functions so far. */
   ids: Set<string>;
   app: string;
   dialect: Dialect;

@@ -1,7 +1,7 @@
 /** Bounds what a process does at the same time, by every name that something counts for: a token, an environment, the process. */
 
 export interface ConcurrencyLimit {
-  /** Of whom or what. */
+  /** Whose or what the limit is. */
   name: string;
   max: number;
 }

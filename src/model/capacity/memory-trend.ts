@@ -9,7 +9,7 @@ const EVERY_MS = 5_000;
 const SAMPLES_MAX = 60;
 /** Fewer tell nothing. */
 const SAMPLES_MIN = 4;
-/** Of a line through the samples. Less growth is noise. */
+/** Slope of a line through the samples. Less growth is noise. */
 const BYTES_PER_SECOND_MIN = 1;
 
 export class MemoryTrend {

@@ -14,7 +14,7 @@ export interface ErrorGroup {
   functionId: string;
   /** Name of the step that failed; undefined: the function itself did. */
   step: string | undefined;
-  /** Of the last failure. */
+  /** Name of the last failure's error. */
   name: string;
   message: string;
   state: ErrorGroupState;

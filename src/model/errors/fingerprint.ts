@@ -26,7 +26,7 @@ export function fingerprintOf(functionId: string, step: string | undefined, erro
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, LENGTH);
 }
 
-/** Of the first frame that is the app's own: function and file, without the line, which changes with each edit. */
+/** Function and file of the app's first own frame, without the line, which changes with each edit. */
 function frameOf(stack: string): string | null {
   const frame = ownFrameOf(parseStack(ends(stack)));
   if (!frame) return null;

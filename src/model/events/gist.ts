@@ -9,7 +9,7 @@ const KEY_CHARS = 40;
 const MAX_NODES = 200;
 /** Characters of a payload that are looked at. */
 const HEAD_CHARS = 4_096;
-/** Of a payload that is cut off; what is nested deeper is left out. */
+/** Deeper levels of a payload that is cut off are left out. */
 const MAX_NESTING = 16;
 
 /** @returns at most 120 characters; '': there is no plain value among the first ones */
@@ -96,7 +96,7 @@ function completed(text: string): string {
   return text.slice(0, end) + open.reverse().join('');
 }
 
-/** Of the closing quotation mark, or of the end of the text. */
+/** The index of the closing quotation mark, or of the end of the text. */
 function endOfText(text: string, from: number): number {
   for (let i = from + 1; i < text.length; i++) {
     if (text[i] === '\\') i++;

@@ -2,7 +2,7 @@
  *  that it sends; a sender may override or remove what is passed on. */
 import { z } from 'zod';
 
-/** Of an event. */
+/** Per event. */
 const SESSIONS_MAX = 5;
 const NAME_MAX = 128;
 const ID_MAX = 256;

@@ -25,7 +25,7 @@ export class TriggerTable {
   readonly #functions = new Map<string, AppFunction>();
   readonly #idsByApp = new Map<string, string[]>();
   readonly #live = newIndex();
-  /** Of functions that are paused. */
+  /** Triggers of paused functions. */
   readonly #paused = newIndex();
 
   constructor(functions: Iterable<AppFunction>) {

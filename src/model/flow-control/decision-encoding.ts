@@ -23,7 +23,7 @@ export const ENTRY_BYTES = [
 ] as const;
 
 export interface StoredDecision {
-  /** Of the function's ID. */
+  /** Digest of the function's ID. */
   digest: string;
   reason: DecisionReason;
   runId?: string;

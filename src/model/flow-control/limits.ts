@@ -20,7 +20,7 @@ export interface Limit {
   source?: string;
   /** Not of its configuration: the function is paused, or its runs are served by priority. */
   implied?: 'capacity' | 'paused';
-  /** Of a throttle, milliseconds: between two starts, and how much earlier than that a start may be. */
+  /** For a throttle, milliseconds: the time between two starts, and how much earlier a start may be. */
   intervalMs?: number;
   toleranceMs?: number;
 }

@@ -5,7 +5,7 @@ import hashSlotOf from 'cluster-key-slot';
 const HASH_SLOTS = 16_384;
 /** Partitions up to here are evenly spread; 2 to the power of BITS. */
 const BITS = 10;
-/** Of the installation: in the last range, of which small numbers of partitions have the fewest. */
+/** The installation's keys take a position in the last range, from which small numbers of partitions take the fewest. */
 const INSTALLATION_POSITION = 1_023;
 
 const cached = new Map<string, string>();

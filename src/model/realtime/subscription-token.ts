@@ -24,7 +24,7 @@ export interface Subscription {
 }
 
 export interface VerifiedSubscription extends Subscription {
-  /** Of the token: what is signed, because a signature has several spellings. */
+  /** Identifies the token by what is signed, because one signature has several spellings. */
   tokenId: string;
 }
 

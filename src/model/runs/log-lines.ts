@@ -4,10 +4,10 @@ import { z } from 'zod';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Of a run. The oldest lines stay, because what comes first explains the rest. */
+/** Per run. The oldest lines stay, because what comes first explains the rest. */
 export const RUN_LOG_MAX_LINES = 1_000;
 export const RUN_LOG_MAX_BYTES = 262_144;
-/** Of one request; clients send one per call of the function. */
+/** Per request; clients send one for each call of the function. */
 export const LOG_BATCH_MAX_LINES = 200;
 export const LOG_BATCH_MAX_BYTES = 262_144;
 /** Requests of a run that store lines. */
@@ -59,7 +59,7 @@ export interface LogLine {
   fields?: Record<string, unknown> | undefined;
   /** Hashed ID of the step in which it was written. */
   step?: string | undefined;
-  /** Of the call in which it was written, from 0. */
+  /** Attempt of the call that wrote it, from 0. */
   attempt: number;
 }
 

@@ -46,7 +46,7 @@ export function awaitedBy({ op, name, waitsFor = name }: { op: string; name: str
   return op === 'WaitForEvent' || op === 'WaitForSignal' ? waitsFor : undefined;
 }
 
-/** Of the expression of a wait, for people: the wait itself has all of it. A list reads many pending steps. */
+/** People see this much of a wait's expression; the wait itself has all of it. A list reads many pending steps. */
 const EXPRESSION_SHOWN = 500;
 
 export function shownExpression(expression: string): string {

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { expected } from '../values/expected.ts';
 import { isShallow, MAX_DEPTH } from '../values/json.ts';
 
-/** Of a run. */
+/** Per run. */
 export const METADATA_MAX_BYTES = 65_536;
-/** Of a run: values of all kinds. */
+/** Per run, over all kinds. */
 export const METADATA_MAX_VALUES = 500;
 const UPDATES_MAX = 50;
 const NAME_MAX = 256;

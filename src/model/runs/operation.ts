@@ -37,7 +37,7 @@ const optionsSchema = z.looseObject({
 });
 
 const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
-/** Of operations that SDKs have, and the service does not. */
+/** Operations that SDKs have and the service does not, as people know them. */
 const SDK_NAMES: Readonly<Record<string, string>> = {
   SyncRunComplete: 'the end of a durable endpoint in the answer to a call',
 };

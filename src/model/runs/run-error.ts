@@ -16,7 +16,7 @@ export interface RunError {
 const MAX_LENGTH = { name: 256, message: 16_384, stack: 65_536, code: 256 } as const;
 /** Bytes of JSON of a `cause` or of `data`. */
 const MAX_VALUE_BYTES = 16_384;
-/** Of each error among the causes. */
+/** For each error among the causes. */
 const MAX_CAUSE_LENGTH = { message: 4_096, stack: 8_192 } as const;
 /** Nested causes that are kept as errors; the official TypeScript SDK sends as many. */
 const MAX_CAUSES = 5;

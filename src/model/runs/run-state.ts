@@ -1,7 +1,7 @@
 /** Where a run is, in more detail than its status. Imports only types, because the dashboard uses it in the browser. */
 import type { Limit } from '../flow-control/limits.ts';
 
-/** Of runs that have not ended. */
+/** States of runs that have not ended. */
 export const ACTIVE_STATES = [
   'queued',
   'held',
@@ -35,7 +35,7 @@ export interface RunState {
   others?: number;
 }
 
-/** Of the things that a run is in at the same time, the one to name: what runs, then what a limit holds back, then what ends first.
+/** A run may be in several states at the same time. This is the one to name: what runs, then what a limit holds back, then what ends first.
  *  @param unseen of which nothing is known */
 export function chosenState(states: readonly RunState[], unseen = 0): RunState | undefined {
   const [first, ...rest] = [...states].sort((a, b) => rankOf(a) - rankOf(b) || (a.until ?? 0) - (b.until ?? 0));

@@ -55,13 +55,13 @@ export interface Run {
   endedAt?: number;
   /** JSON text of the function's return value; of a failed run, what the app answered, where that is not `error`. */
   output?: string;
-  /** Of an endpoint: its response, whose body is the output. */
+  /** The response of an endpoint; its body is the output. */
   response?: EndpointResponse;
-  /** Of the last attempt, until a later one succeeds. */
+  /** The last attempt's error, until a later attempt succeeds. */
   error?: RunError;
   /** Why it was cancelled; undefined for a run that was cancelled by an earlier version. */
   cancelReason?: CancelReason;
-  /** Of the error of a failed run; undefined for one that an earlier version ended. */
+  /** Fingerprint of a failed run's error; undefined for a run that an earlier version ended. */
   fingerprint?: string;
   /** It failed, and is not counted in its error group yet: name of the step that failed, or empty. */
   uncounted?: string;
@@ -109,7 +109,7 @@ export interface HistoryEntry extends StepLinks {
   expression?: string;
   /** ID of the function that the step invoked. */
   invokes?: string;
-  /** Of a step that was pending when its run ended: when it would have ended at the latest. */
+  /** For a step that was pending when its run ended: when the step would have ended at the latest. */
   until?: number;
   /** A wait for an event reached its timeout. */
   timedOut?: true;

@@ -5,7 +5,7 @@ import type { Pending } from './memo.ts';
 import type { Op } from './operation.ts';
 import { MAX_SENT_IDS, type StepLinks } from './run.ts';
 
-/** Of a step that ran in the app: the events that it sent, or the run that its signal reached. Clients name such steps in `opts.type`; a result that
+/** Links of a step that ran in the app: the events that it sent, or the run that its signal reached. Clients name such steps in `opts.type`; a result that
  *  a middleware has encrypted says nothing. */
 export function linksOfResult({ opts, data }: Op): StepLinks {
   const type: unknown = isJsonObject(opts) ? opts.type : undefined;
@@ -14,7 +14,7 @@ export function linksOfResult({ opts, data }: Op): StepLinks {
   return {};
 }
 
-/** Of a step for which the service makes a request.
+/** Links of a step for which the service makes a request.
  *  @param status of the response, once there is one */
 export function linksOfRequest(
   { origin, method }: { [Field in 'origin' | 'method']?: Pending[Field] | undefined },

@@ -12,7 +12,7 @@ export interface Schedule {
   cron: string;
 }
 
-/** Of a function that is archived or paused: none. A cron text counts once. */
+/** An archived or paused function has none. Equal cron texts count once. */
 export function schedulesOf(env: string, fn: AppFunction): Schedule[] {
   return isScheduled(fn) ? allSchedulesOf(env, fn) : [];
 }

@@ -7,7 +7,7 @@ export interface Field {
   /** As in a search: `data.customer.id`. */
   path: string;
   type: FieldType;
-  /** Of a text the beginning; undefined: a list or an object. */
+  /** A text is cut off; undefined: a list or an object. */
   sample?: string | number | boolean | null;
 }
 
@@ -15,7 +15,7 @@ const DEPTH_MAX = 6;
 const SAMPLE_LENGTH = 100;
 const KEYS_OF_ONE = 100;
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
-/** Of CEL: these are no field names after a point. */
+/** CEL does not take these as field names after a point. */
 const RESERVED = new Set(['in', 'true', 'false', 'null', '__proto__']);
 
 /** Adds the fields of a value, up to a number of them; the first value of a path counts.

@@ -9,7 +9,7 @@ export interface RunConditions {
   idPrefix?: string | undefined;
   /** A text in the name or the message. */
   error?: string | undefined;
-  /** Of the error of a failed run. */
+  /** Fingerprint of a failed run's error. */
   fingerprint?: string | undefined;
   search?: SearchNode | undefined;
 }

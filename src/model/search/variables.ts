@@ -26,10 +26,10 @@ const RUN_VARIABLES = {
   output: 'json',
 } as const satisfies Record<string, VariableType>;
 
-/** Of a failed run, the fingerprint of its error: read by a filter, and not by searches that people write. */
+/** The fingerprint of a failed run's error. A filter reads it; searches that people write cannot. */
 export const FINGERPRINT = 'fingerprint';
 
-/** Of runs, the variables of their event follow. */
+/** Conditions on runs name the variables of the run's event with this prefix. */
 export const EVENT_PREFIX = 'event.';
 
 const eventVariables = Object.entries(EVENT_VARIABLES);

@@ -7,7 +7,7 @@ import { nameOf, valuesOf } from './fields.ts';
 import { type Failure, failed, type VerifyOptions } from './verification.ts';
 
 type HmacScheme = Extract<NonNullable<Preset['verification']>, { scheme: 'hmac' }>;
-/** Of the dates that JavaScript has. */
+/** The last date that JavaScript has. */
 const LAST_DATE_MS = 8.64e15;
 
 export type TimestampRule = NonNullable<HmacScheme['timestamp']>;

@@ -24,7 +24,7 @@ export class TriggerHistory {
     this.#ttlMs = retentionMs + SLACK_MS;
   }
 
-  /** Of each function, newest first. */
+  /** The past triggers of each function, newest first. */
   async read(env: string, functionIds: readonly string[]): Promise<PastTriggers[][]> {
     if (functionIds.length === 0) return [];
     const texts = await this.#redis.hmget(this.#keys.triggerHistory(env), ...functionIds);

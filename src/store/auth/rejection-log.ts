@@ -25,7 +25,7 @@ export interface StoredRejection extends Rejection {
   /** Unix milliseconds. */
   firstAt: number;
   lastAt: number;
-  /** Of the last request. */
+  /** ID of the last request. */
   requestId: string;
   /** Cursor: increases with each rejection. */
   position: string;

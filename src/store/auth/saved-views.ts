@@ -5,7 +5,7 @@ import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** Of a person in an environment. */
+/** Per person and environment. */
 export const MAX_VIEWS = 100;
 
 export interface SavedView {

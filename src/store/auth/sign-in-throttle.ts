@@ -27,7 +27,7 @@ const KNOWN_MS = 30 * 86_400_000;
 export interface SignInAttempt {
   /** Email address as typed. */
   account: string;
-  /** Of the client. */
+  /** The client's address. */
   address: string;
 }
 

@@ -121,7 +121,7 @@ export class Connections {
     return (await this.#redis.reserveConnection(this.#keys.connections(env), id, TTL_MS, most)) === 1;
   }
 
-  /** Of the app, the longest connected first; with the number of calls that each works on. */
+  /** The app's connections, the longest connected first, with the number of calls that each works on. */
   async ofApp(env: string, app: string, nowMs: number): Promise<{ connection: Connection; calls: number }[]> {
     const keys = this.#keys;
     const ids = await this.#redis.zrangebyscore(keys.connections(env), nowMs, '+inf');

@@ -11,7 +11,7 @@ export interface ConnectSession {
   env: string;
   connectionId: string;
   dialect: Dialect;
-  /** Of the signing key that authenticated the app; undefined in dev mode. */
+  /** Fingerprint of the signing key that authenticated the app; undefined in dev mode. */
   keyFingerprint?: string | undefined;
 }
 

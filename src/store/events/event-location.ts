@@ -13,7 +13,7 @@ const OVERFLOW_MS = 86_400_000;
 
 export interface EventLocation {
   bucket: string;
-  /** Of the event in the bucket. */
+  /** The event's field in the bucket. */
   field: string;
   /** Key of the event if the bucket does not have it. */
   overflow: string;

@@ -11,7 +11,7 @@ export type FoundRecord = RecordParts & { source: Source };
 
 /** Events of one bucket that are stored at once. */
 interface BucketWrite {
-  /** Of each event in the batch. */
+  /** Position of each event in the batch. */
   positions: number[];
   /** Field and text of each event. */
   args: string[];

@@ -176,7 +176,7 @@ export class Events {
     }
   }
 
-  /** Of all partitions, in the order of receipt. */
+  /** Merges all partitions in the order of receipt. */
   async #idsSince(env: string, name: string, receivedAtMs: number, limit: number): Promise<string[]> {
     const partitions = this.#keys.all();
     const [first] = partitions;

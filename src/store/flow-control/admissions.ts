@@ -38,7 +38,7 @@ export interface CallToAdmit {
 
 export interface EndedCall {
   entry: string;
-  /** Of its job; undefined: whoever has the call. */
+  /** Executions of its job; undefined: whoever has the call. */
   executions?: number;
 }
 
@@ -135,7 +135,7 @@ export class Admissions {
     return progressOf(partition, this.#redis.releaseAdmission(...args));
   }
 
-  /** Of several calls that have ended. */
+  /** Releases the permits of several calls that have ended. */
   async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<Progress> {
     const keys = this.#keys.partition(partition);
     const askedAt = Date.now();

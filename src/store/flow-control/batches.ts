@@ -29,7 +29,7 @@ export interface BatchEntry {
   /** Value of the key. */
   key: string;
   eventId: string;
-  /** Of the payload. */
+  /** Size of the payload. */
   bytes: number;
   /** The run starts no sooner, Unix milliseconds. */
   dueAt: number;

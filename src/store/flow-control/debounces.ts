@@ -34,7 +34,7 @@ export interface DebounceEntry {
 export type DebounceResult = { outcome: 'waits' } | { outcome: 'replaces' | 'replaced' | 'fired'; eventId: string };
 
 export interface FiredDebounce {
-  /** Of the latest event. */
+  /** ID of the latest event. */
   eventId: string;
   ts: number;
   /** The last events that it replaced. */

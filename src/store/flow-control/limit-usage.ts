@@ -6,7 +6,7 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type BacklogInfo, partsOf } from './admissions.ts';
 
 const HOLDERS_SHOWN = 10;
-/** Of a limit; more are not looked at. */
+/** Per limit; no more holders are read. */
 const HOLDERS_READ = 200;
 /** Backlogs of a function that are counted. */
 const BACKLOGS_MAX = 10_000;

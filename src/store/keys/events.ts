@@ -19,7 +19,7 @@ export const eventKeys = (prefix: string) => ({
   eventsInUse: `${prefix}:events-in-use`,
 });
 
-/** Of all partitions. */
+/** Keys that all partitions share. */
 export const eventSourceKeys = (prefix: string) => ({
   eventSources: (env: string) => `${prefix}:event-sources:${env}`,
 });

@@ -11,7 +11,7 @@ export const RUN_FIELDS = {
   startedAt: 'b',
   endedAt: 'x',
   output: 'o',
-  /** Of an endpoint: status and headers, as JSON. */
+  /** An endpoint's status and headers, as JSON. */
   response: 'response',
   error: 'error',
   invokerRun: 'invoker_run',
@@ -19,7 +19,7 @@ export const RUN_FIELDS = {
   retryOf: 'retry_of',
   replay: 'replay',
   fromStep: 'from_step',
-  /** Of the step that a re-run begins with, as JSON. */
+  /** Input of the step that a re-run begins with, as JSON. */
   stepInput: 'step_input',
   trace: 'trace',
   answeredAt: 'answered_at',
@@ -35,9 +35,9 @@ export const RUN_FIELDS = {
   batch: 'batch',
   /** Why it was cancelled (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
-  /** Of a failed run (model/errors/fingerprint.ts). */
+  /** A failed run's fingerprint (model/errors/fingerprint.ts). */
   fingerprint: 'fingerprint',
-  /** Of a failed run that is not counted in its error group (store/errors/error-groups.ts): name of the step that failed, or empty. */
+  /** Present while a failed run is not counted in its error group (store/errors/error-groups.ts): the name of the step that failed, or empty. */
   uncounted: 'uncounted',
 } as const;
 

@@ -9,7 +9,7 @@ export const sharedKeys = (prefix: string) => ({
   diskBarrier: `${prefix}:disk-barrier`,
 });
 
-/** Of each partition. */
+/** Keys of each partition. */
 export const partitionKeys = (prefix: string) => ({
   diskBarrier: `${prefix}:disk-barrier`,
   queues: `${prefix}:queue`,

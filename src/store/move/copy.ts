@@ -6,7 +6,7 @@ import type { KeyMap, Rename } from './key-map.ts';
 
 /** Larger keys are copied in parts. Redis estimates their size. */
 const LARGE_BYTES = 4_194_304;
-/** Of keys that are in memory here at a time. */
+/** Size of the keys that are in memory here at a time. */
 const BATCH_BYTES = 16_777_216;
 /** The target is of another version, or another product, that cannot read the dumps of the source. */
 const FOREIGN_DUMP = /DUMP payload version|Bad data format/;

@@ -16,7 +16,7 @@ export class CacheInvalidation {
   readonly #versionKey: string;
   readonly #version: CoalescedRead<string | null>;
   #checking: NodeJS.Timeout | undefined;
-  /** Of this process. */
+  /** Listeners in this process. */
   readonly #listeners = new Set<() => Promise<void>>();
 
   constructor(redis: Redis, keys: Keyspace) {

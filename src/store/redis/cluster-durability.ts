@@ -37,7 +37,7 @@ export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   /** By address. */
   readonly #nodes = new Map<string, Node>();
-  /** Of partitions, by hash slot. */
+  /** Markers of partitions by hash slot. */
   readonly #markers = new Map<number, string>();
   readonly #afterwards = new Afterwards();
   #isClosed = false;

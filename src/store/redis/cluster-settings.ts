@@ -7,7 +7,7 @@ const NAMES = ['cluster-replica-validity-factor', 'cluster-node-timeout', 'min-r
 
 export type NodeSettings = Partial<Record<(typeof NAMES)[number], number>>;
 
-/** Of one node; hosted Redis often forbids CONFIG: then without any. */
+/** Reads the settings of one node. Hosted Redis often forbids CONFIG; the result is then empty. */
 export async function readNodeSettings(redis: Redis): Promise<NodeSettings> {
   const reply = await redis.config('GET', ...NAMES).catch(() => []);
   const flat = reply as string[];

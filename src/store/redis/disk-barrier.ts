@@ -20,7 +20,7 @@ interface Synced {
 }
 
 interface Group {
-  /** Of the partitions that were written to. */
+  /** Markers of the partitions that were written to. */
   markers: Set<string>;
   synced: Promise<Synced>;
 }

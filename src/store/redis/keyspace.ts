@@ -23,11 +23,11 @@ export interface Keyspace extends InstallationKeyspace {
   /** The keys of the partition that an ID names: of an event, a run or a webhook. */
   of(id: string): PartitionKeyspace;
   partition(n: number): PartitionKeyspace;
-  /** Of all partitions, in order. */
+  /** Keys of all partitions, in order. */
   all(): PartitionKeyspace[];
-  /** Of the partitions in which something of a name may be, the present one first: waits for an event name, for example. */
+  /** Keys of the partitions that may have something of a name, such as waits for an event name; the present one comes first. */
   homesOf(env: string, name: string): [PartitionKeyspace, ...PartitionKeyspace[]];
-  /** Of the partition that a text has for good, however many partitions there will be: what is counted there must be in one place. */
+  /** Keys of the partition that a text keeps when partitions are added: what is counted there must be in one place. */
   homeOf(text: string): PartitionKeyspace;
 }
 
@@ -68,7 +68,7 @@ function partitionPrefix(prefix: string, n: number, cluster: boolean): string {
 
 function installationKeyspace(prefix: string) {
   return {
-    /** Of the installation's own keys. */
+    /** Prefix of the installation's own keys. */
     prefix,
     ...eventSourceKeys(prefix),
     ...bulkKeys(prefix),

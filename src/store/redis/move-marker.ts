@@ -5,7 +5,7 @@ import { ConfigError } from '../../config.ts';
 export const MOVE_FIELD = 'move';
 
 export interface MoveMarker {
-  /** Of the move, the same on both. */
+  /** ID of the move, the same on both sides. */
   id: string;
   role: 'source' | 'target';
   state: 'unfinished' | 'finished';

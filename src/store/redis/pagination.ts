@@ -119,7 +119,7 @@ export function isOlder(a: Position, b: Position): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
 }
 
-/** Of a sorted set with scores as Redis returns it. */
+/** Reads members and scores of a sorted set as Redis returns them. */
 export function toPositions(flat: readonly (string | number)[]): Position[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     id: flat[2 * i] as string,

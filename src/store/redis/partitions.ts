@@ -23,7 +23,7 @@ export interface PartitionsOptions {
   redis: Redis;
   /** Key of the layout. */
   key: string;
-  /** Of the setting; more than there are raises the number. */
+  /** The setting's number; a higher one than the present number adds partitions. */
   wanted: number;
   /** Whether the installation has nothing yet. */
   isNew: () => Promise<boolean>;

@@ -95,7 +95,7 @@ export class SchemaVersion {
     return done;
   }
 
-  /** Of a store that has none. */
+  /** The version of a store that records none. */
   initial(isNew: boolean): string {
     const { version, oldest } = (isNew && this.#migrations.at(-1)) || FIRST;
     return JSON.stringify({ version, oldest, release: this.#release } satisfies StoredSchema);

@@ -7,7 +7,7 @@ import { addressOf, clusterOf } from './servers.ts';
 const MIN_MAJOR = 7;
 const NEARLY_FULL = 0.8;
 
-/** Of a cluster: the oldest version, the memory of all primaries, and settings that all of them have. */
+/** For a cluster: the oldest version, the memory of all primaries, and the settings that all of them share. */
 export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;
@@ -129,7 +129,7 @@ export function memoryOf(info: string): { usedBytes: number | undefined; maxByte
   return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(infoField(info, 'maxmemory')) };
 }
 
-/** Of several servers, the one that has the smallest part of its memory left. */
+/** The server with the smallest part of its memory left. */
 export function fullest(servers: readonly ReturnType<typeof memoryOf>[]): ReturnType<typeof memoryOf> {
   const usedPart = ({ usedBytes = 0, maxBytes }: ReturnType<typeof memoryOf>) =>
     maxBytes > 0 ? usedBytes / maxBytes : 0;

@@ -91,7 +91,7 @@ export function primariesOf(redis: Redis): Redis[] {
   return clusterOf(redis)?.nodes('master') ?? [redis];
 }
 
-/** Of a connection to one server. */
+/** The address of the one server that a connection is to. */
 export function addressOf({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }

@@ -175,7 +175,7 @@ export class ArchivableRuns {
   }
 }
 
-/** Of a minute, the shortest first. */
+/** The segments of a minute, the shortest first. */
 function segmentsOf(minute: number): string[] {
   return SEGMENT_LENGTHS_MS.toReversed().flatMap((length) =>
     Array.from({ length: MINUTE_MS / length }, (_, i) => `${length}:${minute + i * length}`),

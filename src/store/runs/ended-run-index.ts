@@ -26,7 +26,7 @@ const MINUTES_GROWTH = 4;
 const MINUTES_MAX = 1_000;
 
 interface Query {
-  /** Of one partition. */
+  /** Keys of one partition. */
   keys: PartitionKeyspace;
   env: string;
   ending: Ending['status'];

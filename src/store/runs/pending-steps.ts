@@ -3,7 +3,7 @@ import type { Pending } from '../../model/runs/memo.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** Of each run: about as many are read, however many it has. */
+/** About as many steps of each run are read, however many it has. */
 const READ_MAX = 32;
 
 export interface PendingSteps {

@@ -38,7 +38,7 @@ export class ArchiveStatus {
     );
   }
 
-  /** Of all workers. */
+  /** Merges the reports of all workers. */
   async read(): Promise<ArchiveReport> {
     const fields = Object.entries(await this.#redis.hgetall(this.#keys.archiveStatus));
     const of = (name: string) => Number(fields.find(([field]) => field === name)?.[1]) || undefined;

@@ -23,7 +23,7 @@ export type Counts = Record<Counter, number>;
 export type Histograms = Record<Latency, number[]>;
 export type RunCounts = Record<RunCounter, number>;
 
-/** Of one environment. */
+/** Counts of one environment. */
 export interface BufferedCounts {
   counts: Counts;
   histograms: Histograms;

@@ -62,7 +62,7 @@ export interface StepPoint extends StepCounts {
   at: number;
 }
 
-/** Of one step, or of OTHER_STEPS. Points are those with counts. */
+/** Counts of one step, or of OTHER_STEPS. Points without counts are left out. */
 export interface StepSeries {
   name: string;
   points: StepPoint[];

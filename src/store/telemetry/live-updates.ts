@@ -38,7 +38,7 @@ export interface LiveRun extends WithGist {
   queuedAt?: number;
   startedAt?: number;
   endedAt?: number;
-  /** Of the last attempt: its name and the beginning of its message; null: none failed, or a later one succeeded. */
+  /** The last attempt's error: its name and the beginning of its message; null: no attempt failed, or a later one succeeded. */
   error?: string | null;
   replayId?: string;
   /** The run was created since the last message. */

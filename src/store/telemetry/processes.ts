@@ -20,9 +20,9 @@ export interface ProcessStatus {
   seenAt: number;
   /** Resident. */
   memoryBytes: number;
-  /** Of a worker: apps whose calls it slows down. */
+  /** For a worker: apps whose calls it slows down. */
   slowedApps?: ThrottledApp[];
-  /** Of a worker: calls that it makes at the same time. */
+  /** For a worker: calls that it makes at the same time. */
   runConcurrency?: number;
 }
 

@@ -35,7 +35,7 @@ export class RecentDurations {
     }
   }
 
-  /** Of the runs (undefined), and of steps by name; in the same order. */
+  /** Durations of the runs (undefined) and of steps by name, in the order of `names`. */
   async read(env: string, id: string, names: readonly (string | undefined)[]): Promise<RecentDuration[][]> {
     const lists = await inPipelines<string[]>(
       this.#redis,

@@ -145,7 +145,7 @@ export class UnarchivedRequests {
     return (await this.#redis.hget(this.#keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
   }
 
-  /** Of the requests that are not archived, in the order of the IDs. */
+  /** Counts the requests that are not archived, in the order of the IDs. */
   async counts(webhookIds: readonly string[]): Promise<Omit<LogStats, 'lastAt'>[]> {
     if (webhookIds.length === 0) return [];
     const commands = webhookIds.map((id) => ['zcard', this.#keys.of(id).unarchivedRequests(id)]);

@@ -22,7 +22,7 @@ export interface WebhookInUse extends Webhook {
   liveSecrets: readonly StoredSecret[];
   /** `refused`: an earlier version accepted the filter, and this one does not. Its requests are rejected, and stay in the log. */
   filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
-  /** Of requests that make events. */
+  /** Methods of requests that make events. */
   eventMethods: readonly Method[];
   /** Those, and methods of handshakes. */
   acceptedMethods: readonly Method[];

@@ -74,7 +74,7 @@ export interface WebhookIssue {
   stateChangedBy: ChangedBy | undefined;
   /** The last replay of its requests since it was opened. */
   replayId: string | undefined;
-  /** Of the last failure. */
+  /** Marker of the last failure. */
   marker: string | undefined;
 }
 

@@ -80,7 +80,7 @@ export class WebhookTraffic {
     return { hours: hours.sort((a, b) => a.hour - b.hour), lastAt: Number(last) };
   }
 
-  /** Of a deleted webhook. */
+  /** Removes the counts of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
     await this.#redis.del(this.#keys.of(webhookId).webhookTraffic(webhookId));
   }

@@ -10,7 +10,7 @@ import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } fro
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
 import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } from './webhook-versions.ts';
 
-/** Of as many saves at the same time, each is written. */
+/** As many saves at the same time are all written. */
 const TRIES_MAX = 100;
 
 export class Webhooks {

@@ -18,7 +18,7 @@ const KEY_SET_MAX_AGE_MS = 10 * 60_000;
 /** A key set is fetched again for an unknown key at most this often. */
 const KEY_SET_MIN_AGE_MS = 60_000;
 const KEY_SET_MAX_KEYS = 100;
-/** Of one field of a key: RSA with 8,192 bits. */
+/** Per field of a key: RSA with 8,192 bits. */
 const KEY_FIELD_MAX_LENGTH = 1_400;
 /** Keys of a set that are tried when a token names none. */
 const MAX_CANDIDATES = 5;
