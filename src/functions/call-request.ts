@@ -31,8 +31,13 @@ export interface CallContext {
   defers?: readonly string[] | undefined;
 }
 
-/** @param takesLogs whether the app may send what its function logs */
-export function callRequestBody(context: CallContext, takesLogs = false): string {
+/** Fields that only our own clients get. */
+export interface ClientFields {
+  /** The app may send what its function logs. */
+  takesLogs: boolean;
+}
+
+export function callRequestBody(context: CallContext, client?: ClientFields): string {
   const { run, event, events: batch, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(receivedEventOf(event));
   const payloads = batch ? payloadsOf(batch) : payload;
@@ -42,10 +47,11 @@ export function callRequestBody(context: CallContext, takesLogs = false): string
     attempt: run.attempt,
     disable_immediate_execution: planOnly,
     env: run.env,
-    ...(takesLogs && { logs: true }),
+    ...(client?.takesLogs && { logs: true }),
     fn_id: functionUuid(run.env, run.functionId),
     max_attempts: maxAttempts,
     qi_id: encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
+    ...(client && run.earlierRuns && { rerun_of: run.earlierRuns }),
     run_id: run.id,
     stack: { current: stack.length, stack },
     step_id: stepId ?? 'step',

@@ -68,7 +68,9 @@ export class FunctionClient {
   /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
    *  serialized or the signing key cannot be read, or if the app connects and has no connection that takes the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
-    const body = fn.endpoint ? '' : callRequestBody(context, this.#options.takesLogs && fn.dialect === 'service');
+    const { takesLogs } = this.#options;
+    const client = fn.dialect === 'service' ? { takesLogs } : undefined;
+    const body = fn.endpoint ? '' : callRequestBody(context, client);
     const { env } = context.run;
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();

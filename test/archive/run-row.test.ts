@@ -30,7 +30,7 @@ const FIELDS: Record<string, Record<string, string>> = {
   'failed with an error that is not JSON': { s: 'Failed', error: 'oh' },
   cancelled: { s: 'Cancelled', c: '{"cause":"request"}' },
   'of a batch': { batch: ID + OTHER },
-  're-run from a step': { retry_of: OTHER, from_step: 'a'.repeat(40), step_input: '[1]' },
+  're-run from a step': { retry_of: OTHER, from_step: 'a'.repeat(40), step_input: '[1]', earlier_runs: OTHER },
   invoked: { invoker_run: OTHER, invoker_step: 'nul \0' },
   'with keys, functions deferred, and a trace': { k: '{"concurrency":["a"]}', defers: '2', trace: '00-a-b-01' },
   'that never began': { s: 'Cancelled', b: '' },

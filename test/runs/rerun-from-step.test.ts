@@ -73,6 +73,16 @@ describe('re-running a run from a step', () => {
     expect((await ended(again.body.data.run_id)).retry_of).to.equal(body.data.run_id);
   });
 
+  it('names the runs whose results it has, the latest first, in its calls', async () => {
+    const first = await runOf('three');
+    expect(host.calls('three').at(-1)?.body.ctx).to.not.have.property('rerun_of');
+    const { body: second } = await rerun(first, { step_id: idOf('b') });
+    await ended(second.data.run_id);
+    const { body: third } = await rerun(second.data.run_id, { step_id: idOf('c') });
+    await ended(third.data.run_id);
+    expect(host.calls('three').at(-1)?.body.ctx.rerun_of).to.deep.equal([second.data.run_id, first]);
+  });
+
   it('returns the same run while that is active, and another one for another step', async () => {
     let answer = () => {};
     const first = await runOf('three');

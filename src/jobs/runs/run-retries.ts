@@ -5,7 +5,7 @@ import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { derivedId } from '../../model/ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
-import { type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
+import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -136,7 +136,7 @@ export class RunRetries {
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // The event that cancelled the first run is older than this: it does not cancel this one.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
-    const of = { ...(batch && { batch }), ...(fromStep && { fromStep }) };
+    const of = { ...(batch && { batch }), ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }) };
     await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);
   }
 

@@ -40,7 +40,20 @@ export class RunStarter {
     await this.#keepFutureEvents(toStart, nowMs);
     await runs.create(
       toStart.map(
-        ({ id, fn, event, invoker, retryOf, replayId, fromStep, keys, batch, dueAt, trace = activeSpan }) => ({
+        ({
+          id,
+          fn,
+          event,
+          invoker,
+          retryOf,
+          replayId,
+          fromStep,
+          earlierRuns,
+          keys,
+          batch,
+          dueAt,
+          trace = activeSpan,
+        }) => ({
           id,
           env: event.env,
           functionId: fn.id,
@@ -50,6 +63,7 @@ export class RunStarter {
           ...(retryOf && { retryOf }),
           ...(replayId && { replayId }),
           ...(fromStep && { fromStep }),
+          ...(earlierRuns && { earlierRuns }),
           ...(keys && { keys }),
           ...(batch && { batch }),
           ...(trace && { trace }),

@@ -23,6 +23,8 @@ export interface RunToStart {
   replayId?: string;
   /** Where a re-run begins. */
   fromStep?: FromStep;
+  /** The runs whose steps it has. */
+  earlierRuns?: readonly string[];
   /** What its limits need of the event. */
   keys?: FrozenKeys;
   /** IDs of all events, of a run of a batch. */

@@ -41,6 +41,8 @@ export interface Run {
   replayId?: string;
   /** Where this re-run begins: it has the finished steps of that run before this one. */
   fromStep?: FromStep;
+  /** Of a re-run from a step: IDs of the runs whose steps it has, the latest first, EARLIER_RUNS_MAX at most. */
+  earlierRuns?: string[];
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
   /** What the limits of its function need of its event. */
@@ -119,6 +121,14 @@ export interface HistoryEntry extends StepLinks {
 
 export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
   return status === 'Completed' || status === 'Failed' || status === 'Cancelled';
+}
+
+/** A re-run of a re-run of a re-run: its calls name no more of them. */
+const EARLIER_RUNS_MAX = 10;
+
+/** The `earlierRuns` of a run that re-runs this one from a step. */
+export function earlierRunsOf({ id, earlierRuns = [] }: Pick<Run, 'id' | 'earlierRuns'>): string[] {
+  return [id, ...earlierRuns].slice(0, EARLIER_RUNS_MAX);
 }
 
 /** Deterministic: ingesting an event again creates the same run. */

@@ -21,6 +21,8 @@ export const RUN_FIELDS = {
   fromStep: 'from_step',
   /** Input of the step that a re-run begins with, as JSON. */
   stepInput: 'step_input',
+  /** IDs of the runs whose steps a re-run has, concatenated. */
+  earlierRuns: 'earlier_runs',
   trace: 'trace',
   answeredAt: 'answered_at',
   racedAt: 'raced_at',

@@ -33,6 +33,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     c,
     from_step,
     step_input,
+    earlier_runs,
     batch,
     fingerprint,
     uncounted,
@@ -49,6 +50,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(from_step && {
       fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
     }),
+    ...(earlier_runs && { earlierRuns: idsIn(earlier_runs) }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
     ...(batch && { batch: idsIn(batch) }),

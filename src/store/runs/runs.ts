@@ -25,6 +25,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   retryOf?: string;
   replayId?: string;
   fromStep?: FromStep;
+  earlierRuns?: readonly string[];
   trace?: string;
   keys?: FrozenKeys;
   batch?: readonly string[];
@@ -369,6 +370,7 @@ function rowOf({
   retryOf,
   replayId,
   fromStep,
+  earlierRuns,
   trace,
   keys,
   batch,
@@ -380,6 +382,7 @@ function rowOf({
   if (replayId) fields.push(RUN_FIELDS.replay, replayId);
   if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
   if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
+  if (earlierRuns) fields.push(RUN_FIELDS.earlierRuns, earlierRuns.join(''));
   if (trace) fields.push(RUN_FIELDS.trace, trace);
   if (keys) fields.push(RUN_FIELDS.keys, JSON.stringify(keys));
   if (batch) fields.push(RUN_FIELDS.batch, batch.join(''));
