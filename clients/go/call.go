@@ -12,9 +12,11 @@ import (
 
 // call is a call request, read.
 type call struct {
-	event   json.RawMessage
-	events  []json.RawMessage
-	runID   string
+	event  json.RawMessage
+	events []json.RawMessage
+	runID  string
+	// rerunOf are the runs whose results a re-run from a step has, the latest first.
+	rerunOf []string
 	attempt int
 	// functionUUID and executionID are for checkpoints.
 	functionUUID, executionID string
@@ -36,14 +38,15 @@ type callBody struct {
 	Steps  replay.Memos      `json:"steps"`
 	UseAPI *bool             `json:"use_api"`
 	Ctx    struct {
-		RunID                     string `json:"run_id"`
-		FunctionID                string `json:"fn_id"`
-		ExecutionID               string `json:"qi_id"`
-		Attempt                   int    `json:"attempt"`
-		MaxAttempts               int    `json:"max_attempts"`
-		UseAPI                    bool   `json:"use_api"`
-		Logs                      bool   `json:"logs"`
-		DisableImmediateExecution bool   `json:"disable_immediate_execution"`
+		RunID                     string   `json:"run_id"`
+		RerunOf                   []string `json:"rerun_of"`
+		FunctionID                string   `json:"fn_id"`
+		ExecutionID               string   `json:"qi_id"`
+		Attempt                   int      `json:"attempt"`
+		MaxAttempts               int      `json:"max_attempts"`
+		UseAPI                    bool     `json:"use_api"`
+		Logs                      bool     `json:"logs"`
+		DisableImmediateExecution bool     `json:"disable_immediate_execution"`
 		Stack                     struct {
 			Stack []string `json:"stack"`
 		} `json:"stack"`
@@ -82,6 +85,7 @@ func readCall(ctx context.Context, text []byte, s settings) (call, error) {
 		event:        body.Event,
 		events:       body.Events,
 		runID:        body.Ctx.RunID,
+		rerunOf:      body.Ctx.RerunOf,
 		attempt:      body.Ctx.Attempt,
 		maxAttempts:  body.Ctx.MaxAttempts,
 		takesLogs:    body.Ctx.Logs,

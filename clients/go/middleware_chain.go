@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
@@ -77,7 +78,7 @@ func (c chain) send(ctx context.Context, call SendCall, events []any, hand func(
 func (c chain) encodeEvents(ctx context.Context, events []RawEvent) ([]any, error) {
 	encoded := make([]any, len(events))
 	for i, event := range events {
-		data, err := c.encode(ctx, event.dataOrEmpty(), AtEvent)
+		data, err := c.encode(ctx, event.dataOrEmpty(), AtEvent, place.Event(event.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,8 @@ func (c chain) encodeEvents(ctx context.Context, events []RawEvent) ([]any, erro
 }
 
 // encode is nearest to the wire where the list begins.
-func (c chain) encode(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
+func (c chain) encode(ctx context.Context, value json.RawMessage, at At, where place.Place) (json.RawMessage, error) {
+	ctx = place.With(ctx, where)
 	for _, m := range slices.Backward(c) {
 		var err error
 		if value, err = m.change(ctx, m.Encode, value, at); err != nil {
@@ -100,7 +102,9 @@ func (c chain) encode(ctx context.Context, value json.RawMessage, at At) (json.R
 	return value, nil
 }
 
-func (c chain) decode(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
+// decode has the places where the value may belong; none: no client encodes such values.
+func (c chain) decode(ctx context.Context, value json.RawMessage, at At, where ...place.Place) (json.RawMessage, error) {
+	ctx = place.With(ctx, where...)
 	for _, m := range c {
 		var err error
 		if value, err = m.change(ctx, m.Decode, value, at); err != nil {

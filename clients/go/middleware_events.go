@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
@@ -28,15 +29,16 @@ func (c chain) decodeEvents(ctx context.Context, given call) (call, error) {
 	return given, nil
 }
 
-// decodeEvent leaves null alone: a wait that has timed out.
+// decodeEvent leaves null alone.
 func (c chain) decodeEvent(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
-	var event map[string]json.RawMessage
-	if isAbsent(text) || json.Unmarshal(text, &event) != nil || isAbsent(event["data"]) {
+	event := fieldsOf(text)
+	if isAbsent(event["data"]) {
 		return text, nil
 	}
-	data, err := c.decode(ctx, event["data"], AtEvent)
-	if err == nil && textOf(event["name"]) == failedEvent {
-		data, err = c.decodeInner(ctx, data)
+	name := textOf(event["name"])
+	data, err := c.decode(ctx, event["data"], AtEvent, place.Received(name, event["data"]))
+	if err == nil && tellsEnd(name) {
+		data, err = c.decodeEnd(ctx, data)
 	}
 	if err != nil {
 		return nil, err
@@ -45,18 +47,72 @@ func (c chain) decodeEvent(ctx context.Context, text json.RawMessage) (json.RawM
 	return replay.Encode(event)
 }
 
-// decodeInner is of what the service sends when a run has failed: the data has the event that had triggered the run.
-func (c chain) decodeInner(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil || isAbsent(fields["event"]) {
-		return data, nil
+// decodeAwaited has the event that a step waits for, whatever name it came with; null: the wait has timed out.
+func (c chain) decodeAwaited(ctx context.Context, text json.RawMessage, name string) (json.RawMessage, error) {
+	event := fieldsOf(text)
+	if event == nil {
+		return text, nil
 	}
-	event, err := c.decodeEvent(ctx, fields["event"])
+	named, err := replay.Encode(name)
 	if err != nil {
 		return nil, err
 	}
-	fields["event"] = event
+	event["name"] = named
+	if text, err = replay.Encode(event); err != nil {
+		return nil, err
+	}
+	return c.decodeEvent(ctx, text)
+}
+
+// decodeEnd is of what the service sends when a run has ended: the data has its events and its output, as they were stored.
+func (c chain) decodeEnd(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
+	fields := fieldsOf(data)
+	if fields == nil {
+		return data, nil
+	}
+	trigger := fields["event"]
+	if !isAbsent(trigger) {
+		event, err := c.decodeEvent(ctx, trigger)
+		if err != nil {
+			return nil, err
+		}
+		fields["event"] = event
+	}
+	var events []json.RawMessage
+	if json.Unmarshal(fields["events"], &events) == nil && events != nil {
+		for i := range events {
+			event, err := c.decodeEvent(ctx, events[i])
+			if err != nil {
+				return nil, err
+			}
+			events[i] = event
+		}
+		fields["events"], _ = replay.Encode(events) // of JSON only
+	}
+	// Of a failed run it is the error, which is not encoded.
+	if !isAbsent(fields["result"]) && isAbsent(fields["error"]) {
+		where := place.Output(textOf(fields["function_id"]), textOf(fields["run_id"]), trigger)
+		result, err := c.decode(ctx, fields["result"], AtOutput, where)
+		if err != nil {
+			return nil, err
+		}
+		fields["result"] = result
+	}
 	return replay.Encode(fields)
+}
+
+// fieldsOf is nil of what is no object.
+func fieldsOf(text json.RawMessage) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+// tellsEnd is of the service's own events about runs that have ended.
+func tellsEnd(name string) bool {
+	return name == failedEvent || name == "inngest/function.finished" || name == "inngest/function.cancelled"
 }
 
 // rawEvents are a call's events for its middleware to change.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
@@ -31,6 +32,7 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, serv
 		return f.middleware.send(ctx, told, events, func(ctx context.Context, events []any) ([]string, error) { return send(ctx, events, seed) })
 	}
 	ctx = run.With(ctx, run.Run{ID: c.runID, EventTime: c.eventTime(), Service: service})
+	output := f.placesOf(c).Output()
 	c, err := f.middleware.decodeEvents(ctx, c)
 	if err != nil {
 		return replay.Progress{Kind: replay.Failed, Err: err}
@@ -38,7 +40,7 @@ func runCall(ctx context.Context, f *function, c call, logger *slog.Logger, serv
 	progress := replay.Run(ctx, c.replay, hooks, func(ctx context.Context, now replay.Now) (any, error) {
 		return f.runHandler(ctx, c, slog.New(runHandler{app: logger.Handler(), now: now, logs: c.logs}), &began)
 	})
-	return f.middleware.encodeOutput(ctx, progress)
+	return f.middleware.encodeOutput(ctx, progress, output)
 }
 
 // runHandler runs the handler inside of its middleware. Began becomes true when it does.
@@ -77,13 +79,13 @@ func (f *function) runHandler(ctx context.Context, c call, logger *slog.Logger, 
 }
 
 // encodeOutput is of a function that has returned.
-func (c chain) encodeOutput(ctx context.Context, progress replay.Progress) replay.Progress {
+func (c chain) encodeOutput(ctx context.Context, progress replay.Progress, where place.Place) replay.Progress {
 	if progress.Kind != replay.Done || len(c) == 0 {
 		return progress
 	}
 	output, err := replay.Encode(progress.Output)
 	if err == nil {
-		output, err = c.encode(ctx, output, AtOutput)
+		output, err = c.encode(ctx, output, AtOutput, where)
 	}
 	if err != nil {
 		return replay.Progress{Kind: replay.Failed, Err: err}

@@ -12,6 +12,7 @@ import (
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/encryption"
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
@@ -23,8 +24,15 @@ type payment struct {
 }
 
 func TestARealServiceStoresOnlyEncryptedValues(t *testing.T) {
+	t.Run("in version 1", func(t *testing.T) { storesOnlyEncryptedValues(t, encryption.Opts{}) })
+	t.Run("strictly", func(t *testing.T) { storesOnlyEncryptedValues(t, encryption.Opts{Strict: true}) })
+}
+
+func storesOnlyEncryptedValues(t *testing.T, options encryption.Opts) {
+	t.Helper()
+	options.Key = "a key of the tests with 32 characters or more"
 	each(t, func(t *testing.T, s realService) {
-		secret, err := encryption.New(encryption.Opts{Key: "a key of the tests with 32 characters or more"})
+		secret, err := encryption.New(options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +84,8 @@ func TestARealServiceStoresOnlyEncryptedValues(t *testing.T) {
 			return id, s.ended(t, id)
 		}
 		id, paid := send(3)
-		output, err := secret.Decode(t.Context(), paid.Output, tidegate.AtOutput)
+		where := place.With(t.Context(), place.Output(s.app+"-pay", paid.RunID, nil))
+		output, err := secret.Decode(where, paid.Output, tidegate.AtOutput)
 		if err != nil || paid.Status != "Completed" || string(output) != `["4242 4242 twice","4242 4242 confirmed"]` {
 			t.Errorf("got %+v %s %v", paid, output, err)
 		}

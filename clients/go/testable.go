@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
@@ -42,14 +43,19 @@ func (f *function) DescribeForTest(err error) *replay.WireError { return describ
 // IsFinalForTest says whether no retry would help.
 func (f *function) IsFinalForTest(err error) bool { return isFinal(err) }
 
+// PlacesForTest are of the values of a run that the event triggers.
+func (f *function) PlacesForTest(runID string, event json.RawMessage) place.Run {
+	return f.placesOf(call{runID: runID, event: event})
+}
+
 // EncodeForTest is a value, as JSON, as the service gets it.
-func (f *function) EncodeForTest(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
-	return f.middleware.encode(ctx, value, at)
+func (f *function) EncodeForTest(ctx context.Context, value json.RawMessage, at At, where place.Place) (json.RawMessage, error) {
+	return f.middleware.encode(ctx, value, at, where)
 }
 
 // DecodeForTest is a value, as JSON, as the code gets it.
-func (f *function) DecodeForTest(ctx context.Context, value json.RawMessage, at At) (json.RawMessage, error) {
-	return f.middleware.decode(ctx, value, at)
+func (f *function) DecodeForTest(ctx context.Context, value json.RawMessage, at At, where ...place.Place) (json.RawMessage, error) {
+	return f.middleware.decode(ctx, value, at, where...)
 }
 
 // DecodeEventForTest is an event as the code gets it.

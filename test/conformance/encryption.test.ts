@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { eachCase } from './cases.ts';
-import { type Encrypted, type EncryptionCase, keyIdOf, openText, sealed, sealText } from './encryption.ts';
+import { type Encrypted, type EncryptionCase, keyIdOf, openText, type Place, sealed, sealText } from './encryption.ts';
 import { fill } from './match.ts';
 import { expectMeaning, type Meaning, type PlayedAnswer } from './meaning.ts';
 
@@ -13,6 +13,7 @@ interface Case {
   json?: string;
   nonce?: string;
   encrypted?: Encrypted;
+  places?: Place[];
   events?: unknown;
   requests?: { path: string; body: { data: unknown }[] }[];
   answer?: PlayedAnswer;
@@ -21,7 +22,7 @@ interface Case {
 }
 
 const FIELDS = Object.fromEntries(
-  'encryption key_id json nonce encrypted at value encoded decoded flaw program functions call request events replies requests ids answer meaning'
+  'encryption key_id json nonce encrypted places at value encoded decoded flaw program functions call request events replies requests ids answer meaning'
     .split(' ')
     .map((field) => [field, true as const]),
 );
@@ -42,11 +43,11 @@ describe('The service conforms: encryption', () => {
   eachCase<Case>(
     'encryption',
     FIELDS,
-    ({ encryption, key_id, json, nonce, encrypted }) => {
+    ({ encryption, key_id, json, nonce, encrypted, places: [place] = [] }) => {
       if (key_id) expect(keyIdOf(encryption.key)).to.equal(key_id);
       if (json === undefined || !encrypted || !nonce) return;
-      expect(sealText(json, encryption.key, Buffer.from(nonce, 'base64'))).to.deep.equal(encrypted);
-      expect(openText(encrypted, [encryption.key])).to.equal(json);
+      expect(sealText(json, encryption.key, place, Buffer.from(nonce, 'base64'))).to.deep.equal(encrypted);
+      expect(openText(encrypted, [encryption.key], place)).to.equal(json);
     },
     ({ key_id, json }) => key_id !== undefined || json !== undefined,
   );

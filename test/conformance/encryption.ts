@@ -4,12 +4,18 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const SCHEME = 'tidegate/aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const VERSION_2 = /^2\./;
 
 export interface EncryptionCase {
   key: string;
   fallback_keys?: string[];
   event_field?: string | null;
+  version?: number;
+  strict?: boolean;
 }
+
+/** What a value of version 2 is bound to. */
+export type Place = readonly string[];
 
 export interface Encrypted {
   $encrypted: string;
@@ -25,29 +31,54 @@ export function keyIdOf(key: string): string {
   return createHash('sha256').update(derive(key)).digest('hex').slice(0, 16);
 }
 
-export function sealText(text: string, key: string, nonce: Buffer = randomBytes(NONCE_BYTES)): Encrypted {
+/** @param place undefined: version 1 */
+export function sealText(
+  text: string,
+  key: string,
+  place: Place | undefined,
+  nonce: Buffer = randomBytes(NONCE_BYTES),
+): Encrypted {
   const id = keyIdOf(key);
-  const cipher = createCipheriv('aes-256-gcm', derive(key), nonce).setAAD(Buffer.from(`${SCHEME} ${id}`));
+  const cipher = createCipheriv('aes-256-gcm', derive(key), nonce).setAAD(associatedData(id, place));
   const data = Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
-  return { $encrypted: SCHEME, key: id, data: data.toString('base64') };
+  return { $encrypted: SCHEME, key: id, data: `${place ? '2.' : ''}${data.toString('base64')}` };
 }
 
-/** @throws Error if no key has sealed it */
-export function openText({ key: id, data }: Encrypted, keys: readonly string[]): string {
+function associatedData(keyId: string, place: Place | undefined): Buffer {
+  if (!place) return Buffer.from(`${SCHEME} ${keyId}`);
+  return Buffer.concat(
+    [SCHEME, '2', keyId, ...place].map((text) => Buffer.from(`${Buffer.byteLength(text)}:${text},`)),
+  );
+}
+
+/** @param place undefined: version 1
+ *  @throws Error if no key has sealed it, or not at this place */
+export function openText({ key: id, data }: Encrypted, keys: readonly string[], place?: Place): string {
   const key = keys.find((one) => keyIdOf(one) === id);
   if (key === undefined) throw new Error(`The case has no key ${id}`);
-  const bytes = Buffer.from(data, 'base64');
+  const bytes = Buffer.from(data.replace(VERSION_2, ''), 'base64');
   const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, NONCE_BYTES))
-    .setAAD(Buffer.from(`${SCHEME} ${id}`))
+    .setAAD(associatedData(id, place))
     .setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
 }
 
-/** Replaces encrypted values, at any depth, by `{"{{encrypted}}": value, "key": ID}`, as cases expect them. Their nonces differ. */
-export function opened(value: unknown, { key, fallback_keys = [] }: EncryptionCase): unknown {
+/** Replaces encrypted values, at any depth, by `{"{{encrypted}}": value, "key": ID}`, as cases expect them, with the `place` of those in version 2.
+ *  Their nonces differ.
+ *  @param places where values of version 2 may be */
+export function opened(value: unknown, { key, fallback_keys = [] }: EncryptionCase, places: readonly Place[]): unknown {
   return replaced(value, isEncrypted, (one) => {
-    const plain = JSON.parse(openText(one as unknown as Encrypted, [key, ...fallback_keys]));
-    return { '{{encrypted}}': plain, key: one.key };
+    const found = one as unknown as Encrypted;
+    const keys = [key, ...fallback_keys];
+    if (!VERSION_2.test(found.data)) return { '{{encrypted}}': JSON.parse(openText(found, keys)), key: found.key };
+    for (const one of places) {
+      try {
+        return { '{{encrypted}}': JSON.parse(openText(found, keys, one)), key: found.key, place: one };
+      } catch {
+        // It is at another place.
+      }
+    }
+    throw new Error(`None of the places fits the value ${found.data}`);
   });
 }
 
@@ -56,7 +87,7 @@ export function sealed(value: unknown, { key }: EncryptionCase): unknown {
   return replaced(
     value,
     (one) => '{{encrypted}}' in one,
-    (one) => sealText(JSON.stringify(one['{{encrypted}}']), key),
+    (one) => sealText(JSON.stringify(one['{{encrypted}}']), key, one.place as Place | undefined),
   );
 }
 

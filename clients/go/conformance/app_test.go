@@ -181,6 +181,7 @@ type replayCall struct {
 	MaxAttempts               *int            `json:"max_attempts"`
 	StepID                    string          `json:"step_id"`
 	RunID                     string          `json:"run_id"`
+	RerunOf                   []string        `json:"rerun_of"`
 	DisableImmediateExecution bool            `json:"disable_immediate_execution"`
 	// Logs is of the topic logs.
 	Logs *bool `json:"logs"`
@@ -245,6 +246,9 @@ func (c replayCall) body(t *testing.T) json.RawMessage {
 		"use_api":                     false,
 		"stack":                       map[string]any{"stack": stack, "current": len(stack)},
 		"step_id":                     "step",
+	}
+	if c.RerunOf != nil {
+		ctx["rerun_of"] = c.RerunOf
 	}
 	if c.Logs != nil {
 		ctx["logs"] = *c.Logs

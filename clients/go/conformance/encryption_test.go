@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,6 +11,7 @@ import (
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/encryption"
 	"github.com/tidegate/tidegate/clients/go/internal/encrypted"
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 )
 
 // encryptionOptions are of the middleware.
@@ -17,6 +20,8 @@ type encryptionOptions struct {
 	FallbackKeys []string `json:"fallback_keys"`
 	// EventField is null when events are left alone.
 	EventField json.RawMessage `json:"event_field"`
+	Version    int             `json:"version"`
+	Strict     bool            `json:"strict"`
 }
 
 // encryptionCase has the fields of all kinds.
@@ -27,6 +32,7 @@ type encryptionCase struct {
 	JSON       *string           `json:"json"`
 	Nonce      string            `json:"nonce"`
 	Encrypted  json.RawMessage   `json:"encrypted"`
+	Places     []place.Place     `json:"places"`
 	At         tidegate.At       `json:"at"`
 	Value      json.RawMessage   `json:"value"`
 	Encoded    json.RawMessage   `json:"encoded"`
@@ -56,7 +62,7 @@ func encryptions(t *testing.T, c encryptionCase) {
 	}
 	client := devClient()
 	client.middleware = []tidegate.Middleware{middleware}
-	opened := func(text []byte) []byte { return c.Encryption.opened(t, text) }
+	opened := func(text []byte) []byte { return c.Encryption.opened(t, text, c.Places) }
 	switch {
 	case c.KeyID != "":
 		if got := c.Encryption.key(t).ID; got != c.KeyID {
@@ -78,7 +84,7 @@ func encryptions(t *testing.T, c encryptionCase) {
 
 func (o encryptionOptions) create(t *testing.T) (tidegate.Middleware, error) {
 	t.Helper()
-	options := encryption.Opts{Key: o.Key, FallbackKeys: o.FallbackKeys, PlainEvents: string(o.EventField) == "null"}
+	options := encryption.Opts{Key: o.Key, FallbackKeys: o.FallbackKeys, PlainEvents: string(o.EventField) == "null", Version: o.Version, Strict: o.Strict}
 	if o.EventField != nil && !options.PlainEvents {
 		read(t, o.EventField, &options.EventField)
 	}
@@ -98,30 +104,42 @@ func (o encryptionOptions) key(t *testing.T) encrypted.Key {
 func (c encryptionCase) checkVector(t *testing.T, middleware tidegate.Middleware) {
 	t.Helper()
 	nonce := must(base64.StdEncoding.DecodeString(c.Nonce))
-	got, err := c.Encryption.key(t).EncryptWith(nonce, json.RawMessage(*c.JSON))
+	var at place.Place
+	if len(c.Places) > 0 {
+		at = c.Places[0]
+	}
+	got, err := c.Encryption.key(t).EncryptWith(nonce, json.RawMessage(*c.JSON), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	newPlaces().checkJSON(t, "encrypted", c.Encrypted, got)
-	decrypted, err := middleware.Decode(t.Context(), c.Encrypted, tidegate.AtStep)
+	decrypted, err := middleware.Decode(c.context(t), c.Encrypted, tidegate.AtStep)
 	if err != nil || string(decrypted) != *c.JSON {
 		t.Errorf("expected %s, got %s, %v", *c.JSON, decrypted, err)
 	}
+}
+
+func (c encryptionCase) context(t *testing.T) context.Context {
+	return place.With(t.Context(), c.Places...)
 }
 
 // checkValue encodes a value, or decodes it.
 func (c encryptionCase) checkValue(t *testing.T, middleware tidegate.Middleware, opened func([]byte) []byte) {
 	t.Helper()
 	if c.Encoded != nil {
-		got, err := middleware.Encode(t.Context(), c.Value, c.At)
+		got, err := middleware.Encode(c.context(t), c.Value, c.At)
 		if err != nil {
 			t.Fatal(err)
 		}
 		newPlaces().checkJSON(t, "encoded", c.Encoded, opened(got))
 		return
 	}
-	got, err := middleware.Decode(t.Context(), c.Value, c.At)
+	value := bytes.ReplaceAll(c.Value, []byte("{{huge}}"), bytes.Repeat([]byte("A"), 1_000_000))
+	got, err := middleware.Decode(c.context(t), value, c.At)
 	checkFlaw(t, c.Flaw, messageOf(err))
+	if length := len(messageOf(err)); length > 1_000 {
+		t.Errorf("the message has %d bytes", length)
+	}
 	var nonRetriable *tidegate.NonRetriableError
 	if err != nil && !errors.As(err, &nonRetriable) {
 		t.Errorf("it would be retried: %v", err)
@@ -132,7 +150,7 @@ func (c encryptionCase) checkValue(t *testing.T, middleware tidegate.Middleware,
 }
 
 // opened is the JSON with each encrypted value, at any depth, as cases expect it.
-func (o encryptionOptions) opened(t *testing.T, text []byte) []byte {
+func (o encryptionOptions) opened(t *testing.T, text []byte, places []place.Place) []byte {
 	t.Helper()
 	keys := map[string]encrypted.Key{}
 	for _, text := range append([]string{o.Key}, o.FallbackKeys...) {
@@ -140,11 +158,22 @@ func (o encryptionOptions) opened(t *testing.T, text []byte) []byte {
 		keys[key.ID] = key
 	}
 	return openAll(text, func(found encrypted.Value) any {
-		plain, err := keys[found.Key].Decrypt(found)
-		if err != nil {
-			t.Fatalf("the value under the key %s: %v", found.Key, err)
+		if found.Version() == 1 {
+			places = []place.Place{nil}
 		}
-		return map[string]any{"{{encrypted}}": plain, "key": found.Key}
+		for _, at := range places {
+			plain, ok := keys[found.Key].Decrypt(found, at)
+			if !ok {
+				continue
+			}
+			fields := map[string]any{"{{encrypted}}": plain, "key": found.Key}
+			if at != nil {
+				fields["place"] = at
+			}
+			return fields
+		}
+		t.Fatalf("none of the places fits the value %v", found)
+		return nil
 	})
 }
 

@@ -7,6 +7,9 @@
 // Names of events and steps, the other fields of data, errors, signals and messages are not encrypted: the service
 // matches events by them, and people read them.
 //
+// Opts.Strict binds each value to its event, step, function and run, and refuses values that are not encrypted: new apps set
+// it, others upgrade in three steps (docs/security.md#encryption-by-apps).
+//
 // To replace a key, first add the new one to FallbackKeys everywhere, then make it the Key and the old one a fallback,
 // and drop that once no run and no event is left that was stored with it.
 package encryption
@@ -14,11 +17,13 @@ package encryption
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/encrypted"
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
@@ -37,12 +42,21 @@ type Opts struct {
 	EventField string
 	// PlainEvents leaves events alone.
 	PlainEvents bool
+	// Version is what it writes: version 2 binds a value to its event, step or function, and run. It reads both. Default: 1,
+	// which clients from before version 2 read; 2 if it is Strict.
+	Version int
+	// Strict refuses what is not encrypted where it should be, and version 1.
+	Strict bool
 }
 
 // New makes the middleware. Put it first in the list, so that it encrypts what the others have made of values. It fails
-// when a key is too short.
+// when a key is too short, or when a strict one would write version 1.
 func New(options Opts) (tidegate.Middleware, error) {
-	c := cipherer{keys: map[string]encrypted.Key{}, eventField: options.EventField}
+	version, err := options.version()
+	if err != nil {
+		return tidegate.Middleware{}, err
+	}
+	c := cipherer{keys: map[string]encrypted.Key{}, eventField: options.EventField, version: version, strict: options.Strict}
 	if c.eventField == "" {
 		c.eventField = defaultEventField
 	}
@@ -69,40 +83,63 @@ func New(options Opts) (tidegate.Middleware, error) {
 	return tidegate.Middleware{Name: "encryption", Encode: c.encode, Decode: c.decode}, nil
 }
 
+func (o Opts) version() (int, error) {
+	switch {
+	case o.Version != 0 && o.Version != 1 && o.Version != 2:
+		return 0, fmt.Errorf("encryption: Version must be 1 or 2, got %d", o.Version)
+	case o.Strict && o.Version == 1:
+		return 0, errors.New("encryption: a Strict one refuses version 1, so it cannot write it: set Version: 2, or leave it out")
+	case o.Strict:
+		return 2, nil
+	default:
+		return max(o.Version, 1), nil
+	}
+}
+
 // cipherer encrypts with one key, and decrypts with any of them, by ID.
 type cipherer struct {
 	key  encrypted.Key
 	keys map[string]encrypted.Key
 	// eventField is empty when events stay as they are.
 	eventField string
+	version    int
+	strict     bool
 }
 
-func (c cipherer) encode(_ context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error) {
-	if at == tidegate.AtEvent {
-		return c.inEvent(value, c.key.Encrypt)
+func (c cipherer) encode(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error) {
+	return c.change(value, at, func(value json.RawMessage) (json.RawMessage, error) {
+		if c.version == 1 {
+			return c.key.Encrypt(value, nil)
+		}
+		places := place.Of(ctx)
+		if len(places) == 0 {
+			return nil, withoutPlace()
+		}
+		return c.key.Encrypt(value, places[0])
+	})
+}
+
+func (c cipherer) decode(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error) {
+	return c.change(value, at, func(value json.RawMessage) (json.RawMessage, error) {
+		return c.decrypt(value, place.Of(ctx))
+	})
+}
+
+// change changes a value, of an event the one field, if it is there.
+func (c cipherer) change(value json.RawMessage, at tidegate.At, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+	if at != tidegate.AtEvent {
+		return change(value)
 	}
-	return c.key.Encrypt(value)
-}
-
-func (c cipherer) decode(_ context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error) {
-	if at == tidegate.AtEvent {
-		return c.inEvent(value, c.decrypt)
-	}
-	return c.decrypt(value)
-}
-
-// inEvent changes the one field of an event's data, if it is there.
-func (c cipherer) inEvent(data json.RawMessage, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	// Data that is no object has no field.
-	if c.eventField == "" || json.Unmarshal(data, &fields) != nil {
-		return data, nil
+	if c.eventField == "" || json.Unmarshal(value, &fields) != nil {
+		return value, nil
 	}
-	value, there := fields[c.eventField]
+	field, there := fields[c.eventField]
 	if !there {
-		return data, nil
+		return value, nil
 	}
-	changed, err := change(value)
+	changed, err := change(field)
 	if err != nil {
 		return nil, err
 	}
@@ -110,23 +147,44 @@ func (c cipherer) inEvent(data json.RawMessage, change func(json.RawMessage) (js
 	return replay.Encode(fields)
 }
 
-// decrypt leaves a value alone that is not encrypted.
-func (c cipherer) decrypt(value json.RawMessage) (json.RawMessage, error) {
+// decrypt leaves a value alone that is not encrypted, unless it must be.
+func (c cipherer) decrypt(value json.RawMessage, places []place.Place) (json.RawMessage, error) {
+	var at place.Place
+	if len(places) > 0 {
+		at = places[0]
+	}
 	found, ok := encrypted.Read(value)
+	if !ok && c.strict && at != nil {
+		return nil, notEncrypted(at)
+	}
 	if !ok {
 		return value, nil
 	}
+	if c.strict && found.Version() == 1 {
+		return nil, isVersion1(at)
+	}
 	k, known := c.keys[found.Key]
 	if !known {
-		return nil, refused(found.Key, "is none of this app's keys")
+		return nil, unknownKey(found.Key)
 	}
-	plain, err := k.Decrypt(found)
-	if err != nil {
-		return nil, refused(found.Key, "does not decrypt it: it was changed, or made with another key")
-	}
-	return plain, nil
+	return decryptAt(found, k, places)
 }
 
-func refused(keyID, reason string) error {
-	return tidegate.NonRetriable(fmt.Errorf("a value is encrypted with the key of ID %q, which %s: put the key that encrypted it into FallbackKeys", keyID, reason))
+// decryptAt is of a value that belongs to one of the places.
+func decryptAt(value encrypted.Value, k encrypted.Key, places []place.Place) (json.RawMessage, error) {
+	switch version := value.Version(); {
+	case version == 1:
+		// It is bound to none.
+		places = []place.Place{nil}
+	case version != 2:
+		return nil, unknownVersion(version)
+	case len(places) == 0:
+		return nil, withoutPlace()
+	}
+	for _, at := range places {
+		if plain, ok := k.Decrypt(value, at); ok {
+			return plain, nil
+		}
+	}
+	return nil, doesNotOpen(k.ID, places[0])
 }

@@ -72,11 +72,11 @@ func (r *testRun) arrived(ctx context.Context, event any) (json.RawMessage, erro
 		name = "test/scheduled"
 	}
 	whole := map[string]any{"name": name, "data": map[string]any{}, "id": "test-event", "ts": r.now.UnixMilli()}
-	return r.fillUp(ctx, whole, event)
+	return r.fillUp(ctx, whole, event, "")
 }
 
 // fillUp is whole with the event's fields instead of its own, and data as it is stored.
-func (r *testRun) fillUp(ctx context.Context, whole map[string]any, event any) (json.RawMessage, error) {
+func (r *testRun) fillUp(ctx context.Context, whole map[string]any, event any, awaited string) (json.RawMessage, error) {
 	text, err := replay.Encode(event)
 	if err != nil {
 		return nil, err
@@ -91,12 +91,24 @@ func (r *testRun) fillUp(ctx context.Context, whole map[string]any, event any) (
 	for field, value := range given {
 		whole[field] = value
 	}
-	data, err := r.encode(ctx, whole["data"], tidegate.AtEvent)
+	name := awaited
+	if name == "" {
+		name = nameIn(whole["name"])
+	}
+	data, err := r.encodeEvent(ctx, name, whole["data"])
 	if err != nil {
 		return nil, err
 	}
 	whole["data"] = data
 	return replay.Encode(whole)
+}
+
+// nameIn is of a name as it was given, or as JSON.
+func nameIn(given any) string {
+	text, _ := replay.Encode(given) // of texts only
+	var name string
+	_ = json.Unmarshal(text, &name)
+	return name
 }
 
 // toItsEnd fails when the test lacks a stub.
@@ -113,7 +125,7 @@ func (r *testRun) toItsEnd(ctx context.Context) error {
 				r.result.Err = err
 				return nil
 			}
-			r.result.Output, err = r.fn.DecodeForTest(ctx, output, tidegate.AtOutput)
+			r.result.Output, err = r.fn.DecodeForTest(ctx, output, tidegate.AtOutput, r.places().Output())
 			return err
 		case replay.Failed:
 			r.result.Err = progress.Err
@@ -186,7 +198,7 @@ func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.
 		"events": r.events,
 		"steps":  maps.Clone(r.memos),
 		"ctx": map[string]any{
-			"run_id":                      "test-run",
+			"run_id":                      runID,
 			"attempt":                     attempt,
 			"max_attempts":                r.retries + 1,
 			"disable_immediate_execution": true,

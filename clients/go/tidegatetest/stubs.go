@@ -78,11 +78,11 @@ func (r *testRun) stubbedData(ctx context.Context, op replay.Op, value any) (jso
 	}
 	switch {
 	case op.Code == replay.OpWaitForEvent && value != nil:
-		return r.fillUp(ctx, map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value)
+		return r.fillUp(ctx, map[string]any{"name": op.Name, "data": map[string]any{}, "id": "test-event", "ts": 0}, value, op.Name)
 	case op.Code == replay.OpInvokeFunction:
-		return r.encode(ctx, value, tidegate.AtOutput)
+		return r.encode(ctx, value, tidegate.AtOutput, r.invoked(op))
 	case op.Code == replay.OpStepPlanned:
-		return r.encode(ctx, value, tidegate.AtStep)
+		return r.encode(ctx, value, tidegate.AtStep, r.places().Step(op.ID))
 	default:
 		return replay.Encode(value)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
@@ -87,8 +88,9 @@ type function interface {
 	StepErrorForTest(stepID string, failure *replay.WireError) error
 	DescribeForTest(error) *replay.WireError
 	IsFinalForTest(error) bool
-	EncodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error)
-	DecodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At) (json.RawMessage, error)
+	PlacesForTest(runID string, event json.RawMessage) place.Run
+	EncodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At, where place.Place) (json.RawMessage, error)
+	DecodeForTest(ctx context.Context, value json.RawMessage, at tidegate.At, where ...place.Place) (json.RawMessage, error)
 	DecodeEventForTest(ctx context.Context, event json.RawMessage) (json.RawMessage, error)
 }
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.calls import Caller
-from tidegate import ConfigError, Context, Tidegate
+from tidegate import ConfigError, Context, FetchResponse, Middleware, NonRetriableError, Place, Tidegate, ValueAt
+from tidegate._steps.ids import hash_step_id
 from tidegate.encryption import Encryption
 from tidegate.testing import run_function
 
@@ -39,23 +41,29 @@ def test_one_text_as_fallback_keys_is_a_mistake() -> None:
         Encryption(key=NEW, fallback_keys=OLD)
 
 
-def test_a_test_of_a_function_sees_what_the_function_sees() -> None:
-    client = Tidegate("shop", is_dev=True, middleware=[Encryption(key=NEW)])
+@pytest.mark.parametrize("options", [{}, {"version": 2}, {"strict": True}])
+def test_a_test_of_a_function_sees_what_the_function_sees(options: Any) -> None:
+    client = Tidegate("shop", is_dev=True, middleware=[Encryption(key=NEW, **options)])
 
     @client.create_function(id="fn", trigger="order/paid")
     async def fn(ctx: Context) -> Any:
         card = await ctx.step.run("card", lambda: ctx.event.data["encrypted"]["card"])
         await ctx.step.send_event("tell", {"name": "told", "data": {"n": 1, "encrypted": card}})
         back = await ctx.step.wait_for_event("back", event="order/returned", timeout="1d")
-        return [card, back.data if back else None]
+        lead = await ctx.step.invoke("lead", function="crm-enrich")
+        response = await ctx.step.fetch("fetch", "https://example.com")
+        return [card, back.data if back else None, lead, response.status]
 
-    run = run_function(fn, event={"data": {"encrypted": {"card": "4242"}}}, steps={"back": {"data": {"encrypted": 1}}})
-    assert (run.error, run.result) == (None, ["4242", {"encrypted": 1}])
+    fetched = FetchResponse(status=204, headers={}, body=None, url="")
+    stubs = {"back": {"data": {"encrypted": 1}}, "lead": {"score": 7}, "fetch": fetched}
+    run = run_function(fn, event={"data": {"encrypted": {"card": "4242"}}}, steps=stubs)
+    assert (run.error, run.result) == (None, ["4242", {"encrypted": 1}, {"score": 7}, 204])
     assert [step.data for step in run.steps][:2] == ["4242", {"ids": ["test-event-1"]}]
     assert run.sent == [{"name": "told", "data": {"n": 1, "encrypted": "4242"}}]
 
 
-def test_keys_are_rotated_while_a_run_is_under_way() -> None:
+@pytest.mark.parametrize("options", [{}, {"version": 2}, {"strict": True}])
+def test_keys_are_rotated_while_a_run_is_under_way(options: Any) -> None:
     def calling(*middleware: Encryption) -> Any:
         client = Tidegate("shop", is_dev=True, middleware=middleware)
 
@@ -65,14 +73,54 @@ def test_keys_are_rotated_while_a_run_is_under_way() -> None:
 
         return lambda steps: Caller(client)(fn, steps)
 
-    _, (first,) = calling(Encryption(key=OLD))({})
+    _, (first,) = calling(Encryption(key=OLD, **options))({})
     memos = {"a": {"data": first["data"]}}
-    rotated = Encryption(key=NEW, fallback_keys=[OLD])
+    rotated = Encryption(key=NEW, fallback_keys=[OLD], **options)
     _, (second,) = calling(rotated)(memos)
     memos["b"] = {"data": second["data"]}
     status, output = calling(rotated)(memos)
-    assert (status, rotated.decode(output, "output")) == (200, ["secret", "other"])
+    place = ("output", "shop-fn", "01R")
+    assert (status, rotated.decode_in_place(output, "output", [place])) == (200, ["secret", "other"])
     assert first["data"]["key"] != second["data"]["key"] == output["key"]
     assert "secret" not in str(first)
-    status, failure = calling(Encryption(key=NEW))(memos)
+    status, failure = calling(Encryption(key=NEW, **options))(memos)
     assert (status, first["data"]["key"] in failure["message"]) == (400, True)
+
+
+def test_version_2_needs_the_place_and_says_so() -> None:
+    encryption = Encryption(key=NEW, version=2)
+    encoded = encryption.encode_in_place(1, "step", ("step", "a", "shop-fn", "01R"))
+    with pytest.raises(NonRetriableError, match="call encode_in_place and decode_in_place"):
+        encryption.encode(1, "step")
+    with pytest.raises(NonRetriableError, match="call encode_in_place and decode_in_place"):
+        encryption.decode(encoded, "step")
+
+
+def test_strict_in_another_way_than_true_or_false_is_refused() -> None:
+    options: Any = {"key": NEW, "strict": "yes"}
+    with pytest.raises(ConfigError, match="must be True or False"):
+        Encryption(**options)
+
+
+def test_other_middleware_is_told_where_each_value_belongs() -> None:
+    told: list[Any] = []
+
+    class Noting(Middleware):
+        def encode_in_place(self, value: Any, at: ValueAt, place: Place) -> Any:
+            told.append(place)
+            return value
+
+        def decode_in_place(self, value: Any, at: ValueAt, places: Sequence[Place]) -> Any:
+            told.append(list(places))
+            return value
+
+    client = Tidegate("shop", is_dev=True, middleware=[Noting()])
+
+    @client.create_function(id="fn", trigger="order/paid")
+    async def fn(ctx: Context) -> Any:
+        await ctx.step.run("one", lambda: 1)
+        return await ctx.step.run("two", lambda: 2)
+
+    Caller(client)(fn, {"one": {"data": 1}})
+    one, two = (("step", hash_step_id(name), "shop-fn", "01R") for name in ("one", "two"))
+    assert told == [[("event", "order/paid")], [one], two]

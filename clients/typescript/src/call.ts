@@ -9,6 +9,8 @@ export interface Call {
   event: IncomingEvent;
   events: IncomingEvent[];
   runId: string;
+  /** Of a re-run from a step: the runs whose results it has, the latest first. */
+  rerunOf: readonly string[];
   attempt: number;
   /** undefined: not in the request. */
   maxAttempts: number | undefined;
@@ -28,6 +30,7 @@ interface CallBody {
   use_api?: boolean;
   ctx?: {
     run_id?: string;
+    rerun_of?: string[];
     attempt?: number;
     max_attempts?: number;
     use_api?: boolean;
@@ -49,6 +52,7 @@ export async function readCall(text: string, settings: Settings): Promise<Call> 
     event,
     events: whole.events ?? [event],
     runId: ctx.run_id,
+    rerunOf: ctx.rerun_of ?? [],
     attempt: ctx.attempt ?? 0,
     maxAttempts: ctx.max_attempts,
     memos: whole.steps ?? {},

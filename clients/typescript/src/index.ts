@@ -35,6 +35,7 @@ export type {
   MiddlewareRun,
   MiddlewareSend,
   MiddlewareStep,
+  Place,
   ValueKind,
 } from './middleware/types.ts';
 export type { MessageToPublish } from './publish.ts';

@@ -1,52 +1,70 @@
 /** In tests too, values pass through the middleware that encode and decode; tests read and write them as handlers do. */
 import type { IncomingEvent, OutgoingEvent } from './events.ts';
+import type { TidegateFunction } from './function-types.ts';
 import { type Codec, codecOf } from './middleware/codec.ts';
-import type { AnyMiddleware } from './middleware/types.ts';
+import { eventPlace, placesOf, type RunPlaces, receivedPlace } from './middleware/places.ts';
 import type { Op } from './steps/op.ts';
+import { TEST_RUN } from './test-run.ts';
 import type { Ending } from './test-stubs.ts';
 
 export interface TestCodec {
-  /** Events, and the results of steps, as the service would have them. */
-  storedEvents(events: readonly IncomingEvent[]): Promise<IncomingEvent[]>;
+  /** The results of steps, as the service would have them. */
   stored(op: Op, ending: Ending): Promise<Ending>;
-  /** What the handler or a step gave to the service, as it was. */
-  readable(ending: Ending, kind: 'step' | 'output'): Promise<Ending>;
+  /** What a step gave to the service, as it was. */
+  readableResult(op: Op, ending: Ending): Promise<Ending>;
+  readableOutput(output: unknown): Promise<unknown>;
   readableEvents(events: readonly OutgoingEvent[]): Promise<OutgoingEvent[]>;
 }
 
-export function testCodec(middleware: readonly AnyMiddleware[]): TestCodec {
-  const codec = codecOf(middleware);
-  const same = async <T>(value: T) => value;
+/** Events, as the service would have them. */
+export async function storedEvents(fn: TidegateFunction, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
+  const codec = codecOf(fn.middleware);
+  return codec ? Promise.all(events.map((event) => storedEvent(event, codec))) : [...events];
+}
+
+/** @param event that triggers the run */
+export function testCodec(fn: TidegateFunction, event: IncomingEvent): TestCodec {
+  const codec = codecOf(fn.middleware);
   if (!codec)
     return {
-      storedEvents: async (events) => [...events],
       stored: async (_, ending) => ending,
-      readable: same,
+      readableResult: async (_, ending) => ending,
+      readableOutput: async (output) => output,
       readableEvents: async (events) => [...events],
     };
-  const { encode, decode } = codec;
+  const places = placesOf(fn, { runId: TEST_RUN, rerunOf: [], event });
+  const { decode } = codec;
   return {
-    storedEvents: (events) => withData(events, encode),
-    readableEvents: (events) => withData(events, decode),
     async stored(op, ending) {
-      return 'data' in ending ? { data: await storedData(op, ending.data, codec) } : ending;
+      return 'data' in ending ? { data: await storedData(op, ending.data, codec, places) } : ending;
     },
-    async readable(ending, kind) {
-      return 'data' in ending && ending.data !== undefined ? { data: await decode(ending.data, kind) } : ending;
+    async readableResult({ id }, ending) {
+      if (!('data' in ending) || ending.data === undefined) return ending;
+      return { data: await decode(ending.data, 'step', [places.step(id)]) };
     },
+    readableOutput: (output) => decode(output, 'output', [places.output]),
+    readableEvents: (events) =>
+      Promise.all(
+        events.map(async (sent) => ({
+          ...sent,
+          data: (await decode(sent.data, 'event', [eventPlace(sent.name)])) as OutgoingEvent['data'],
+        })),
+      ),
   };
 }
 
-function withData<E extends OutgoingEvent>(events: readonly E[], change: Codec['encode']): Promise<E[]> {
-  return Promise.all(
-    events.map(async (event) => ({ ...event, data: (await change(event.data, 'event')) as E['data'] })),
-  );
+async function storedEvent<E extends OutgoingEvent>(
+  event: E,
+  { encode }: Codec,
+  name: string = event.name,
+): Promise<E> {
+  return { ...event, data: (await encode(event.data, 'event', receivedPlace(name, event.data))) as E['data'] };
 }
 
-async function storedData({ op }: Op, data: unknown, { encode }: Codec): Promise<unknown> {
-  if (op === 'Sleep' || ((op === 'WaitForEvent' || op === 'WaitForSignal') && data === null)) return data;
-  if (op === 'InvokeFunction') return encode(data, 'output');
-  if (op !== 'WaitForEvent') return encode(data, 'step');
-  const event = data as IncomingEvent;
-  return { ...event, data: await encode(event.data, 'event') };
+/** What the service itself brings is not encoded. */
+async function storedData({ op, id, name, opts = {} }: Op, data: unknown, codec: Codec, places: RunPlaces) {
+  if (op === 'WaitForEvent') return data === null ? null : storedEvent(data as IncomingEvent, codec, name);
+  if (op === 'StepPlanned') return codec.encode(data, 'step', places.step(id));
+  const [place] = places.results({ kind: 'invoke', hashedId: id, opts }) ?? [];
+  return op === 'InvokeFunction' && place ? codec.encode(data, 'output', place) : data;
 }

@@ -7,6 +7,9 @@ import type { Op, OpCode } from './steps/op.ts';
 import { type Ending, memoOf } from './test-stubs.ts';
 import type { TestedStep } from './test-types.ts';
 
+/** The ID of the one run. */
+export const TEST_RUN = 'test-run';
+
 export class RunInMemory {
   readonly steps: TestedStep[] = [];
   readonly sent: OutgoingEvent[] = [];
@@ -29,7 +32,8 @@ export class RunInMemory {
     return {
       event: this.#events[0] as IncomingEvent,
       events: this.#events,
-      runId: 'test-run',
+      runId: TEST_RUN,
+      rerunOf: [],
       attempt,
       maxAttempts: this.#maxAttempts,
       memos: { ...this.#memos },

@@ -7,7 +7,7 @@ import { aroundSend } from './middleware/chain.ts';
 import { type CallDeps, isFinal, runCall } from './run-call.ts';
 import type { Op } from './steps/op.ts';
 import type { Progress } from './steps/replay.ts';
-import { testCodec } from './test-codec.ts';
+import { storedEvents, testCodec } from './test-codec.ts';
 import { RunInMemory } from './test-run.ts';
 import { applyStub, type Ending } from './test-stubs.ts';
 import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
@@ -28,8 +28,8 @@ export async function testFunction<Output, Data = AnyData>(
 ): Promise<TestRun<Jsonified<Output>>> {
   const { retries = fn.retries, steps: stubs = {}, logger = SILENT } = options;
   const nowMs = new Date(options.now ?? Date.now()).getTime();
-  const codec = testCodec(fn.middleware);
-  const events = await codec.storedEvents(eventsOf(fn, options, nowMs));
+  const events = await storedEvents(fn as TidegateFunction, eventsOf(fn, options, nowMs));
+  const codec = testCodec(fn as TidegateFunction, events[0] as IncomingEvent);
   const run = new RunInMemory(events, retries + 1, nowMs);
   const deps: CallDeps = {
     logger,
@@ -46,8 +46,8 @@ export async function testFunction<Output, Data = AnyData>(
     const progress = await callUntilItSucceeds(call, retries);
     const { steps, sent } = run;
     if (progress.kind === 'done') {
-      const { data } = (await codec.readable({ data: progress.output }, 'output')) as { data: unknown };
-      return { result: asJson(data) as Jsonified<Output>, steps, sent };
+      const output = await codec.readableOutput(progress.output);
+      return { result: asJson(output) as Jsonified<Output>, steps, sent };
     }
     if (progress.kind === 'failed') return { error: progress.error, steps, sent };
     const waiting: Op[] = [];
@@ -56,7 +56,7 @@ export async function testFunction<Output, Data = AnyData>(
       if (stubbed) run.finish(op, stubbed, await codec.stored(op, stubbed));
       else if (op.op === 'StepPlanned') {
         const ending = await runStep(op, call, retries);
-        run.finish(op, await codec.readable(ending, 'step'), ending);
+        run.finish(op, await codec.readableResult(op, ending), ending);
       } else waiting.push(op);
     }
     // Sleeps and timeouts end after all other work.

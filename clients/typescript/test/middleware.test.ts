@@ -1,8 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
-import { encryption, inject, type Middleware, NonRetriableError, referenceFunction, Tidegate } from 'tidegate';
+import {
+  ConfigError,
+  type EncryptionOptions,
+  encryption,
+  inject,
+  type Middleware,
+  NonRetriableError,
+  referenceFunction,
+  Tidegate,
+} from 'tidegate';
 import { serve } from 'tidegate/node';
 import { testFunction } from 'tidegate/test';
+import { runCall } from '../src/run-call.ts';
 import { hashStepId } from '../src/steps/ids.ts';
 import { rejection, useCleanEnv, useServers } from './servers.ts';
 import { type CallOptions, memos } from './steps/app.ts';
@@ -245,23 +255,79 @@ describe('Middleware', () => {
 });
 
 describe('The encryption middleware', () => {
-  const client = new Tidegate({ id: 'shop', isDev: true, middleware: [encryption({ key: KEY })] });
+  const clientOf = (options: Partial<EncryptionOptions>) =>
+    new Tidegate({ id: 'shop', isDev: true, middleware: [encryption({ key: KEY, ...options })] });
+  const client = clientOf({});
 
-  it('is not seen by tests of functions', async () => {
+  for (const options of [{}, { version: 2 }, { strict: true }] as const)
+    it(`is not seen by tests of functions, with ${JSON.stringify(options)}`, () => isNotSeen(clientOf(options)));
+
+  async function isNotSeen(client: Tidegate) {
     const fn = client.createFunction({ id: 'fn', triggers }, async ({ event, step }) => {
       const card = await step.run('card', () => event.data.encrypted.card);
       await step.sendEvent('tell', { name: 'order/told', data: { encrypted: card } });
       const answer = await step.waitForEvent('wait', { event: 'order/answered', timeout: '1d' });
       const lead = await step.invoke('lead', { function: referenceFunction({ appId: 'crm', functionId: 'enrich' }) });
-      return { card, answer: answer?.data.encrypted, lead };
+      const { status } = await step.fetch('fetch', 'https://example.com');
+      return { card, answer: answer?.data.encrypted, lead, status };
     });
     const { result, steps, sent } = await testFunction(fn, {
       event: { data: { encrypted: { card: '4242' } } },
-      steps: { wait: { data: { encrypted: 'yes' } }, lead: { score: 7 } },
+      steps: { wait: { data: { encrypted: 'yes' } }, lead: { score: 7 }, fetch: { status: 204 } },
     });
-    expect(result).to.deep.equal({ card: '4242', answer: 'yes', lead: { score: 7 } });
+    expect(result).to.deep.equal({ card: '4242', answer: 'yes', lead: { score: 7 }, status: 204 });
     expect(steps.map(({ data }) => data)[0]).to.equal('4242');
     expect(sent).to.deep.equal([{ name: 'order/told', data: { encrypted: '4242' } }]);
+  }
+
+  it('tells other middleware where each value belongs, and all where a result of a re-run from a step may belong', async () => {
+    const places: unknown[] = [];
+    const noting: Middleware = {
+      name: 'noting',
+      encode: (value, kind, place) => places.push([kind, place]) && value,
+      decode: (value, kind, where) => places.push([kind, where]) && value,
+    };
+    const fn = new Tidegate({ id: 'shop', isDev: true, middleware: [noting] }).createFunction(
+      { id: 'fn', triggers },
+      async ({ step }) => {
+        await step.run('one', () => 1);
+        return step.run('two', () => 2);
+      },
+    );
+    const events = [{ name: 'order/paid', data: {}, id: '01E', ts: 1 }];
+    const memos = { [hashStepId('one')]: { data: 1 } };
+    const given = { runId: '01R', rerunOf: ['01Q'], attempt: 0, maxAttempts: 1, order: Object.keys(memos), memos };
+    const rest = {
+      event: events[0] as (typeof events)[number],
+      events,
+      disableImmediateExecution: false,
+      takesLogs: false,
+    };
+    const none = async () => undefined as never;
+    const logger = { debug() {}, info() {}, warn() {}, error() {} };
+    await runCall(fn as never, { ...given, ...rest }, undefined, {
+      logger,
+      sendEvents: none,
+      sendSignal: none,
+      publish: none,
+    });
+    expect(places).to.deep.equal([
+      ['event', [['event', 'order/paid']]],
+      ['step', ['01R', '01Q'].map((run) => ['step', hashStepId('one'), 'shop-fn', run])],
+      ['step', ['step', hashStepId('two'), 'shop-fn', '01R']],
+    ]);
+  });
+
+  it('in version 2 needs the place, and says so', async () => {
+    const { encode, decode } = encryption({ key: KEY, version: 2 });
+    const needs = 'binds values to their places: encode and decode need the place';
+    expect((await rejection(Promise.resolve(encode?.(1, 'step')))).message).to.include(needs);
+    const encoded = await encode?.(1, 'step', ['step', 'a', 'shop-fn', '01R']);
+    expect((await rejection(Promise.resolve(decode?.(encoded, 'step')))).message).to.include(needs);
+  });
+
+  it('is refused if it is strict in another way than true or false', () => {
+    expect(() => encryption({ key: KEY, strict: 'yes' as never })).to.throw(ConfigError, 'must be true or false');
   });
 
   it('fails a run under an unknown key, and says which', async () => {

@@ -2,35 +2,25 @@
 package encrypted
 
 import (
-	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
+	"regexp"
+	"strconv"
+	"strings"
 
-	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/place"
 )
 
-const (
-	// scheme marks an encrypted value.
-	scheme     = "tidegate/aes-256-gcm"
-	info       = "tidegate encryption v1"
-	keyBytes   = 32
-	idLength   = 16
-	nonceBytes = 12
-)
+// scheme marks an encrypted value.
+const scheme = "tidegate/aes-256-gcm"
 
-// Value is one as it travels: exactly these fields.
+// Value is one as it travels: exactly these fields. Readers of version 1 alone cannot mistake version 2 for a plain value: they
+// refuse its data.
 type Value struct {
 	Scheme string `json:"$encrypted"`
 	// Key is the ID of the key.
 	Key string `json:"key"`
-	// Data is base64 of nonce, ciphertext and tag.
+	// Data is base64 of nonce, ciphertext and tag; in version 2 after "2.".
 	Data string `json:"data"`
 }
 
@@ -47,53 +37,45 @@ func Read(text json.RawMessage) (value Value, ok bool) {
 	return Value{*mark, *key, *data}, true
 }
 
-// Key encrypts and decrypts.
-type Key struct {
-	// ID names the key, and tells nothing of it.
-	ID   string
-	aead cipher.AEAD
-}
+var version = regexp.MustCompile(`^([1-9][0-9]{0,3})\.`)
 
-// NewKey derives a key from a text.
-func NewKey(text string) (Key, error) {
-	derived, err := hkdf.Key(sha256.New, []byte(text), nil, info, keyBytes)
-	if err != nil {
-		return Key{}, err
+// Version is 1 where the data does not say another.
+func (v Value) Version() int {
+	if found := version.FindStringSubmatch(v.Data); found != nil {
+		number, _ := strconv.Atoi(found[1])
+		return number
 	}
-	block, err := aes.NewCipher(derived)
-	if err != nil {
-		return Key{}, err
+	return 1
+}
+
+// bytes is not ok of data that is not base64 as newValue writes it.
+func (v Value) bytes() (sealed []byte, ok bool) {
+	text := v.Data
+	if v.Version() != 1 {
+		_, text, _ = strings.Cut(v.Data, ".")
 	}
-	aead, err := cipher.NewGCM(block)
-	sum := sha256.Sum256(derived)
-	return Key{hex.EncodeToString(sum[:])[:idLength], aead}, err
+	sealed, err := base64.StdEncoding.DecodeString(text)
+	return sealed, err == nil && (v.Version() == 1 || base64.StdEncoding.EncodeToString(sealed) == text)
 }
 
-// Encrypt encrypts JSON under a nonce of its own.
-func (k Key) Encrypt(plain json.RawMessage) (json.RawMessage, error) {
-	nonce := make([]byte, nonceBytes)
-	// It never fails: the program crashes before it would return too few bytes.
-	_, _ = rand.Read(nonce)
-	return k.EncryptWith(nonce, plain)
-}
-
-// EncryptWith is Encrypt for tests: a nonce must never be used twice.
-func (k Key) EncryptWith(nonce []byte, plain json.RawMessage) (json.RawMessage, error) {
-	data := k.aead.Seal(bytes.Clone(nonce), nonce, plain, k.additionalData())
-	return replay.Encode(Value{scheme, k.ID, base64.StdEncoding.EncodeToString(data)})
-}
-
-// Decrypt fails when the value was changed, or another key has encrypted it.
-func (k Key) Decrypt(value Value) (json.RawMessage, error) {
-	data, err := base64.StdEncoding.DecodeString(value.Data)
-	if err != nil {
-		return nil, err
+// newValue is in version 1 without a place.
+func newValue(keyID string, sealed []byte, at place.Place) Value {
+	data := base64.StdEncoding.EncodeToString(sealed)
+	if at != nil {
+		data = "2." + data
 	}
-	if len(data) < nonceBytes {
-		return nil, errors.New("the data is too short")
-	}
-	return k.aead.Open(nil, data[:nonceBytes], data[nonceBytes:], k.additionalData())
+	return Value{scheme, keyID, data}
 }
 
-// additionalData binds a value to the ID of its key.
-func (k Key) additionalData() []byte { return []byte(scheme + " " + k.ID) }
+// associatedData is what a value is bound to. In version 2 netstrings (<bytes>:<text>,), so that no two places are written
+// alike.
+func associatedData(keyID string, at place.Place) []byte {
+	if at == nil {
+		return []byte(scheme + " " + keyID)
+	}
+	var all strings.Builder
+	for _, text := range append([]string{scheme, "2", keyID}, at...) {
+		all.WriteString(strconv.Itoa(len(text)) + ":" + text + ",")
+	}
+	return []byte(all.String())
+}

@@ -33,7 +33,7 @@ func (s *session) deliverNext() (bool, error) {
 	data, failure := readMemo(memo, found.Kind)
 	if failure == nil && s.hooks.Values != nil {
 		var err error
-		if data, err = s.hooks.Values.DecodeResult(found.ctx, found.Kind, data); err != nil {
+		if data, err = s.hooks.Values.DecodeResult(found.ctx, found.found(), data); err != nil {
 			return false, err
 		}
 	}

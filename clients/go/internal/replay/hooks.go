@@ -23,9 +23,19 @@ type Values interface {
 	// RunStep runs the step's own code: it calls next, with this context or one made of it.
 	RunStep(ctx context.Context, id, name string, next func(context.Context) (any, error)) (any, error)
 	// EncodeResult is of a step that was run here.
-	EncodeResult(ctx context.Context, data json.RawMessage) (json.RawMessage, error)
+	EncodeResult(ctx context.Context, found Found, data json.RawMessage) (json.RawMessage, error)
 	// EncodeOpts is of a step that the service does.
-	EncodeOpts(ctx context.Context, kind Kind, opts map[string]any) (map[string]any, error)
+	EncodeOpts(ctx context.Context, found Found) (map[string]any, error)
 	// DecodeResult is of a step that has not failed.
-	DecodeResult(ctx context.Context, kind Kind, data json.RawMessage) (json.RawMessage, error)
+	DecodeResult(ctx context.Context, found Found, data json.RawMessage) (json.RawMessage, error)
 }
+
+// Found is what middleware needs of a step that the replayed code has reached.
+type Found struct {
+	Kind Kind
+	// HashedID, and Name on the wire.
+	HashedID, Name string
+	Opts           map[string]any
+}
+
+func (s *step) found() Found { return Found{s.Kind, s.hashedID, s.Name, s.Opts} }

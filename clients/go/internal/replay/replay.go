@@ -155,7 +155,7 @@ func (s *session) report(steps []*step) *Progress {
 		if s.hooks.Values == nil {
 			continue
 		}
-		opts, err := s.hooks.Values.EncodeOpts(found.ctx, found.Kind, found.Opts)
+		opts, err := s.hooks.Values.EncodeOpts(found.ctx, found.found())
 		if err != nil {
 			return &Progress{Kind: Failed, Err: err}
 		}

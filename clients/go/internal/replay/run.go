@@ -41,7 +41,7 @@ func (s *session) resultOf(found *step) (json.RawMessage, error) {
 	if s.hooks.Values == nil {
 		return data, nil
 	}
-	return s.hooks.Values.EncodeResult(found.ctx, data)
+	return s.hooks.Values.EncodeResult(found.ctx, found.found(), data)
 }
 
 // runOnTheWay runs a step, and answers nil when its result could be stored while the call goes on.

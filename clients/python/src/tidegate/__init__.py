@@ -25,7 +25,7 @@ from ._functions import CronTrigger, EventTrigger, Function, Trigger
 from ._handler import Handler
 from ._middleware.calls import FunctionCall, SendCall, StepCall
 from ._middleware.dependencies import Dependencies
-from ._middleware.middleware import Middleware, Next, NextSync, ValueAt
+from ._middleware.middleware import Middleware, Next, NextSync, Place, ValueAt
 from ._moments import Duration
 from ._received import FetchResponse, ReceivedSignal
 from ._run_call import AppAnswer
@@ -77,6 +77,7 @@ __all__ = [
     "Next",
     "NextSync",
     "NonRetriableError",
+    "Place",
     "Priority",
     "RateLimit",
     "ReceivedEvent",

@@ -20,6 +20,8 @@ class Call:
     event: dict[str, Any]
     events: Sequence[dict[str, Any]]
     run_id: str
+    rerun_of: Sequence[str] = ()
+    """Of a re-run from a step: the runs whose results it has, the latest first."""
     attempt: int
     max_attempts: int | None
     """None when the service does not say."""
@@ -51,6 +53,7 @@ def read_call(text: bytes, settings: Settings) -> Effects[Call]:
         event=event,
         events=events if events is not None else [event],
         run_id=run_id,
+        rerun_of=ctx.get("rerun_of") or (),
         attempt=ctx.get("attempt") or 0,
         max_attempts=ctx.get("max_attempts"),
         memos=_dict(memos),

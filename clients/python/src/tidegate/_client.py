@@ -118,7 +118,7 @@ class Tidegate(FunctionCreator):
 
     def _transmission(self, send: SendCall, seed: str | None, timeout: float | None) -> Effects[list[str]]:
         """Of the events that middleware has left."""
-        wire = events_on_the_wire(send.events, Stack(self.middleware).encode)
+        wire = events_on_the_wire(send.events, Stack(self.middleware).encode_sent)
         return send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout)
 
     async def send_many(

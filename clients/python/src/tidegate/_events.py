@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Literal, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from ._json import plain
 from ._moments import epoch_ms
@@ -61,8 +61,8 @@ EventOrEvents = EventToSend | Sequence[EventToSend]
 
 _FIELDS = ("name", "data", "id", "ts", "user", "v")
 
-Encode = Callable[[Any, Literal["event"]], Any]
-"""Of an event's data, by middleware."""
+Encode = Callable[[str, Any], Any]
+"""Of the data of an event of this name, by middleware."""
 
 
 def events_to_send(given: EventOrEvents) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ def _on_the_wire(event: Mapping[str, Any], index: int, encode: Encode | None) ->
     what = f'Event {index} ("{event.get("name")}")'
     own = event
     if encode and event.get("data") is not None:
-        own = {**event, "data": encode(event["data"], "event")}
+        own = {**event, "data": encode(str(event.get("name")), event["data"])}
     return {name: _field(name, value, what) for name, value in own.items()}
 
 

@@ -18,8 +18,9 @@ from ._json import write
 from ._log_collector import LogCollector
 from ._logging import AnyLogger, RunLogger
 from ._middleware.calls import FunctionCall
-from ._middleware.decode_event import decoded_event
+from ._middleware.places import RunPlaces
 from ._middleware.stack import Stack
+from ._middleware.values import Values
 from ._outside import AsyncOutside, Outside
 from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress, ReplayCall
@@ -120,12 +121,18 @@ class RunCall:
             order=self.call.order,
             requested_step=self.requested_step,
             disable_immediate_execution=self.call.disable_immediate_execution,
-            middleware=self._middleware,
+            values=self._values,
         )
 
     @property
     def _middleware(self) -> Stack:
         return Stack(self.fn.middleware)
+
+    @property
+    def _values(self) -> Values:
+        fn, call = self.fn, self.call
+        places = RunPlaces(function_id=fn.composite_id, run_id=call.run_id, rerun_of=call.rerun_of, event=call.event)
+        return Values(self._middleware, places)
 
     @property
     def _names(self) -> dict[str, Any]:
@@ -140,14 +147,14 @@ class RunCall:
 
     def _function_call(self) -> FunctionCall:
         """Raises what decoding the events raises."""
-        call, decode = self.call, self._middleware.decode
+        call, decode = self.call, self._values.decode_event
         return FunctionCall(
             app_id=self.fn.app_id,
             function_id=self.fn.id,
             run_id=call.run_id,
             attempt=call.attempt,
             max_attempts=self.fn.retries + 1 if call.max_attempts is None else call.max_attempts,
-            events=[received(decoded_event(event, decode)) for event in (call.event, *call.events[1:])],
+            events=[received(decode(event)) for event in (call.event, *call.events[1:])],
         )
 
     def _context_fields(self, call: FunctionCall, replaying: Callable[[], bool]) -> dict[str, Any]:
@@ -174,7 +181,7 @@ class RunCall:
         if not isinstance(progress, Done):
             return progress
         try:
-            return Done(self._middleware.encode(progress.output, "output"))
+            return Done(self._values.encode_output(progress.output))
         except Exception as error:
             return Failed(error)
 

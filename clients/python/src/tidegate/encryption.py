@@ -6,12 +6,21 @@ Needs the package cryptography: `pip install "tidegate[encryption]"`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from typing import Any, Literal
 
 from ._json import parse, write
-from ._middleware.encryption_key import SCHEME, EncryptionKey
-from ._middleware.middleware import Middleware, ValueAt
-from .errors import ConfigError, NonRetriableError
+from ._middleware.encryption_errors import (
+    does_not_open,
+    is_version_1,
+    not_encrypted,
+    unknown_key,
+    unknown_version,
+    without_place,
+)
+from ._middleware.encryption_key import EncryptionKey
+from ._middleware.envelope import is_encrypted, is_object, version_of
+from ._middleware.middleware import Middleware, Place, ValueAt
+from .errors import ConfigError
 
 __all__ = ["Encryption"]
 
@@ -19,19 +28,30 @@ __all__ = ["Encryption"]
 class Encryption(Middleware):
     """Encrypts step results, outputs, and one field of the data of events.
 
-    Values that are not encrypted are read as they are, so that it can be switched on at any time. A value whose key is
-    not known fails the run for good.
+    Unless it is strict, values that are not encrypted are read as they are, so that it can be switched on at any time.
+    A value whose key is not known fails the run for good.
     """
 
     name = "encryption"
 
-    def __init__(self, *, key: str, fallback_keys: Sequence[str] = (), event_field: str | None = "encrypted") -> None:
-        """Raises ConfigError when a key is too short.
+    def __init__(
+        self,
+        *,
+        key: str,
+        fallback_keys: Sequence[str] = (),
+        event_field: str | None = "encrypted",
+        version: Literal[1, 2] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """Raises ConfigError when a key is too short, or a strict one would write version 1.
 
         key: a secret text of at least 32 characters.
         fallback_keys: former keys: they decrypt, and encrypt nothing.
         event_field: the field of an event's data that is encrypted; triggers and expressions read the others. None:
             events are left alone.
+        version: what it writes. Version 2 binds a value to its event, step or function, and run; both are read.
+            Default: 1, which clients from before version 2 read; 2 if it is strict.
+        strict: refuses what is not encrypted where it should be, and version 1.
         """
         if isinstance(fallback_keys, str):
             raise ConfigError("The fallback_keys of Encryption() must be a list of texts")
@@ -39,39 +59,78 @@ class Encryption(Middleware):
         former = [EncryptionKey("Each of the fallback_keys", text) for text in fallback_keys]
         self._keys = {one.id: one for one in (*former, self._key)}
         self._event_field = event_field
+        self._strict = strict
+        self._version = _checked_version(version, strict)
 
     def encode(self, value: Any, at: ValueAt) -> Any:
-        return self._in_field(value, self._seal) if at == "event" else self._seal(value)
+        return self._encoded(value, at, None)
 
     def decode(self, value: Any, at: ValueAt) -> Any:
-        return self._in_field(value, self._open) if at == "event" else self._open(value)
+        return self.decode_in_place(value, at, ())
+
+    def encode_in_place(self, value: Any, at: ValueAt, place: Place) -> Any:
+        return self._encoded(value, at, place)
+
+    def decode_in_place(self, value: Any, at: ValueAt, places: Sequence[Place]) -> Any:
+        def opened(one: Any) -> Any:
+            return self._open(one, places)
+
+        return self._in_field(value, opened) if at == "event" else opened(value)
+
+    def _encoded(self, value: Any, at: ValueAt, place: Place | None) -> Any:
+        def sealed(one: Any) -> Any:
+            return self._seal(one, place)
+
+        return self._in_field(value, sealed) if at == "event" else sealed(value)
 
     def _in_field(self, data: Any, change: Callable[[Any], Any]) -> Any:
         field = self._event_field
-        if field is None or not _is_object(data) or field not in data:
+        if field is None or not is_object(data) or field not in data:
             return data
         return {**data, field: change(data[field])}
 
-    def _seal(self, value: Any) -> dict[str, str]:
-        return self._key.seal(write(value))
+    def _seal(self, value: Any, place: Place | None) -> dict[str, str]:
+        if self._version == 1:
+            return self._key.seal(write(value), None)
+        if place is None:
+            raise without_place()
+        return self._key.seal(write(value), place)
 
-    def _open(self, value: Any) -> Any:
-        if not _is_encrypted(value):
+    def _open(self, value: Any, places: Sequence[Place]) -> Any:
+        place = places[0] if places else None
+        if not is_encrypted(value):
+            if self._strict and place:
+                raise not_encrypted(place)
             return value
+        if self._strict and version_of(value) == 1:
+            raise is_version_1(place)
         key = self._keys.get(value["key"])
         if not key:
-            raise NonRetriableError(
-                f"A value is encrypted with the key {value['key']}, which is not among the keys of Encryption(): "
-                "put that key into fallback_keys"
-            )
-        return parse(key.open(value))
+            raise unknown_key(value["key"])
+        return parse(_opened(value, key, places))
 
 
-def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
+def _checked_version(version: object, strict: object) -> Literal[1, 2]:
+    if not isinstance(strict, bool):
+        raise ConfigError("strict of Encryption() must be True or False")
+    if version not in (None, 1, 2):
+        raise ConfigError(f"version of Encryption() must be 1 or 2, got {version!r}")
+    if strict and version == 1:
+        raise ConfigError(
+            "A strict Encryption() refuses version 1, so it cannot write it: set version=2, or leave it out"
+        )
+    return 2 if strict or version == 2 else 1
 
 
-def _is_encrypted(value: object) -> TypeGuard[dict[str, str]]:
-    if not _is_object(value) or len(value) != 3:
-        return False
-    return value.get("$encrypted") == SCHEME and all(isinstance(value.get(name), str) for name in ("key", "data"))
+def _opened(value: dict[str, str], key: EncryptionKey, places: Sequence[Place]) -> bytes:
+    """The JSON of a value that belongs to one of the places."""
+    version = version_of(value)
+    if version not in (1, 2):
+        raise unknown_version(version)
+    if version == 2 and not places:
+        raise without_place()
+    for place in places if version == 2 else [None]:
+        json = key.open(value, place)
+        if json is not None:
+            return json
+    raise does_not_open(key.id, places[0] if version == 2 else None)

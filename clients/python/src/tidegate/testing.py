@@ -17,12 +17,14 @@ from ._json import as_json
 from ._logging import AnyLogger
 from ._middleware.check import check_hooks, checked
 from ._middleware.middleware import Middleware
+from ._middleware.places import RunPlaces, received_place
 from ._middleware.stack import Stack
+from ._middleware.values import Values
 from ._moments import epoch_ms
 from ._run_call import CallDeps, RunCall
 from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress
-from ._testing.memory import FunctionRun, RunInMemory, StepRecord
+from ._testing.memory import TEST_RUN, FunctionRun, RunInMemory, StepRecord
 from ._testing.outside import AsyncMemoryOutside, MemoryOutside
 from ._testing.stubs import NEED_STUBS, Ending, Stub, needs_stub
 from ._wire_error import is_final
@@ -111,9 +113,10 @@ def _run(
 ) -> Effects[FunctionRun[T]]:
     retries = fn.retries if own_retries is None else own_retries
     now_ms = time.time_ns() // 1_000_000 if now is None else epoch_ms(now)
-    triggering = [_event(fn, given, now_ms) for given in (events or [event or {}])]
     stack = Stack(fn.middleware)
-    run = RunInMemory(triggering, retries + 1, now_ms, stack)
+    triggering = [_stored(_event(fn, given, now_ms), stack) for given in (events or [event or {}])]
+    values = Values(stack, RunPlaces(function_id=fn.composite_id, run_id=TEST_RUN, event=triggering[0]))
+    run = RunInMemory(triggering, retries + 1, now_ms, values)
     deps = _deps(run, logger)
 
     def call(attempt: int, step: str | None = None) -> Effects[Progress]:
@@ -122,8 +125,7 @@ def _run(
     while True:
         progress = yield from _until_it_succeeds(call, retries)
         if isinstance(progress, Done):
-            output = stack.decode(as_json(progress.output, "The output"), "output")
-            return FunctionRun(result=output, steps=run.steps, sent=run.sent)
+            return FunctionRun(result=values.decode_output(progress.output), steps=run.steps, sent=run.sent)
         if isinstance(progress, Failed):
             return FunctionRun(error=progress.error, steps=run.steps, sent=run.sent)
         waiting: list[Op] = []
@@ -179,6 +181,12 @@ def _event(fn: Function[Any], given: EventToTest, now_ms: int) -> dict[str, Any]
     name = next((trigger.event for trigger in fn.triggers if isinstance(trigger, EventTrigger)), "test/scheduled")
     own = events_to_send(given)[0]
     return {"name": name, "data": {}, "id": "test-event", "ts": now_ms, **own}
+
+
+def _stored(event: dict[str, Any], stack: Stack) -> dict[str, Any]:
+    """As the service would have it."""
+    place = received_place(event["name"], event["data"])
+    return {**event, "data": as_json(stack.encode(event["data"], "event", place), "The event")}
 
 
 def _silent() -> logging.Logger:

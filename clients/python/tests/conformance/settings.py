@@ -66,7 +66,7 @@ def client_of(given: dict[str, Any]) -> Tidegate:
 
 
 def encryption_of(given: dict[str, Any]) -> Encryption:
-    only(given, ("key", "fallback_keys", "event_field"))
+    only(given, ("key", "fallback_keys", "event_field", "version", "strict"))
     return Encryption(**given)
 
 

@@ -7,6 +7,7 @@ import type { RunOfStep } from '../steps/found.ts';
 import type { Find, Progress } from '../steps/replay.ts';
 import { aroundRun, aroundStep } from './chain.ts';
 import { codecOf, decodeCall, decodeMemo, encodeInvocation } from './codec.ts';
+import { placesOf } from './places.ts';
 import type { MiddlewareRun } from './types.ts';
 
 type Failed = Extract<Progress, { kind: 'failed' }>;
@@ -29,22 +30,27 @@ export interface CallMiddleware {
 /** What a handler's context has anyway. */
 const RESERVED = ['event', 'events', 'step', 'runId', 'attempt', 'maxAttempts', 'logger', 'error'];
 
-export function createCallMiddleware(fn: TidegateFunction, { runId }: Call): CallMiddleware {
+export function createCallMiddleware(fn: TidegateFunction, given: Call): CallMiddleware {
   const { middleware } = fn;
+  const { runId } = given;
   const codec = codecOf(middleware);
+  const places = placesOf(fn, given);
   /** Of a hook that threw before the handler began. The function did not say that it lacks the requested step. */
   let failedBefore: Failed | undefined;
 
   return {
     decode: async (call) => (codec ? attempt(() => decodeCall(call, codec)) : call),
 
-    decodeMemo: codec && ((step, memo) => decodeMemo(step, memo, codec)),
+    decodeMemo: codec && ((step, memo) => decodeMemo(step, memo, codec, places)),
 
     encodeResults(find) {
       if (!codec) return find;
       return (description) => {
         const { run } = description;
-        return find(run ? { ...description, run: async (step) => codec.encode(await run(step), 'step') } : description);
+        if (!run) return find(description);
+        const encoded = async (step: Parameters<RunOfStep>[0]) =>
+          codec.encode(await run(step), 'step', places.step(step.hashedId));
+        return find({ ...description, run: encoded });
       };
     },
 
@@ -74,8 +80,9 @@ export function createCallMiddleware(fn: TidegateFunction, { runId }: Call): Cal
       if (failedBefore) return failedBefore;
       if (!codec || progress.kind === 'failed') return progress;
       return attempt(async () => {
-        if (progress.kind === 'done') return { ...progress, output: await codec.encode(progress.output, 'output') };
-        return { ...progress, ops: await Promise.all(progress.ops.map((op) => encodeInvocation(op, codec))) };
+        if (progress.kind === 'done')
+          return { ...progress, output: await codec.encode(progress.output, 'output', places.output) };
+        return { ...progress, ops: await Promise.all(progress.ops.map((op) => encodeInvocation(op, codec, places))) };
       });
     },
   };

@@ -2,6 +2,7 @@
 import type { OutgoingEvent, SendResult } from '../events.ts';
 import { refuseUnknown } from '../options.ts';
 import { type Codec, codecOf } from './codec.ts';
+import { eventPlace } from './places.ts';
 import type { AnyMiddleware, MiddlewareRun, MiddlewareSend, MiddlewareStep } from './types.ts';
 
 const HOOKS = ['onRun', 'onStep', 'onSend'];
@@ -53,7 +54,10 @@ export async function aroundSend(
 
 function encodeEvents(events: readonly OutgoingEvent[], { encode }: Codec): Promise<OutgoingEvent[]> {
   return Promise.all(
-    events.map(async (event) => ({ ...event, data: (await encode(event.data, 'event')) as OutgoingEvent['data'] })),
+    events.map(async (event) => ({
+      ...event,
+      data: (await encode(event.data, 'event', eventPlace(event.name))) as OutgoingEvent['data'],
+    })),
   );
 }
 

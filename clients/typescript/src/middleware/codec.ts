@@ -5,28 +5,28 @@ import { asJson } from '../json.ts';
 import type { FoundStep } from '../steps/found.ts';
 import type { Memo } from '../steps/memo.ts';
 import type { Op } from '../steps/op.ts';
-import type { AnyMiddleware, ValueKind } from './types.ts';
+import { outputPlace, type RunPlaces, receivedPlace } from './places.ts';
+import type { AnyMiddleware, Place, ValueKind } from './types.ts';
 
 export interface Codec {
-  /** undefined stays undefined.
+  /** undefined becomes null, as JSON has it.
    *  @throws TypeError if JSON cannot represent the value; whatever a middleware throws */
-  encode(value: unknown, kind: ValueKind): Promise<unknown>;
-  decode(value: unknown, kind: ValueKind): Promise<unknown>;
+  encode(value: unknown, kind: ValueKind, place: Place): Promise<unknown>;
+  decode(value: unknown, kind: ValueKind, places: readonly Place[] | undefined): Promise<unknown>;
 }
 
 /** undefined: no middleware encodes or decodes. */
 export function codecOf(list: readonly AnyMiddleware[]): Codec | undefined {
   if (!list.some(({ encode, decode }) => encode || decode)) return undefined;
   return {
-    async encode(value, kind) {
-      if (value === undefined) return undefined;
+    async encode(value, kind, place) {
       let encoded = asJson(value);
-      for (const one of list.toReversed()) if (one.encode) encoded = await one.encode(encoded, kind);
+      for (const one of list.toReversed()) if (one.encode) encoded = await one.encode(encoded, kind, place);
       return encoded;
     },
-    async decode(value, kind) {
+    async decode(value, kind, places) {
       let decoded = value;
-      for (const one of list) if (one.decode) decoded = await one.decode(decoded, kind);
+      for (const one of list) if (one.decode) decoded = await one.decode(decoded, kind, places);
       return decoded;
     },
   };
@@ -38,20 +38,26 @@ export async function decodeCall(call: Call, codec: Codec): Promise<Call> {
   return { ...call, events, event: events[0] ?? (await decodeEvent(call.event, codec)) };
 }
 
-/** Also the run's event and output in the data of the service's own events, which are as they were stored. */
+/** The service's own events that tell the end of a run. They have its events and output as they were stored. */
+const ENDS = ['inngest/function.failed', 'inngest/function.finished', 'inngest/function.cancelled'];
+
 async function decodeEvent(event: IncomingEvent, codec: Codec): Promise<IncomingEvent> {
-  const data = (await codec.decode(event.data, 'event')) as IncomingEvent['data'];
-  if (!event.name?.startsWith('inngest/function.') || typeof data !== 'object' || data === null)
-    return { ...event, data };
-  const inner = async (one: unknown) => (isEvent(one) ? { ...one, data: await codec.decode(one.data, 'event') } : one);
+  const { name, data } = event;
+  const decoded = (await codec.decode(data, 'event', [receivedPlace(name, data)])) as IncomingEvent['data'];
+  if (!ENDS.includes(name) || typeof decoded !== 'object' || decoded === null) return { ...event, data: decoded };
+  return { ...event, data: await decodeEnd(decoded, codec) };
+}
+
+async function decodeEnd(data: IncomingEvent['data'], codec: Codec): Promise<IncomingEvent['data']> {
+  const inner = async (one: unknown) => (isEvent(one) ? decodeEvent(one, codec) : one);
+  const { event, events, function_id: functionId, run_id: runId } = data;
+  const place = outputPlace(String(functionId), String(runId), isEvent(event) ? event : {});
   return {
-    ...event,
-    data: {
-      ...data,
-      ...(data.event !== undefined && { event: await inner(data.event) }),
-      ...(Array.isArray(data.events) && { events: await Promise.all(data.events.map(inner)) }),
-      ...(data.result !== undefined && { result: await codec.decode(data.result, 'output') }),
-    },
+    ...data,
+    ...(event !== undefined && { event: await inner(event) }),
+    ...(Array.isArray(events) && { events: await Promise.all(events.map(inner)) }),
+    // Of a failed run it is the error, which is not encoded.
+    ...(data.result !== undefined && !data.error && { result: await codec.decode(data.result, 'output', [place]) }),
   };
 }
 
@@ -60,16 +66,23 @@ function isEvent(value: unknown): value is IncomingEvent {
 }
 
 /** The memo of a step, decoded: the event of a wait, the output of an invoked function, or the result. Errors are not encoded. */
-export async function decodeMemo({ kind }: FoundStep, memo: Memo, { decode }: Codec): Promise<Memo> {
+export async function decodeMemo(step: FoundStep, memo: Memo, codec: Codec, places: RunPlaces): Promise<Memo> {
+  const { kind, name } = step;
   if (memo === null || kind === 'sleep') return memo;
-  if (kind === 'wait' && 'name' in memo) return { ...memo, data: await decode(memo.data, 'event') };
+  // The event that the step waits for, whatever the memo says.
+  if (kind === 'wait' && 'name' in memo) return decodeAwaited({ ...memo, name }, codec);
   if (!('data' in memo)) return memo;
-  return { ...memo, data: await decode(memo.data, kind === 'invoke' ? 'output' : 'step') };
+  return { ...memo, data: await codec.decode(memo.data, kind === 'invoke' ? 'output' : 'step', places.results(step)) };
+}
+
+async function decodeAwaited(event: Record<string, unknown>, codec: Codec): Promise<Memo> {
+  return { ...(await decodeEvent(event as unknown as IncomingEvent, codec)) };
 }
 
 /** A new invocation with its data encoded. */
-export async function encodeInvocation(op: Op, { encode }: Codec): Promise<Op> {
+export async function encodeInvocation(op: Op, { encode }: Codec, places: RunPlaces): Promise<Op> {
   if (op.op !== 'InvokeFunction') return op;
-  const { payload, ...opts } = op.opts as { payload: { data: unknown } };
-  return { ...op, opts: { ...opts, payload: { ...payload, data: await encode(payload.data, 'event') } } };
+  const { payload, ...opts } = op.opts as { function_id: string; payload: { data: unknown } };
+  const place = places.invocation(opts.function_id, op.id);
+  return { ...op, opts: { ...opts, payload: { ...payload, data: await encode(payload.data, 'event', place) } } };
 }

@@ -1,8 +1,17 @@
 /** Encrypts what the service stores of a run: step results, outputs, and one field of events. */
-import { NonRetriableError } from '../errors.ts';
+import { ConfigError } from '../errors.ts';
 import { refuseUnknown } from '../options.ts';
-import { checkKeyText, deriveKey, type Encrypted, type EncryptionKey, SCHEME } from './encryption-key.ts';
-import type { Middleware } from './types.ts';
+import { type Encrypted, isEncrypted, isObject, versionOf } from './encryption-envelope.ts';
+import {
+  doesNotOpen,
+  isVersion1,
+  notEncrypted,
+  unknownKey,
+  unknownVersion,
+  withoutPlace,
+} from './encryption-errors.ts';
+import { checkKeyText, deriveKey, type EncryptionKey } from './encryption-key.ts';
+import type { Middleware, Place } from './types.ts';
 
 export interface EncryptionOptions {
   /** A secret text of at least 32 characters. */
@@ -11,28 +20,40 @@ export interface EncryptionOptions {
   fallbackKeys?: readonly string[];
   /** The field of an event's data that is encrypted; triggers and expressions read the others. null: none. Default: `encrypted`. */
   eventField?: string | null;
+  /** What it writes: version 2 binds a value to its event, step or function, and run. It reads both. Default: 1, which clients from before
+   *  version 2 read; 2 if it is strict. */
+  version?: 1 | 2;
+  /** Refuses what is not encrypted where it should be, and version 1. Default: false. */
+  strict?: boolean;
 }
 
-/** Values that were not encrypted are read as they are, so that it can be switched on at any time. An unknown key fails the run.
- *  @throws ConfigError if a key is too short */
+/** Unless it is strict, values that were not encrypted are read as they are, so that it can be switched on at any time. An unknown key fails
+ *  the run.
+ *  @throws ConfigError if a key is too short, or a strict one would write version 1 */
 export function encryption(options: EncryptionOptions): Middleware {
-  refuseUnknown('encryption()', options, ['key', 'fallbackKeys', 'eventField']);
-  const { key, fallbackKeys = [], eventField = 'encrypted' } = options;
+  refuseUnknown('encryption()', options, ['key', 'fallbackKeys', 'eventField', 'version', 'strict']);
+  const { key, fallbackKeys = [], eventField = 'encrypted', strict = false } = options;
+  const version = checkVersion(options);
   const texts = [
     checkKeyText('The key', key),
     ...fallbackKeys.map((text) => checkKeyText('Each of the fallbackKeys', text)),
   ];
   const keys = keyRing(texts);
 
-  const seal = async (value: unknown) => (await keys()).current.seal(JSON.stringify(value));
-  const open = async (value: unknown) => {
-    if (!isEncrypted(value)) return value;
-    const { byId } = await keys();
-    const known = byId.get(value.key);
-    if (known) return JSON.parse(await known.open(value));
-    throw new NonRetriableError(
-      `A value is encrypted with the key ${value.key}, which is not among the keys of encryption(): put that key into fallbackKeys`,
-    );
+  const seal = async (value: unknown, place: Place | undefined) => {
+    if (version === 2 && !place) throw withoutPlace();
+    return (await keys()).current.seal(JSON.stringify(value), version === 2 ? place : undefined);
+  };
+  const open = async (value: unknown, places: readonly Place[] | undefined) => {
+    const place = places?.[0];
+    if (!isEncrypted(value)) {
+      if (strict && place) throw notEncrypted(place);
+      return value;
+    }
+    if (strict && versionOf(value) === 1) throw isVersion1(place);
+    const known = (await keys()).byId.get(value.key);
+    if (!known) throw unknownKey(value.key);
+    return JSON.parse(await opened(value, known, places));
   };
   /** Changes the field of an event's data, if it has one. */
   const inField = async (data: unknown, change: (value: unknown) => Promise<unknown>) => {
@@ -42,9 +63,38 @@ export function encryption(options: EncryptionOptions): Middleware {
 
   return {
     name: 'encryption',
-    encode: (value, kind) => (kind === 'event' ? inField(value, seal) : seal(value)),
-    decode: (value, kind) => (kind === 'event' ? inField(value, open) : open(value)),
+    encode: (value, kind, place) =>
+      kind === 'event' ? inField(value, (field) => seal(field, place)) : seal(value, place),
+    decode: (value, kind, places) =>
+      kind === 'event' ? inField(value, (field) => open(field, places)) : open(value, places),
   };
+}
+
+function checkVersion({ version, strict = false }: EncryptionOptions): 1 | 2 {
+  if (typeof strict !== 'boolean') throw new ConfigError('strict of encryption() must be true or false');
+  const written = version ?? (strict ? 2 : 1);
+  if (written !== 1 && written !== 2) throw new ConfigError(`version of encryption() must be 1 or 2, got ${written}`);
+  if (strict && written === 1) {
+    throw new ConfigError(
+      'A strict encryption() refuses version 1, so it cannot write it: set version: 2, or leave it out',
+    );
+  }
+  return written;
+}
+
+/** @param places where the value may belong
+ *  @throws NonRetriableError if it belongs to none of them */
+async function opened(value: Encrypted, key: EncryptionKey, places: readonly Place[] | undefined): Promise<string> {
+  const version = versionOf(value);
+  if (version !== 1 && version !== 2) throw unknownVersion(version);
+  // Version 1 is bound to none.
+  const bound = version === 1 ? [undefined] : (places ?? []);
+  if (bound.length === 0) throw withoutPlace();
+  for (const one of bound) {
+    const json = await key.open(value, one);
+    if (json !== undefined) return json;
+  }
+  throw doesNotOpen(key.id, bound[0]);
 }
 
 /** Derives the keys at first use. */
@@ -57,13 +107,4 @@ function keyRing(texts: readonly string[]) {
     }));
     return ring;
   };
-}
-
-function isEncrypted(value: unknown): value is Encrypted {
-  if (!isObject(value) || Object.keys(value).length !== 3) return false;
-  return value.$encrypted === SCHEME && typeof value.key === 'string' && typeof value.data === 'string';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

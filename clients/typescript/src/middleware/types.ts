@@ -4,6 +4,11 @@ import type { IncomingEvent, OutgoingEvent, SendResult } from '../events.ts';
 /** What an encoded value is: the data of an event (or of `step.invoke`), a step's result, a function's output. */
 export type ValueKind = 'event' | 'step' | 'output';
 
+/** What an encoded value belongs to, by which one that was moved is recognized: `['event', name]`, `['event', name, function, caller]` of an
+ *  invocation, `['step', hashed ID, function, run]`, `['output', function, run or caller]`. Functions are named `<app id>-<function id>`; a caller
+ *  is the invoking `<run>.<hashed ID of its step>`. */
+export type Place = readonly string[];
+
 /** One call of a function. A run has many: its code runs again after each step. */
 export interface MiddlewareRun<Added extends object = object> {
   /** The id in `createFunction`. */
@@ -51,9 +56,11 @@ export interface Middleware<Added extends object = object> {
   /** Around a send: `return next()` resolves to the IDs of the events. */
   onSend?(send: MiddlewareSend, next: () => Promise<SendResult>): SendResult | Promise<SendResult>;
   /** A JSON value on its way to the service. The first middleware encodes last. */
-  encode?(value: unknown, kind: ValueKind): unknown;
-  /** A JSON value on its way back. The first middleware decodes first. */
-  decode?(value: unknown, kind: ValueKind): unknown;
+  encode?(value: unknown, kind: ValueKind, place?: Place): unknown;
+  /** A JSON value on its way back. The first middleware decodes first.
+   *  @param places where it may belong: a re-run from a step has results of earlier runs too. undefined: no client encodes such values, as the
+   *  responses of `step.fetch` */
+  decode?(value: unknown, kind: ValueKind, places?: readonly Place[]): unknown;
   /** Only for types: the values that the handler gets. */
   readonly $adds?: Added;
 }

@@ -11,6 +11,7 @@ export interface CallCase {
   max_attempts?: number;
   step_id?: string;
   run_id?: string;
+  rerun_of?: string[];
   disable_immediate_execution?: boolean;
   /** Of the topic logs. */
   logs?: boolean;
@@ -24,7 +25,7 @@ export function requestOf({
   step_id,
   ...ctx
 }: CallCase): RequestCase {
-  only(ctx, ['attempt', 'max_attempts', 'run_id', 'disable_immediate_execution', 'logs']);
+  only(ctx, ['attempt', 'max_attempts', 'run_id', 'rerun_of', 'disable_immediate_execution', 'logs']);
   const stepId = step_id === undefined ? 'step' : hashStepId(step_id);
   const memos = Object.entries(steps).map(([name, memo]) => [hashStepId(name), memo]);
   return {

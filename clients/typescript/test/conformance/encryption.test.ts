@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ConfigError, NonRetriableError } from 'tidegate';
 import { eachCase, only } from '../../../../test/conformance/cases.ts';
-import { type Encrypted, type EncryptionCase, opened } from '../../../../test/conformance/encryption.ts';
+import { type Encrypted, type EncryptionCase, opened, type Place } from '../../../../test/conformance/encryption.ts';
 import { expectMatch, fill, type Names } from '../../../../test/conformance/match.ts';
 import { deriveKey } from '../../src/middleware/encryption-key.ts';
 import type { ValueKind } from '../../src/middleware/types.ts';
@@ -28,7 +28,7 @@ interface Case {
 }
 
 const FIELDS = Object.fromEntries(
-  'key_id json nonce encrypted at value encoded decoded flaw program functions call request events replies requests ids answer meaning'
+  'key_id json nonce encrypted places at value encoded decoded flaw program functions call request events replies requests ids answer meaning'
     .split(' ')
     .map((field) => [field, true as const]),
 ) as Record<string, true> & { encryption: true };
@@ -49,27 +49,28 @@ describe('TypeScript conforms: encryption', () => {
   });
 
   async function checkCall(given: CallOfApp): Promise<void> {
-    const { encryption, program, call = {}, functions = [onlyFunction(program)], replies, requests = [] } = given;
+    const { encryption, places = [], program, call = {}, functions = [onlyFunction(program)], replies } = given;
     const app: AppCase = { client: { ...CLIENT, encryption }, environment: {}, functions, ...(replies && { replies }) };
     const { origin, service, names }: StartedApp = await startApp(app, servers);
     const { answer, body } = await ask(origin, given.request ?? requestOf(call));
-    expectAnswer({ answer, body: opened(body, encryption) }, given.answer, names);
-    expectRequests(openedRequests(service.requests, encryption), requests, names);
+    expectAnswer({ answer, body: opened(body, encryption, places) }, given.answer, names);
+    expectRequests(openedRequests(service.requests, encryption, places), given.requests ?? [], names);
   }
 
   async function checkSend(given: SendCase): Promise<void> {
-    only(given, ['title', 'encryption', 'events', 'replies', 'requests', 'ids']);
-    const { encryption, replies, events, requests, ids } = given;
+    only(given, ['title', 'encryption', 'places', 'events', 'replies', 'requests', 'ids']);
+    const { encryption, places = [], replies, events, requests, ids } = given;
     const service = await servers.startService(...(replies ?? NO_REPLY));
     const names: Names = { ...REGISTERED, service: service.url };
     const client = clientOf({ ...fill(CLIENT, names), encryption });
     expect(await client.send(events)).to.deep.equal({ ids });
-    expectRequests(openedRequests(service.requests, encryption), requests, names);
+    expectRequests(openedRequests(service.requests, encryption, places), requests, names);
   }
 });
 
 interface CallOfApp {
   encryption: EncryptionCase;
+  places?: Place[];
   program?: Program;
   functions?: FunctionCase[];
   call?: CallCase;
@@ -81,6 +82,7 @@ interface CallOfApp {
 
 interface SendCase {
   encryption: EncryptionCase;
+  places?: Place[];
   events: { name: string; data: object }[];
   replies?: ReplyCase[];
   requests: RequestCase[];
@@ -91,8 +93,12 @@ function onlyFunction(program: Program = []): FunctionCase {
   return { id: 'fn', triggers: [{ event: 'order/paid' }], program };
 }
 
-function openedRequests<R extends { body: string }>(requests: readonly R[], encryption: EncryptionCase): R[] {
-  return requests.map((one) => ({ ...one, body: JSON.stringify(opened(JSON.parse(one.body), encryption)) }));
+function openedRequests<R extends { body: string }>(
+  requests: readonly R[],
+  encryption: EncryptionCase,
+  places: readonly Place[],
+): R[] {
+  return requests.map((one) => ({ ...one, body: JSON.stringify(opened(JSON.parse(one.body), encryption, places)) }));
 }
 
 async function checkKeyId({ encryption, key_id }: { encryption: EncryptionCase; key_id: string }) {
@@ -104,16 +110,18 @@ interface SealingCase {
   json: string;
   nonce: string;
   encrypted: Encrypted;
+  places?: Place[];
 }
 
-async function checkSealing({ encryption, json, nonce, encrypted }: SealingCase) {
+async function checkSealing({ encryption, json, nonce, encrypted, places }: SealingCase) {
   const key = await deriveKey(encryption.key);
-  expect(await key.seal(json, new Uint8Array(Buffer.from(nonce, 'base64')))).to.deep.equal(encrypted);
-  expect(await encryptionOf(encryption).decode?.(encrypted, 'step')).to.deep.equal(JSON.parse(json));
+  expect(await key.seal(json, places?.[0], new Uint8Array(Buffer.from(nonce, 'base64')))).to.deep.equal(encrypted);
+  expect(await encryptionOf(encryption).decode?.(encrypted, 'step', places)).to.deep.equal(JSON.parse(json));
 }
 
 interface ValueCase {
   encryption: EncryptionCase;
+  places?: Place[];
   at: ValueKind;
   value: unknown;
   encoded?: unknown;
@@ -121,15 +129,20 @@ interface ValueCase {
   flaw?: string[];
 }
 
+const HUGE = 'A'.repeat(1_000_000);
+
 async function checkValue(given: ValueCase) {
-  const { encryption, at, value, encoded, decoded, flaw } = given;
+  const { encryption, places, at, encoded, decoded, flaw } = given;
+  const value = fill(given.value, { huge: HUGE });
   const { encode, decode } = encryptionOf(encryption);
-  if ('encoded' in given) expectMatch(opened(await encode?.(value, at), encryption), encoded);
-  if ('decoded' in given) expect(await decode?.(value, at)).to.deep.equal(decoded);
+  if ('encoded' in given)
+    expectMatch(opened(await encode?.(value, at, places?.[0]), encryption, places ?? []), encoded);
+  if ('decoded' in given) expect(await decode?.(value, at, places)).to.deep.equal(decoded);
   if (!flaw) return;
-  const error = await rejection(Promise.resolve(decode?.(value, at)));
+  const error = await rejection(Promise.resolve(decode?.(value, at, places)));
   expect(error).to.be.instanceOf(NonRetriableError);
   for (const word of flaw) expect(error.message).to.include(word);
+  expect(error.message).to.have.length.at.most(1_000);
 }
 
 function checkOptions({ encryption, flaw }: { encryption: EncryptionCase; flaw: string[] }) {

@@ -75,12 +75,21 @@ export function clientOf(given: ClientCase): Tidegate {
   return new Tidegate(options);
 }
 
-export function encryptionOf({ key, fallback_keys, event_field, ...rest }: EncryptionCase): Middleware {
+export function encryptionOf({
+  key,
+  fallback_keys,
+  event_field,
+  version,
+  strict,
+  ...rest
+}: EncryptionCase): Middleware {
   only(rest, []);
   return encryption({
     key,
     ...(fallback_keys && { fallbackKeys: fallback_keys }),
     ...(event_field !== undefined && { eventField: event_field }),
+    ...(version !== undefined && { version: version as 1 | 2 }),
+    ...(strict !== undefined && { strict }),
   });
 }
 

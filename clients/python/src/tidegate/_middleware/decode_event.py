@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from .middleware import ValueAt
+from .middleware import Place, ValueAt
+from .places import output_place, received_place
 
-Decode = Callable[[Any, ValueAt], Any]
+Decode = Callable[[Any, ValueAt, Sequence[Place]], Any]
 """Of a value from the service, by middleware."""
 
 _ABOUT_A_RUN = ("inngest/function.failed", "inngest/function.finished", "inngest/function.cancelled")
@@ -24,7 +25,9 @@ def decoded_event(wire: Mapping[str, Any], decode: Decode) -> dict[str, Any]:
 
 def _with_data_decoded(wire: Mapping[str, Any], decode: Decode) -> dict[str, Any]:
     data = wire.get("data")
-    return dict(wire) if data is None else {**wire, "data": decode(data, "event")}
+    if data is None:
+        return dict(wire)
+    return {**wire, "data": decode(data, "event", [received_place(wire.get("name", ""), data)])}
 
 
 def _decoded_inside(data: Mapping[str, Any], decode: Decode) -> dict[str, Any]:
@@ -33,8 +36,10 @@ def _decoded_inside(data: Mapping[str, Any], decode: Decode) -> dict[str, Any]:
         decoded["event"] = _inner(data["event"], decode)
     if isinstance(data.get("events"), list):
         decoded["events"] = [_inner(event, decode) for event in data["events"]]
-    if "result" in data:
-        decoded["result"] = decode(data["result"], "output")
+    # Of a failed run it is the error, which is not encoded.
+    if "result" in data and not data.get("error"):
+        place = output_place(str(data.get("function_id")), str(data.get("run_id")), data.get("event"))
+        decoded["result"] = decode(data["result"], "output", [place])
     return decoded
 
 

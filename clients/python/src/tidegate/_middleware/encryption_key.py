@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import binascii
 import hashlib
 import hmac
 import os
-from base64 import b64decode, b64encode
-from typing import Any
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -15,9 +12,10 @@ try:
 except ImportError as error:
     raise ImportError('Encryption needs the package cryptography: pip install "tidegate[encryption]"') from error
 
-from ..errors import ConfigError, NonRetriableError
+from ..errors import ConfigError
+from .envelope import associated_data, bytes_of, encrypted_value
+from .middleware import Place
 
-SCHEME = "tidegate/aes-256-gcm"
 _INFO = b"tidegate encryption v1"
 _MIN_CHARACTERS = 32
 _NONCE_BYTES = 12
@@ -33,26 +31,22 @@ class EncryptionKey:
         derived = _hkdf(text.encode())
         self.id = hashlib.sha256(derived).hexdigest()[:_KEY_ID_DIGITS]
         self._cipher = AESGCM(derived)
-        self._associated = f"{SCHEME} {self.id}".encode()
 
-    def seal(self, json: str, nonce: bytes | None = None) -> dict[str, str]:
-        """`nonce` is 12 bytes, and never the same twice. Default: random."""
+    def seal(self, json: str, place: Place | None, nonce: bytes | None = None) -> dict[str, str]:
+        """Without a place in version 1. `nonce` is 12 bytes, and never the same twice. Default: random."""
         own = os.urandom(_NONCE_BYTES) if nonce is None else nonce
-        sealed = own + self._cipher.encrypt(own, json.encode(), self._associated)
-        return {"$encrypted": SCHEME, "key": self.id, "data": b64encode(sealed).decode()}
+        sealed = own + self._cipher.encrypt(own, json.encode(), associated_data(self.id, place))
+        return encrypted_value(self.id, sealed, place)
 
-    def open(self, encrypted: dict[str, Any]) -> bytes:
-        """Gives the JSON. Raises NonRetriableError when this key did not seal it, or it has changed since."""
+    def open(self, encrypted: dict[str, str], place: Place | None) -> bytes | None:
+        """Gives the JSON; None when this key did not seal it at this place, or it has changed since."""
+        sealed = bytes_of(encrypted)
+        if sealed is None or len(sealed) < _NONCE_BYTES + _TAG_BYTES:
+            return None
         try:
-            sealed = b64decode(encrypted["data"], validate=True)
-            if len(sealed) >= _NONCE_BYTES + _TAG_BYTES:
-                return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._associated)
-        except (binascii.Error, ValueError, InvalidTag):
-            pass
-        raise NonRetriableError(
-            f"A value that the key {self.id} encrypted cannot be decrypted: it has changed since. "
-            "If another text had this key, put that text into fallback_keys"
-        )
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], associated_data(self.id, place))
+        except InvalidTag:
+            return None
 
 
 def _hkdf(text: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from .calls import FunctionCall, SendCall, StepCall
@@ -12,6 +12,11 @@ NextSync = Callable[[], Any]
 
 ValueAt = Literal["event", "step", "output"]
 """Where a value is: an event's `data`, a step's stored result, or what a function has returned."""
+
+Place = tuple[str, ...]
+"""What a value belongs to, by which one that was moved is recognized: `("event", name)`, `("event", name, function,
+caller)` of an invocation, `("step", hashed ID, function, run)`, `("output", function, run or caller)`. Functions are
+named `<app id>-<function id>`; a caller is the invoking `<run>.<hashed ID of its step>`."""
 
 
 class Middleware:
@@ -68,3 +73,12 @@ class Middleware:
         """A value from the service. The first middleware of a list decodes first. Leave a value alone that `encode`
         has not made: it may be older than the middleware, or another app's."""
         return value
+
+    def encode_in_place(self, value: Any, at: ValueAt, place: Place, /) -> Any:
+        """As `encode`, for middleware that binds a value to its place. Default: calls `encode`."""
+        return self.encode(value, at)
+
+    def decode_in_place(self, value: Any, at: ValueAt, places: Sequence[Place], /) -> Any:
+        """As `decode`; `places` are where the value may belong: a re-run from a step has results of earlier runs too.
+        None: no client encodes such values, as the responses of `step.fetch`. Default: calls `decode`."""
+        return self.decode(value, at)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 from .calls import FunctionCall, SendCall, StepCall
-from .middleware import Middleware, ValueAt
+from .middleware import Middleware, Place, ValueAt
+from .places import event_place
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,23 @@ class Stack:
     @property
     def encodes(self) -> bool:
         """Whether any changes what the service stores."""
-        return any(type(one).encode is not Middleware.encode for one in self.middleware)
+        return any(
+            type(one).encode is not Middleware.encode or type(one).encode_in_place is not Middleware.encode_in_place
+            for one in self.middleware
+        )
 
-    def encode(self, value: Any, at: ValueAt) -> Any:
+    def encode(self, value: Any, at: ValueAt, place: Place) -> Any:
         for one in reversed(self.middleware):
-            value = one.encode(value, at)
+            value = one.encode_in_place(value, at, place)
         return value
 
-    def decode(self, value: Any, at: ValueAt) -> Any:
+    def encode_sent(self, name: str, data: Any) -> Any:
+        """The data of an event that is sent."""
+        return self.encode(data, "event", event_place(name))
+
+    def decode(self, value: Any, at: ValueAt, places: Sequence[Place]) -> Any:
         for one in self.middleware:
-            value = one.decode(value, at)
+            value = one.decode_in_place(value, at, places)
         return value
 
     async def run(self, call: FunctionCall, handle: Callable[[], Awaitable[Any]]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import copy_context
 
-from .._middleware.decode_event import Decode
+from .._middleware.values import Values
 from .found import Awaiter, FoundStep, StepDescription
 from .ids import RepeatNumbers, hash_step_id
 from .memo import Memo, Memos, deliver
@@ -13,17 +13,20 @@ from .race import racing
 
 
 class Board:
-    def __init__(self, memos: Memos, order: Sequence[str], decode: Decode) -> None:
+    def __init__(self, memos: Memos, order: Sequence[str], values: Values) -> None:
         """`order` is the hashed IDs of the finished steps, in order of completion."""
         self.memos = memos
-        self._decode = decode
+        self._values = values
         self._found: dict[str, FoundStep] = {}
         self._numbers = RepeatNumbers()
         # Memos out of the order, if ever there are such, come last. A dict is an ordered set here.
         self._undelivered = dict.fromkeys(hashed_id for hashed_id in [*order, *memos] if hashed_id in memos)
 
     def find(self, description: StepDescription, awaiter: Awaiter) -> None:
-        """Registers the step. Its memo is delivered to the awaiter, and nothing ever if that is not in this call."""
+        """Registers the step. Its memo is delivered to the awaiter, and nothing ever if that is not in this call.
+
+        Raises what encoding the data of an invocation raises.
+        """
         display_name = self._numbers.name_of(description.id)
         hashed_id = hash_step_id(display_name)
         self._found[hashed_id] = FoundStep(
@@ -32,7 +35,7 @@ class Board:
             hashed_id=hashed_id,
             display_name=display_name,
             name=description.id if description.name is None else description.name,
-            opts=description.opts,
+            opts=self._values.encode_opts(description.kind, description.opts, hashed_id),
             run=description.run,
             context=copy_context(),
             awaiter=awaiter,
@@ -51,7 +54,7 @@ class Board:
             step = self._found.get(hashed_id)
             if step:
                 del self._undelivered[hashed_id]
-                deliver(step, self.memo_of(step), self._decode)
+                deliver(step, self.memo_of(step), self._values)
                 return True
         return False
 

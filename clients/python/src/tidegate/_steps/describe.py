@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from .._events import Encode, data_as_dict
 from .._json import plain
 from .._moments import Duration, iso_date, time_string, timeout_string
 from .found import FoundStep, StepDescription
@@ -68,10 +67,9 @@ def invoke(
     user: Mapping[str, Any] | None,
     v: str | None,
     timeout: Duration | datetime | None,
-    encode: Encode,
 ) -> StepDescription:
     payload: dict[str, Any] = {
-        "data": {} if data is None else plain(encode(data_as_dict(data), "event"), "data"),
+        "data": {} if data is None else data,
         **({"user": plain(user, "user")} if user else {}),
         **({"v": v} if v else {}),
     }

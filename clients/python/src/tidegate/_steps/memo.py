@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._middleware.decode_event import Decode, decoded_event
+from .._middleware.values import Values
 from .._wire_error import WireError, step_error
 from .found import FoundStep, StepKind
 
@@ -38,20 +38,11 @@ def read_memo(memo: Memo, kind: StepKind) -> Resolved | Rejected:
     return Resolved(memo.get("data") if memo else None)
 
 
-def deliver(step: FoundStep, memo: Memo, decode: Decode) -> None:
-    """Lets the code that awaits the step go on. Raises what `decode` raises."""
+def deliver(step: FoundStep, memo: Memo, values: Values) -> None:
+    """Lets the code that awaits the step go on. Raises what decoding raises."""
     step.delivered = True
     ending = read_memo(memo, step.kind)
     if isinstance(ending, Rejected):
         step.awaiter.reject(step_error(step.display_name, ending.error))
     else:
-        step.awaiter.resolve(_decoded(ending.data, step.kind, decode))
-
-
-def _decoded(data: Any, kind: StepKind, decode: Decode) -> Any:
-    # Nothing came.
-    if kind == "sleep" or (kind == "signal" and data is None):
-        return None
-    if kind == "wait":
-        return decoded_event(data, decode) if data else None
-    return decode(data, "output" if kind == "invoke" else "step")
+        step.awaiter.resolve(values.decode_result(step, ending.data))

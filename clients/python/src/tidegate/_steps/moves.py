@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .._middleware.stack import Stack
+from .._middleware.values import Values
 from .board import Board
 from .found import FoundStep, Op, op_of
 from .memo import Memos
@@ -32,7 +32,7 @@ class ReplayCall:
     """Hashed ID of the one planned step to run; None: find out what comes next."""
     disable_immediate_execution: bool
     """A single new step is planned too, not run at once."""
-    middleware: Stack
+    values: Values
 
 
 @dataclass(frozen=True)

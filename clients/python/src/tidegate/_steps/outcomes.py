@@ -9,8 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from .._json import as_json
-from .._middleware.stack import Stack
+from .._middleware.values import Values
 from .._wire_error import describe_error, is_non_retriable, retry_after_seconds
 from ..errors import NonRetriableError
 from .found import FoundStep, Op, op_of
@@ -37,7 +36,7 @@ def refuse_nesting(id: str) -> None:
         )
 
 
-def run_step(step: FoundStep, middleware: Stack) -> Ops:
+def run_step(step: FoundStep, values: Values) -> Ops:
     """In this thread. A result that cannot be written as JSON fails the step too."""
 
     def run() -> Any:
@@ -51,12 +50,12 @@ def run_step(step: FoundStep, middleware: Stack) -> Ops:
 
     try:
         # A copy: should the step not be the first to run in this context, nothing is left of the others.
-        return _succeeded(step, step.context.copy().run(run), middleware)
+        return _succeeded(step, step.context.copy().run(run), values)
     except Exception as error:
         return _failed(step, error)
 
 
-async def run_step_async(step: FoundStep, middleware: Stack) -> Ops:
+async def run_step_async(step: FoundStep, values: Values) -> Ops:
     """In a task of its own, whose context is that of the code around the step."""
 
     async def run() -> Any:
@@ -73,14 +72,14 @@ async def run_step_async(step: FoundStep, middleware: Stack) -> Ops:
         await asyncio.wait([task])
         raise
     try:
-        return _succeeded(step, task.result(), middleware)
+        return _succeeded(step, task.result(), values)
     except (Exception, asyncio.CancelledError) as error:
         return _failed(step, error)
 
 
-def _succeeded(step: FoundStep, result: Any, middleware: Stack) -> Ops:
+def _succeeded(step: FoundStep, result: Any, values: Values) -> Ops:
     op = op_of(step, "StepRun")
-    op["data"] = as_json(middleware.encode(result, "step"), f'The result of step "{step.display_name}"')
+    op["data"] = values.encode_result(step, result)
     return Ops([op])
 
 

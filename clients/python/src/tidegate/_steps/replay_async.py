@@ -50,7 +50,7 @@ class AsyncReplay:
         self.settling = Settling()
         self.losers: set[asyncio.Task[Any]] = set()
         """Branches of races that others have won: they go on as long as the call."""
-        self.board = Board(call.memos, call.order, call.middleware.decode)
+        self.board = Board(call.memos, call.order, call.values)
 
     async def find(self, description: StepDescription) -> Any:
         """Resolves when the step's memo is delivered; is cancelled at the end of the call if it is not in there."""
@@ -92,7 +92,7 @@ class AsyncReplay:
             await self.settling.settled()
             move = next_move(self._call, self.board, self._end)
             if isinstance(move, Run):
-                return await run_step_async(move.step, self._call.middleware)
+                return await run_step_async(move.step, self._call.values)
             if isinstance(move, Done | Failed | Ops):
                 return move
             if move == "requested is missing" and self._call.requested_step:

@@ -81,7 +81,7 @@ class SyncReplay:
 
     def __init__(self, call: ReplayCall) -> None:
         self._call = call
-        self.board = Board(call.memos, call.order, call.middleware.decode)
+        self.board = Board(call.memos, call.order, call.values)
         self._strands: list[Strand] = []
         """A strand's own come right after it."""
         self._current: Strand | None = None
@@ -149,7 +149,7 @@ class SyncReplay:
     def _last_move(self, end: Progress) -> Progress:
         move = next_move(self._call, self.board, end)
         if isinstance(move, Run):
-            return run_step(move.step, self._call.middleware)
+            return run_step(move.step, self._call.values)
         if isinstance(move, Done | Failed | Ops):
             return move
         raise AssertionError(f"A handler has ended, and the next move is {move}")
@@ -168,7 +168,7 @@ class SyncReplay:
                 return
             move = next_move(self._call, self.board, None)
             if isinstance(move, Run):
-                self._finish(run_step(move.step, self._call.middleware))
+                self._finish(run_step(move.step, self._call.values))
             elif isinstance(move, Done | Failed | Ops):
                 self._finish(move)
             elif move == "requested is missing" and self._call.requested_step:

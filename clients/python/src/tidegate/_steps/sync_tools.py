@@ -155,7 +155,7 @@ class SyncSteps:
 
         As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
         """
-        step = describe.invoke(id, function_id_of(function), data, user, v, timeout, self._wrapped.encode)
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
         return self._replay.find(step)
 
     @overload

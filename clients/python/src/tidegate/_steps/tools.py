@@ -170,7 +170,7 @@ class Steps:
 
         As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
         """
-        step = describe.invoke(id, function_id_of(function), data, user, v, timeout, self._wrapped.encode)
+        step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
         return await self._replay.find(step)
 
     @overload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from .._events import EventOrEvents, events_on_the_wire, fields_of_events
 from .._middleware.calls import SendCall, StepCall
@@ -21,9 +21,6 @@ class _OfCall:
     function_id: str
     run_id: str
     attempt: int
-
-    def encode(self, data: Any, at: Literal["event"]) -> Any:
-        return self.middleware.encode(data, at)
 
     def _step_call(self, step: FoundStep, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> StepCall:
         return StepCall(
@@ -46,7 +43,7 @@ class _OfCall:
         )
 
     def _on_the_wire(self, send: SendCall) -> list[dict[str, Any]]:
-        return events_on_the_wire(send.events, self.encode)
+        return events_on_the_wire(send.events, self.middleware.encode_sent)
 
 
 class AsyncWrapping(_OfCall):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from .._call import Call
-from .._middleware.decode_event import decoded_event
-from .._middleware.stack import Stack
+from .._middleware.values import Values
 from .._moments import moment_ms
 from .._steps.found import Op
 from .._steps.memo import Memo
@@ -16,6 +15,9 @@ from .._wire_error import WireError
 from .stubs import Ending
 
 T = TypeVar("T")
+
+TEST_RUN = "test-run"
+"""The ID of the one run."""
 
 TestedKind = Literal[
     "run",
@@ -67,8 +69,8 @@ class FunctionRun(Generic[T]):
 
 
 class RunInMemory:
-    def __init__(self, events: Sequence[dict[str, Any]], max_attempts: int, now_ms: float, middleware: Stack) -> None:
-        self._middleware = middleware
+    def __init__(self, events: Sequence[dict[str, Any]], max_attempts: int, now_ms: float, values: Values) -> None:
+        self._values = values
         self.steps: list[StepRecord] = []
         self.sent: list[dict[str, Any]] = []
         self._events = events
@@ -83,7 +85,7 @@ class RunInMemory:
         return Call(
             event=self._events[0],
             events=self._events,
-            run_id="test-run",
+            run_id=TEST_RUN,
             attempt=attempt,
             max_attempts=self._max_attempts,
             memos=dict(self._memos),
@@ -92,8 +94,8 @@ class RunInMemory:
         )
 
     def finish(self, op: Op, ending: Ending) -> None:
-        self._memos[op.get("id", "")] = ending.memo_of(op)
-        data = self._middleware.decode(ending.data, "step") if ending.encoded else ending.data
+        self._memos[op.get("id", "")] = self._stored(op, ending).memo_of(op)
+        data = self._values.decode_stored(op, ending.data) if ending.encoded else ending.data
         record = StepRecord(id=op.get("displayName", ""), kind=_kind_of(op), data=data, error=ending.error)
         self.steps.append(record)
 
@@ -106,8 +108,13 @@ class RunInMemory:
     def keep(self, events: Sequence[dict[str, Any]]) -> list[str]:
         """Keeps events instead of sending them."""
         before = len(self.sent)
-        self.sent += [decoded_event(event, self._middleware.decode) for event in events]
+        self.sent += [self._values.decode_event(event) for event in events]
         return [f"test-event-{before + n}" for n in range(1, len(events) + 1)]
+
+    def _stored(self, op: Op, ending: Ending) -> Ending:
+        if ending.encoded or ending.error is not None:
+            return ending
+        return replace(ending, data=self._values.encode_stub(op, ending.data))
 
     def _end_of(self, op: Op) -> float:
         hashed_id, opts = op.get("id", ""), op.get("opts", {})

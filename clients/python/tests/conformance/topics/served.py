@@ -40,7 +40,7 @@ def check_replay(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pyte
 
 
 def call_request(call: dict[str, Any]) -> dict[str, Any]:
-    own = ("attempt", "max_attempts", "run_id", "disable_immediate_execution", "logs")
+    own = ("attempt", "max_attempts", "run_id", "rerun_of", "disable_immediate_execution", "logs")
     only(call, ("event", "steps", "stack", "step_id", *own))
     event, steps = call.get("event", _EVENT), call.get("steps", {})
     stack = [hash_step_id(name) for name in call.get("stack", steps)]
