@@ -1,7 +1,7 @@
 /** The Koa application: the middleware that every request passes, in order, and then the routes. */
 import Koa from 'koa';
 import type { DutyRunner } from '../duties/runner.ts';
-import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
+import type { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -13,7 +13,6 @@ import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { runLogRoute } from './apps/run-logs.ts';
-import { Accounts } from './auth/accounts.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
 import { localHostCheck, requireLocalHost, setCrossOrigin } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
@@ -50,6 +49,7 @@ import { streamRoute } from './routes/stream.ts';
 export interface AppDeps extends ApiDeps {
   webhookDirectory: WebhookDirectory;
   webhookWatcher: WebhookWatcher;
+  endpointOrigins: EndpointOrigins;
   readiness: Readiness;
   duties: Pick<DutyRunner, 'states'>;
   liveStreams: LiveStreams;
@@ -57,7 +57,7 @@ export interface AppDeps extends ApiDeps {
   realtime: Realtime;
   tracing?: Tracing | undefined;
   /** undefined: metrics are off. */
-  metrics: ProcessMetrics | undefined;
+  processMetrics: ProcessMetrics | undefined;
 }
 
 export function createApp(deps: AppDeps): Koa<RequestState> {
@@ -73,7 +73,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     else log.error({ err: error }, 'error outside the error handler');
   });
 
-  const recordMetrics = deps.metrics && recordRequestMetrics(deps.metrics.recorder);
+  const recordMetrics = deps.processMetrics && recordRequestMetrics(deps.processMetrics.recorder);
   const trace = deps.tracing && traceRequests(deps.tracing);
   const checkLocalHost = config.dev ? localHostCheck(config.devAllowedOrigins) : undefined;
   const receiveDeps: ReceiveDeps = {
@@ -171,7 +171,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     endpoints: deps.endpoints,
     functionTables: deps.functionTables,
     functions: store.functions,
-    endpointOrigins: new EndpointOrigins({ ...config, allowedOrigins: store.allowedOrigins }),
+    endpointOrigins: deps.endpointOrigins,
     acceptor,
     backpressure,
     quotas: config.quotas,
@@ -183,8 +183,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
-    deps.metrics && config.metricsToken !== undefined
-      ? metricsEndpoint(deps.metrics, config.metricsToken)
+    deps.processMetrics && config.metricsToken !== undefined
+      ? metricsEndpoint(deps.processMetrics, config.metricsToken)
       : noMetricsEndpoint(),
   );
 
@@ -192,12 +192,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
-  const accounts = new Accounts({
-    users: store.users,
-    sessions,
-    oneTimeTokens: store.oneTimeTokens,
-    signInThrottle: store.signInThrottle,
-  });
+  const { accounts } = deps;
   app.use(authRoutes({ publicUrl: config.publicUrl, accounts, sessions, principals, auditLogger }).routes());
   app.use(dashboardFiles);
   app

@@ -4,12 +4,12 @@ import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 
 import type { HttpAgent } from '../functions/http-agent.ts';
-import { AcceptedEvents } from '../history/accepted-events.ts';
+import type { AcceptedEvents } from '../history/accepted-events.ts';
 import type { History } from '../history/history.ts';
-import { Searches } from '../history/searches.ts';
+import type { Searches } from '../history/searches.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
-import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
+import type { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -32,10 +32,9 @@ import type { Logger } from '../log.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
-import { localAddress } from './apps/mode-hints.ts';
 import type { Registrar } from './apps/registrar.ts';
-import { AppSync } from './apps/sync.ts';
-import { Accounts } from './auth/accounts.ts';
+import type { AppSync } from './apps/sync.ts';
+import type { Accounts } from './auth/accounts.ts';
 import { sendPage } from './http/html-page.ts';
 import { Router } from './http/router.ts';
 import { officialInvokeRoutes } from './official/invoke.ts';
@@ -115,6 +114,11 @@ export interface ApiDeps {
   limitStatuses: LimitStatuses;
   runStates: RunStates;
   replayPlanner: ReplayPlanner;
+  searches: Searches;
+  selectedRuns: SelectedRuns;
+  acceptedEvents: AcceptedEvents;
+  accounts: Accounts;
+  appSync: AppSync;
   evaluator: ExpressionEvaluator;
   invocations: Invocations;
   callCheckpoints: CallCheckpoints;
@@ -150,27 +154,12 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   } = deps.history;
   const { apps, functions, expressionProblems, signingKeys, processes, metrics } = store;
   const { webhooks, webhookVersions, webhookIssues, webhookTraffic, heldEvents } = store;
-  const { users, sessions, oneTimeTokens, signInThrottle, installationLimits } = store;
-  const accounts = new Accounts({ users, sessions, oneTimeTokens, signInThrottle });
+  const { users, installationLimits } = store;
   const { eventLimits } = store;
-  const { registrar, schedules } = deps;
+  const { schedules } = deps;
   const { allowedOrigins, heldRegistrations } = store;
-  const sync = {
-    apps,
-    allowedOrigins,
-    functions,
-    environments,
-    signingKeys,
-    environmentKinds,
-    registrar,
-    backpressure,
-    httpAgent,
-  };
-  const appSync = new AppSync({ ...sync, dev: config.dev, address: localAddress(config) });
+  const { accounts, appSync, searches, acceptedEvents, selectedRuns } = deps;
   const held = { apps, allowedOrigins, heldRegistrations, appSync };
-  const searches = new Searches(store, deps.archive, deps.history);
-  const acceptedEvents = new AcceptedEvents(events, store.queuedEvents);
-  const selectedRuns = new SelectedRuns({ ...store, runs, runStates: deps.runStates, searches, functionTables });
   const webhookReplaying = {
     publicUrl,
     fetchDocument: deps.fetchDocument,
@@ -307,7 +296,16 @@ export function apiRoutes(deps: ApiDeps): Route[] {
       environments,
       limitStatuses: deps.limitStatuses,
     }),
-    ...overviewRoutes({ ...deps, redis: store.redis, processes, metrics, functions, webhookIssues }),
+    ...overviewRoutes({
+      backpressure,
+      archiveHealth: deps.archiveHealth,
+      queues: deps.queues,
+      redis: store.redis,
+      processes,
+      metrics,
+      functions,
+      webhookIssues,
+    }),
     ...statusRoutes({
       processes,
       metrics,

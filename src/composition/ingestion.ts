@@ -7,29 +7,41 @@ import { ClaimedJobs } from '../jobs/queues/claimed-jobs.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
-import type { Redis } from '../store/redis/connection.ts';
-import { durabilityOf } from '../store/redis/durability.ts';
+import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
-import type { Store } from '../store/store.ts';
-import type { Core } from './core.ts';
+import type { BaseParts } from './base.ts';
+import type { Definitions } from './container.ts';
 
-export interface Ingestion {
+export interface IngestionParts {
   queues: PartitionQueues;
+  claimedJobs: ClaimedJobs;
   functions: FunctionTables;
   evaluator: ExpressionEvaluator;
   telemetry: Telemetry;
-  /** undefined: the answer of Redis is enough. */
-  durability: Durability | undefined;
   acceptor: Acceptor;
+  publicUrl: string | undefined;
+  issueTeller: IssueTeller;
 }
 
-/** @throws ConfigError when Redis is not configured as durably as INGEST_DURABILITY demands */
-export async function createIngestion(
-  { config, log, recorder, tracing }: Core,
-  store: Store,
-  queueOptions: SharedQueueOptions,
-): Promise<Ingestion> {
-  const queues = new PartitionQueues(store.keys, ({ prefix }) => {
+export interface IngestionNeeds extends BaseParts {
+  queueOptions: SharedQueueOptions;
+  /** undefined: the answer of Redis is enough. */
+  durability: Durability | undefined;
+}
+
+export const INGESTION: Definitions<IngestionParts, IngestionNeeds> = {
+  queues: { build: createQueues, close: (queues) => queues.close() },
+  claimedJobs: ({ redis, keys, queues }) => new ClaimedJobs(redis, keys, queues),
+  functions: ({ storedFunctions }) => new FunctionTables(storedFunctions),
+  evaluator: ({ expressionProblems, log, recorder }) => new ExpressionEvaluator(expressionProblems, log, recorder),
+  telemetry: (parts) => new Telemetry(parts),
+  acceptor: (parts) => (parts.tracing ? new TracedAcceptor(parts, parts.tracing) : new Acceptor(parts)),
+  publicUrl: ({ config }) => config.publicUrl,
+  issueTeller: (parts) => new IssueTeller(parts),
+};
+
+function createQueues({ keys, queueOptions, tracing, log }: IngestionNeeds): PartitionQueues {
+  return new PartitionQueues(keys, ({ prefix }) => {
     const options = { ...queueOptions, prefix };
     const set = {
       ingest: createIngestQueue(options),
@@ -41,21 +53,4 @@ export async function createIngestion(
     }
     return set;
   });
-  const durability = await durabilityOf(config, { ...store, queueRedis: queueOptions.connection as Redis }, log);
-  const acceptorDeps = {
-    partitions: store.partitions,
-    deduplication: store.deduplication,
-    claimedJobs: new ClaimedJobs(store.redis, store.keys, queues),
-    queues,
-    recorder,
-    durability,
-  };
-  return {
-    queues,
-    functions: new FunctionTables(store.functions),
-    evaluator: new ExpressionEvaluator(store.expressionProblems, log, recorder),
-    telemetry: new Telemetry({ ...store, recorder }),
-    durability,
-    acceptor: tracing ? new TracedAcceptor(acceptorDeps, tracing) : new Acceptor(acceptorDeps),
-  };
 }

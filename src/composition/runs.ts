@@ -1,5 +1,4 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
-import type { History } from '../history/history.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
@@ -13,6 +12,7 @@ import { Looks } from '../jobs/flow-control/looks.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
+import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
@@ -38,162 +38,132 @@ import { HeldRuns } from '../jobs/timers/held-runs.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
-import type { Store } from '../store/store.ts';
-import type { Core } from './core.ts';
-import type { Ingestion } from './ingestion.ts';
+import type { Deduplication } from '../store/events/deduplication.ts';
+import type { Definitions } from './container.ts';
+import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 
-export interface RunServices {
+interface FlowControlParts {
+  flowKeys: FlowKeys;
+  /** Calls that all workers can make at the same time. */
+  capacity: () => number;
+  admission: Admission;
+  decisions: DecisionLog;
+  /** For registrations, which may change what waits. */
+  looks: Looks;
+  batchStage: BatchStage;
+  debounceStage: DebounceStage;
+  singletons: Singletons;
+  flowControl: FlowControl;
+  limitStatuses: LimitStatuses;
+}
+
+interface RunParts {
   scheduler: RunScheduler;
+  timeoutTimers: TimeoutTimers;
+  deferredFunctions: DeferredFunctions;
+  lifecycleEvents: LifecycleEvents;
+  failures: FailureCounter;
   transitions: RunTransitions;
+  afterwards: Acceptor['afterwards'];
+  /** Resolves once what `work` did is where a replica that takes over has it. */
+  replicated: Acceptor['writeReplicated'];
   waitMatcher: WaitMatcher;
+  cancelTriggers: CancelTriggers;
   starter: RunStarter;
+  listeners: InvocationListeners;
+  restorer: EventRestorer;
+  claims: Pick<Deduplication, 'claim' | 'confirm'>;
   invocations: Invocations;
   retries: RunRetries;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
   signalSender: SignalSender;
-  flowControl: FlowControl;
-  /** For registrations, which may change what waits. */
-  looks: Looks;
-  decisions: DecisionLog;
-  admission: Admission;
-  limitStatuses: LimitStatuses;
   runStates: RunStates;
-  admittedCalls: AdmittedCalls;
-  timeoutTimers: TimeoutTimers;
   schedules: Schedules;
-  restorer: EventRestorer;
-  /** For the worker. */
-  timerHandlers: TimerHandlers;
+  reconcileAfterMs: number;
+  callTimeoutMs: number;
+  retryScale: number;
 }
 
-export function createRunServices(
-  {
-    config: { archive, reconcileAfterMs, stalledAfterMs, callTimeoutMs, retryScale, runConcurrency },
-    recorder,
-    tracing,
-  }: Core,
-  {
-    apps,
-    redis,
-    keys,
-    environments,
-    missedTicks,
-    functions: storedFunctions,
-    runs,
-    runLists,
-    runMetadata,
-    runStatuses,
-    unfinishedEnds,
-    steps,
-    checkpoints,
-    events,
-    eventsInUse,
-    waits,
-    signals,
-    requests,
-    defers,
-    environmentKinds,
-    deduplication,
-    batches,
-    debounces,
-    rateLimitLogs,
-    idempotencyClaims,
-    singletonHolders,
-    admissions,
-    limitUsage,
-    heldFunctions,
-    processes,
-    decisions: storedDecisions,
-    replayedRuns,
-    errorGroups,
-  }: Store,
-  history: History,
-  { queues, functions, evaluator, telemetry, acceptor }: Ingestion,
-): RunServices {
-  const flowKeys = new FlowKeys(evaluator);
-  const capacity = new WorkerCapacity(processes, runConcurrency);
-  const admission = new Admission({
-    admissions,
-    runs,
-    events,
-    functions,
-    environmentKinds,
-    flowKeys,
-    queues,
-    capacity: () => capacity.calls,
-    recorder,
-  });
-  const scheduler = new RunScheduler(queues, environmentKinds, admission);
-  const timeoutTimers = new TimeoutTimers({ queues, functions, events });
-  const deferredFunctions = new DeferredFunctions(defers, acceptor);
-  const lifecycleEvents = new LifecycleEvents({ events, waits, functions, acceptor, evaluator });
-  const transitions = new RunTransitions({
-    runs,
-    steps,
-    requests,
-    singletonHolders,
-    functions,
-    scheduler,
-    timeoutTimers,
-    unfinishedEnds,
-    deferredFunctions,
-    lifecycleEvents,
-    replayedRuns,
-    failures: new FailureCounter(runs, errorGroups),
-    telemetry,
-  });
-  const timeoutDeps = { runs, runLists, timeoutTimers, transitions };
-  const afterwards = acceptor.afterwards.bind(acceptor);
-  const waitMatcher = new WaitMatcher({
-    events,
-    pastEvents: history.pastEvents,
-    waits,
-    transitions,
-    afterwards,
-    evaluator,
-  });
-  const cancelTriggers = new CancelTriggers(waits, events, waitMatcher);
-  const singletons = new Singletons({
-    holders: singletonHolders,
-    runStatuses,
-    flowKeys,
-    cancel: (env, runId, holder) => transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
-  });
-  const starter = new RunStarter({
-    events,
-    runs,
-    formerSteps: history.runs,
-    singletons,
-    cancelTriggers,
-    scheduler,
-    timeoutTimers,
-    telemetry,
-    reconcileAfterMs,
-    tracing,
-  });
-  const listeners = new InvocationListeners({ functions, evaluator, waits, waitMatcher });
-  const decisions = new CountedDecisions(storedDecisions, recorder);
-  const looks = new Looks(queues, { batch: batches, debounce: debounces });
-  const batchStage = new BatchStage({ batches, events, runLists, flowKeys, looks });
-  const debounceStage = new DebounceStage({ debounces, events, runLists, flowKeys, looks });
-  const rateLimits = new RateLimits(rateLimitLogs, flowKeys);
-  const idempotency = new Idempotency(idempotencyClaims, flowKeys);
-  const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
-  const flowControl = new FlowControl({ stages, flowKeys, runStatuses, decisions });
-  const heldRuns = new HeldRuns({
-    environments,
-    flowControl,
-    starter,
-    replicated: (work) => acceptor.writeReplicated(work),
-  });
-  const restorer = archive
-    ? new ArchivedEventRestorer({ eventsInUse, events: history.events, hotMs: archive.hotMs })
-    : NOTHING_ARCHIVED;
-  const held = { events: history.events, restorer, functions, looks, heldRuns };
-  const batchTimers = new BatchTimers({ ...held, batches, runLists: history.runLists, stage: batchStage });
-  const debounceTimers = new DebounceTimers({ ...held, debounces, decisions, stage: debounceStage });
-  const invocations = new Invocations({
+/** For the worker. */
+interface TimerParts {
+  heldRuns: HeldRuns;
+  cronTicks: CronTicks;
+  batchTimers: BatchTimers;
+  debounceTimers: DebounceTimers;
+  timerHandlers: TimerHandlers;
+  admittedCalls: AdmittedCalls;
+}
+
+export interface RunServices extends FlowControlParts, RunParts, TimerParts {}
+
+type Needs = IngestionParts & IngestionNeeds;
+
+const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
+  flowKeys: ({ evaluator }) => new FlowKeys(evaluator),
+  capacity({ processes, config }) {
+    const capacity = new WorkerCapacity(processes, config.runConcurrency);
+    return () => capacity.calls;
+  },
+  admission: (parts) => new Admission(parts),
+  decisions: ({ storedDecisions, recorder }) => new CountedDecisions(storedDecisions, recorder),
+  looks: ({ queues, batches, debounces }) => new Looks(queues, { batch: batches, debounce: debounces }),
+  batchStage: (parts) => new BatchStage(parts),
+  debounceStage: (parts) => new DebounceStage(parts),
+  singletons: (parts) =>
+    new Singletons({
+      holders: parts.singletonHolders,
+      runStatuses: parts.runStatuses,
+      flowKeys: parts.flowKeys,
+      cancel: (env, runId, holder) => parts.transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
+    }),
+  flowControl(parts) {
+    const { flowKeys, runStatuses, decisions, batchStage, debounceStage, singletons } = parts;
+    const rateLimits = new RateLimits(parts.rateLimitLogs, flowKeys);
+    const idempotency = new Idempotency(parts.idempotencyClaims, flowKeys);
+    const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
+    return new FlowControl({ stages, flowKeys, runStatuses, decisions });
+  },
+  limitStatuses: ({ limitUsage: usage, functions, environmentKinds, capacity }) =>
+    new LimitStatuses({ usage, functions, environmentKinds, capacity }),
+};
+
+const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
+  scheduler: ({ queues, environmentKinds, admission }) => new RunScheduler(queues, environmentKinds, admission),
+  timeoutTimers: (parts) => new TimeoutTimers(parts),
+  deferredFunctions: ({ defers, acceptor }) => new DeferredFunctions(defers, acceptor),
+  lifecycleEvents: (parts) => new LifecycleEvents(parts),
+  failures: ({ runs, errorGroups }) => new FailureCounter(runs, errorGroups),
+  transitions: (parts) => new RunTransitions(parts),
+  afterwards: ({ acceptor }) => acceptor.afterwards.bind(acceptor),
+  replicated: ({ acceptor }) => acceptor.writeReplicated.bind(acceptor),
+  waitMatcher: (parts) =>
+    new WaitMatcher({
+      events: parts.events,
+      pastEvents: parts.history.pastEvents,
+      waits: parts.waits,
+      transitions: parts.transitions,
+      afterwards: parts.afterwards,
+      evaluator: parts.evaluator,
+    }),
+  cancelTriggers: ({ waits, events, waitMatcher }) => new CancelTriggers(waits, events, waitMatcher),
+  starter: (parts) =>
+    new RunStarter({
+      events: parts.events,
+      runs: parts.runs,
+      formerSteps: parts.history.runs,
+      singletons: parts.singletons,
+      cancelTriggers: parts.cancelTriggers,
+      scheduler: parts.scheduler,
+      timeoutTimers: parts.timeoutTimers,
+      telemetry: parts.telemetry,
+      reconcileAfterMs: parts.reconcileAfterMs,
+      tracing: parts.tracing,
+    }),
+  listeners: (parts) => new InvocationListeners(parts),
+  restorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
+    archive ? new ArchivedEventRestorer({ eventsInUse, events, hotMs: archive.hotMs }) : NOTHING_ARCHIVED,
+  invocations: ({
     events,
     functions,
     flowControl,
@@ -201,91 +171,49 @@ export function createRunServices(
     listeners,
     transitions,
     telemetry,
-    deduplication: {
-      // A run whose claim is lost would be started again.
-      claim: (claims) => acceptor.writeReplicated(() => deduplication.claim(claims)),
-      confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
-    },
-  });
-  const cronTicks = new CronTicks({
-    keys,
-    environments,
-    functions,
-    missedTicks,
-    events,
-    flowControl,
-    starter,
-    telemetry,
-  });
-  const operations = {
-    transitions,
-    runs,
-    runMetadata,
-    steps,
-    checkpoints,
-    waits,
-    signals,
-    requests,
-    defers,
-    waitMatcher,
-  };
-  const endpointDeps = { ...operations, invocations, scheduler, events, functions, telemetry };
-  return {
-    scheduler,
-    transitions,
-    waitMatcher,
-    starter,
-    invocations,
-    retries: new RunRetries({ history, restorer, apps, events, functions, starter, scheduler }),
-    endpoints: new Endpoints({ ...endpointDeps, callTimeoutMs, retryScale }),
-    callCheckpoints: new CallCheckpoints({
-      runs,
-      runMetadata,
-      checkpoints,
-      defers,
-      scheduler,
-      transitions,
-      telemetry,
-      reconcileAfterMs,
-    }),
-    signalSender: new SignalSender({ signals, transitions, afterwards }),
-    flowControl,
-    looks,
-    decisions,
-    admission,
-    runStates: new RunStates({
-      redis,
-      keys,
-      usage: limitUsage,
-      functions,
-      environmentKinds,
-      delayedJobs: new DelayedJobs(redis, queues),
-      capacity: () => capacity.calls,
-    }),
-    limitStatuses: new LimitStatuses({
-      usage: limitUsage,
-      functions,
-      environmentKinds,
-      capacity: () => capacity.calls,
-    }),
-    admittedCalls: new AdmittedCalls({
-      admission,
-      functions,
-      heldFunctions,
-      runs,
-      scheduler,
-      trustMs: stalledAfterMs,
-    }),
-    timeoutTimers,
-    restorer,
-    schedules: new Schedules({ redis, keys, queues, functions: storedFunctions, environments }),
-    timerHandlers: {
-      batch: (timer) => batchTimers.handle(timer),
-      debounce: (timer) => debounceTimers.handle(timer),
-      throttle: async ({ limit, home }) => scheduler.start(await admission.advance(home, limit)),
-      timeout: (timer, dueAt) => handleTimeout(timer, dueAt, timeoutDeps),
-      'changed-timeouts': (timer) => handleChangedTimeouts(timer, timeoutDeps),
-      cron: (timer, dueAt, executions) => cronTicks.handle(timer, dueAt, executions),
-    },
-  };
-}
+    claims: deduplication,
+  }) => new Invocations({ events, functions, flowControl, starter, listeners, transitions, telemetry, deduplication }),
+  claims: ({ deduplication, replicated, afterwards }) => ({
+    // A run whose claim is lost would be started again.
+    claim: (claims) => replicated(() => deduplication.claim(claims)),
+    confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
+  }),
+  retries: (parts) => new RunRetries(parts),
+  callCheckpoints: (parts) => new CallCheckpoints(parts),
+  endpoints: (parts) => new Endpoints(parts),
+  signalSender: (parts) => new SignalSender(parts),
+  runStates: ({ redis, keys, limitUsage: usage, functions, environmentKinds, queues, capacity }) => {
+    const delayedJobs = new DelayedJobs(redis, queues);
+    return new RunStates({ redis, keys, usage, functions, environmentKinds, delayedJobs, capacity });
+  },
+  schedules: ({ redis, keys, queues, storedFunctions: functions, environments }) =>
+    new Schedules({ redis, keys, queues, functions, environments }),
+  reconcileAfterMs: ({ config }) => config.reconcileAfterMs,
+  callTimeoutMs: ({ config }) => config.callTimeoutMs,
+  retryScale: ({ config }) => config.retryScale,
+};
+
+const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
+  heldRuns: (parts) => new HeldRuns(parts),
+  batchTimers: ({ history, restorer, functions, looks, heldRuns, batches, batchStage: stage }) => {
+    const { events, runLists } = history;
+    return new BatchTimers({ events, runLists, restorer, functions, looks, heldRuns, batches, stage });
+  },
+  debounceTimers: ({ history, restorer, functions, looks, heldRuns, debounces, decisions, debounceStage: stage }) => {
+    const { events } = history;
+    return new DebounceTimers({ events, restorer, functions, looks, heldRuns, debounces, decisions, stage });
+  },
+  cronTicks: (parts) => new CronTicks(parts),
+  timerHandlers: (parts) => ({
+    batch: (timer) => parts.batchTimers.handle(timer),
+    debounce: (timer) => parts.debounceTimers.handle(timer),
+    throttle: async ({ limit, home }) => parts.scheduler.start(await parts.admission.advance(home, limit)),
+    timeout: (timer, dueAt) => handleTimeout(timer, dueAt, parts),
+    'changed-timeouts': (timer) => handleChangedTimeouts(timer, parts),
+    cron: (timer, dueAt, executions) => parts.cronTicks.handle(timer, dueAt, executions),
+  }),
+  admittedCalls: ({ admission, functions, heldFunctions, runs, scheduler, config }) =>
+    new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, trustMs: config.stalledAfterMs }),
+};
+
+export const RUN_SERVICES: Definitions<RunServices, Needs> = { ...FLOW_CONTROL, ...RUN, ...TIMERS };

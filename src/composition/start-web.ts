@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { prepareFirstAdmin } from '../api/auth/first-admin.ts';
 import { reencryptSecrets } from '../api/auth/reencrypt-secrets.ts';
+import { CLOSE_MS } from '../api/connect/limits.ts';
 import { enforceDeadlines } from '../api/http/request-deadline.ts';
 import { isWebSocketUpgrade } from '../api/http/web-sockets.ts';
 import { type Config, portProblem } from '../config.ts';
@@ -13,10 +14,17 @@ import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { describeOutbound } from '../model/network/outbound.ts';
 import { createServer } from '../node-http.ts';
+import { durabilityOf } from '../store/redis/durability.ts';
+import { baseParts } from './base.ts';
+import { Container } from './container.ts';
 import { type Core, startCore } from './core.ts';
+import { INGESTION } from './ingestion.ts';
+import { RUN_SERVICES } from './runs.ts';
+import { SELECTION } from './selection.ts';
 import { type Ending, type Running, type StartOptions, startOrFail } from './start-options.ts';
-import { createWeb, openWebStore, type Web, type WebStore } from './web.ts';
+import { setWebGauges, WEB, type WebParts } from './web.ts';
 import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
+import { openWebStore, type WebStore } from './web-store.ts';
 
 /** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
  *  server. */
@@ -40,25 +48,38 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   const opened = openWebStore(core, fail);
   // Without Redis the process starts all the same, and /readyz says so.
   await Promise.race([opened.firstReads, setTimeout(FIRST_READ_MS)]);
-  const web = await createWeb(core, opened);
+  const container = await compose(core, opened);
+  const web = container.parts;
   const server = createWebServer(web);
   web.gateway.start();
   const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
-  const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams: () => web.endStreams() });
+  const endStreams = () => {
+    for (const part of [web.liveStreams, web.realtime, web.webSockets]) part.close();
+    void web.gateway.drain(Math.max(0, graceMs - drainMs - CLOSE_MS));
+  };
+  const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams });
   const { store, secretKeyClaimed } = opened;
   const { duties } = web;
   const reporting = duties.start(TELEMETRY_DUTIES, {
-    telemetry: web.ingestion.telemetry,
+    telemetry: web.telemetry,
     processes: store.processes,
     processId: newId(),
     kind: core.kind,
     status: () => ({}),
   });
   const working = [duties.start(CONNECTION_DUTIES, web)];
+  /** Finishes what requests have started, sends the last telemetry, disconnects. */
   const disconnect = async () => {
     await web.gateway.close();
     await Promise.all(working.map((part) => part.close()));
-    await closeParts(web, opened, core, reporting);
+    await opened.transforms.close();
+    await reporting.close();
+    await container.close();
+    await core.metricsServer?.close();
+    web.durability?.close();
+    opened.disconnect();
+    await web.archive?.database.close();
+    await core.tracing?.close();
   };
   const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
     // Whoever checks a replaced process reaches its successor next.
@@ -85,7 +106,21 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
 
-function createWebServer(web: Web): Server {
+/** @throws ConfigError when Redis is not configured as durably as INGEST_DURABILITY demands */
+async function compose(core: Core, { store, ...opened }: WebStore) {
+  const { config, log } = core;
+  const durability = await durabilityOf(config, { ...store, queueRedis: store.redis }, log);
+  const queueOptions = { connection: store.redis, skipVersionCheck: true };
+  const container = new Container({ ...baseParts(core, store), ...opened, queueOptions, durability })
+    .with(INGESTION)
+    .with(RUN_SERVICES)
+    .with(SELECTION)
+    .with(WEB);
+  setWebGauges(container.parts);
+  return container;
+}
+
+function createWebServer(web: Pick<WebParts, 'app' | 'webSockets'>): Server {
   const serve = web.app.callback();
   const server = createServer(
     {
@@ -109,19 +144,4 @@ async function listen(server: Server, socket: object, config: Config): Promise<n
     server.listen(socket, resolve);
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** Finishes what requests have started, sends the last telemetry, disconnects. */
-async function closeParts(web: Web, opened: WebStore, core: Core, reporter: { close(): Promise<void> }): Promise<void> {
-  const { queues, durability } = web.ingestion;
-  await Promise.all([opened.transforms.close(), web.httpAgent.destroy(), web.documentFetcher.close()]);
-  await web.requestLogWriter.flush();
-  await reporter.close();
-  await Promise.all([queues.close(), core.metricsServer?.close()]);
-  durability?.close();
-  opened.redis.disconnect();
-  opened.subscriber.disconnect();
-  opened.realtimeSubscriber.disconnect();
-  await opened.archive?.database.close();
-  await core.tracing?.close();
 }

@@ -4,11 +4,17 @@ import { Migration } from '../jobs/archive/migration.ts';
 import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { connect, ready } from '../store/redis/connection.ts';
+import { durabilityOf } from '../store/redis/durability.ts';
 import { connectSubscriber } from '../store/redis/pub-sub.ts';
 import { createStore } from '../store/store.ts';
+import { baseParts } from './base.ts';
+import { Container } from './container.ts';
 import { startCore } from './core.ts';
+import { INGESTION } from './ingestion.ts';
+import { RUN_SERVICES } from './runs.ts';
+import { SELECTION } from './selection.ts';
 import { type Running, type StartOptions, startOrFail } from './start-options.ts';
-import { createWorker } from './worker.ts';
+import { setWorkerGauges, WORKER } from './worker.ts';
 import { ARCHIVE_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
 
 /** Settings and metrics first, then Redis, then the workers, then the duties.
@@ -30,20 +36,24 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   const migration = new Migration(config.dev ? config.archive : undefined, log);
   await migration.run();
   await store.secretKeyCheck.claim();
-  const parts = await createWorker(core, store, queueRedis, subscriber, migration);
-  const { ingestion, workers, functionClient, connectCaller, requestClient, appLimits, archive } = parts;
+
+  const durability = await durabilityOf(config, { ...store, queueRedis }, log);
+  const given = { queueOptions: { connection: queueRedis }, durability, subscriber, migration };
+  const container = new Container({ ...baseParts(core, store), ...given })
+    .with(INGESTION)
+    .with(RUN_SERVICES)
+    .with(SELECTION)
+    .with(WORKER);
+  const { parts } = container;
+  const { workers, appLimits } = parts;
+  setWorkerGauges(parts);
   const processId = newId();
   // Without other workers until their heartbeats are read.
   workers.assign(store.partitions.layout.count === 1 ? [0] : []);
   await workers.ready();
-  const duties = new DutyRunner({
-    locks: store.locks,
-    partitions: () => workers.partitions,
-    recorder: core.recorder,
-    log,
-  });
+  const duties = new DutyRunner({ ...store, partitions: () => workers.partitions, recorder: core.recorder, log });
   const reporting = duties.start(TELEMETRY_DUTIES, {
-    telemetry: ingestion.telemetry,
+    telemetry: parts.telemetry,
     processes: store.processes,
     processId,
     kind: core.kind,
@@ -51,23 +61,23 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
   });
   const working = [
     workers,
-    duties.start(WORKER_DUTIES, parts.dutyDeps),
+    duties.start(WORKER_DUTIES, parts),
     ...(parts.archiveDutyDeps ? [duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps)] : []),
   ];
   const sharing = duties.start(PARTITION_DUTIES, { ...store, workers, processId, log });
 
   /** No new jobs, wait for calls in flight, send the last telemetry, disconnect. */
   const close = async () => {
-    const { queues, durability } = ingestion;
     await sharing.close();
     await Promise.all(working.map((part) => part.close()));
-    await Promise.all([reporting.close(), connectCaller.close()]);
-    await Promise.all([queues.close(), functionClient.close(), requestClient.close(), core.metricsServer?.close()]);
+    await reporting.close();
+    await container.close();
+    await core.metricsServer?.close();
     durability?.close();
     redis.disconnect();
     queueRedis.disconnect();
     subscriber.disconnect();
-    await archive?.database.close();
+    await parts.archive?.database.close();
     await core.tracing?.close();
   };
   onClosable?.(close);

@@ -1,10 +1,6 @@
 /** Puts the worker process together. */
-import { type Archive, createArchive } from '../archive/archive.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
-import { EventSearch } from '../history/event-search.ts';
-import { createHistory } from '../history/history.ts';
-import { Searches } from '../history/searches.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
@@ -12,97 +8,102 @@ import type { Migration } from '../jobs/archive/migration.ts';
 import { bulkActionWork } from '../jobs/bulk/bulk-action-work.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
-import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
-import { ReplayPlanner } from '../jobs/replays/planner.ts';
 import { ReplayLoad } from '../jobs/replays/replay-load.ts';
 import { replayWork } from '../jobs/replays/replay-work.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
-import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
-import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
-import type { Store } from '../store/store.ts';
 import { takeOverOf } from '../workers/take-over.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionDaysOf, retentionsOf } from './archive.ts';
-import type { Core } from './core.ts';
-import { createIngestion, type Ingestion } from './ingestion.ts';
-import { createRunServices } from './runs.ts';
-import type { ArchiveDutyDeps, WorkerDutyDeps } from './worker-duties.ts';
+import { retentionDaysOf } from './archive.ts';
+import type { Definitions } from './container.ts';
+import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
+import type { RunServices } from './runs.ts';
+import type { SelectionParts } from './selection.ts';
+import type { ArchiveDutyDeps } from './worker-duties.ts';
 
 export interface WorkerParts {
-  ingestion: Ingestion;
-  workers: Workers;
-  functionClient: FunctionClient;
-  connectCaller: ConnectCaller;
-  requestClient: StepRequestClient;
   appLimits: AppLimits;
-  /** undefined: Redis keeps everything. */
-  archive: Archive | undefined;
-  dutyDeps: WorkerDutyDeps;
+  callLimiter: CallLimiter;
+  connectCaller: ConnectCaller;
+  functionClient: FunctionClient;
+  requestClient: StepRequestClient;
+  workers: Workers;
+  load: ReplayLoad;
+  bulkRounds: BulkRounds;
+  archiveHealth: ArchiveHealth;
+  archiveState: ArchiveState;
   /** undefined: there is no archive. */
   archiveDutyDeps: ArchiveDutyDeps | undefined;
+  checkMs: number;
+  branchExpiryMs: number | undefined;
 }
 
-/** The workers take jobs from here on.
- *  @param queueRedis connection of the queues alone
- *  @param subscriber connection of subscriptions alone
- *  @param migration that has been tried */
-export async function createWorker(
-  core: Core,
-  store: Store,
-  queueRedis: Redis,
-  subscriber: Subscriber,
-  migration: Migration,
-): Promise<WorkerParts> {
-  const { config, log, recorder, metrics, tracing } = core;
-  const { environments, environmentKinds, events, runs, steps, checkpoints, waits, signals } = store;
-  const { requests, defers } = store;
-  const { reconcileAfterMs } = config;
-  const queueOptions = { connection: queueRedis };
-  const archive = createArchive(config, retentionsOf(config, store), log);
-  const history = createHistory(store, archive);
-  const ingestion = await createIngestion(core, store, queueOptions);
-  const { queues, functions, evaluator, telemetry, durability, acceptor } = ingestion;
-  const {
-    scheduler,
-    transitions,
-    waitMatcher,
-    starter,
-    invocations,
-    flowControl,
-    decisions,
-    admission,
-    admittedCalls,
-    timeoutTimers,
-    timerHandlers,
-    restorer,
-    retries,
-    runStates,
-    schedules,
-  } = createRunServices(core, store, history, ingestion);
+export interface WorkerNeeds extends IngestionNeeds, IngestionParts, RunServices, SelectionParts {
+  /** Connection of subscriptions alone. */
+  subscriber: Subscriber;
+  migration: Migration;
+}
 
-  const appLimits = new AppLimits(config.runConcurrency);
-  const connectCaller = new ConnectCaller({
-    calls: store.connectCalls,
-    channels: store.connectChannels(subscriber),
+type Parts = WorkerNeeds & WorkerParts;
+
+export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
+  appLimits: ({ config }) => new AppLimits(config.runConcurrency),
+  callLimiter,
+  connectCaller: { build: connectCaller, close: (caller) => caller.close() },
+  functionClient: { build: functionClient, close: (client) => client.close() },
+  requestClient: {
+    build: ({ config }) => new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound }),
+    close: (client) => client.close(),
+  },
+  workers,
+  load: ({ config, redis, queues }) => new ReplayLoad(config.thresholds, () => readLoad(redis, queues)),
+  bulkRounds,
+  archiveHealth: ({ archive, archiveStatus, log }) =>
+    new ArchiveHealth({ archive, archiveStatus, roomMs: undefined, log }),
+  archiveState: (parts) => new ArchiveState(parts),
+  archiveDutyDeps,
+  checkMs: ({ config }) => 2 * config.stalledAfterMs,
+  branchExpiryMs: ({ config }) => config.branchExpiryMs,
+};
+
+function callLimiter({ config, appLimits, scheduler, log }: Parts): CallLimiter {
+  const shares = new FairShares({ ...config, capacity: config.runConcurrency });
+  const promote = (jobId: string) => {
+    scheduler
+      .promoteDeferred(jobId)
+      .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
+  };
+  return new CallLimiter(shares, appLimits, promote, config.runConcurrency);
+}
+
+function connectCaller(parts: Parts): ConnectCaller {
+  const { config, connectCalls, connectChannels, subscriber, log } = parts;
+  const caller = new ConnectCaller({
+    calls: connectCalls,
+    channels: connectChannels(subscriber),
     timeoutMs: config.callTimeoutMs,
     leaseMs: config.connect.leaseMs,
-    onConnection: ({ env, app, concurrency }) => callLimiter.unblock(env, app, concurrency, Date.now()),
+    onConnection: ({ env, app, concurrency }) => parts.callLimiter.unblock(env, app, concurrency, Date.now()),
     log,
   });
-  const endpointOrigins = new EndpointOrigins({ ...config, allowedOrigins: store.allowedOrigins });
-  const functionClient = new FunctionClient({
+  caller.start();
+  return caller;
+}
+
+function functionClient(parts: Parts): FunctionClient {
+  const { config, signingKeys, environmentKinds, endpointOrigins, connectCaller, appLimits, tracing } = parts;
+  return new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     responseMaxBytes: config.callResponseMaxBytes,
     outbound: config.outbound,
-    signingKeyOf: (env) => (config.dev ? config.signingKey : store.signingKeys.current(env)),
+    signingKeyOf: (env) => (config.dev ? config.signingKey : signingKeys.current(env)),
     kindOf: (env) => environmentKinds.of(env),
     takesLogs: config.runLogs,
     dev: config.dev,
@@ -111,68 +112,39 @@ export async function createWorker(
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
-  const requestClient = new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound });
-  const shares = new FairShares({ ...config, capacity: config.runConcurrency });
-  const promote = (jobId: string) => {
-    scheduler
-      .promoteDeferred(jobId)
-      .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
+}
+
+/** They take jobs of the partitions that they are assigned. */
+function workers(parts: Parts): Workers {
+  const { config, queueOptions, queues, durability, callLimiter, admittedCalls, connectCaller } = parts;
+  const { functions, environmentKinds, log, recorder, tracing } = parts;
+  const { environments, events, starter, waitMatcher, evaluator, flowControl, decisions, telemetry, replicated } =
+    parts;
+  const { runs, steps, waits, requests, transitions, requestClient } = parts;
+  const kindOf = (env: string) => environmentKinds.of(env);
+  const ingest = {
+    environments,
+    events,
+    functions,
+    starter,
+    waitMatcher,
+    evaluator,
+    flowControl,
+    decisions,
+    telemetry,
   };
-  const callLimiter = new CallLimiter(shares, appLimits, promote, config.runConcurrency);
-  connectCaller.start();
-  const workers = startWorkers({
+  return startWorkers({
     config,
     queueOptions,
     queues,
-    isCluster: queueRedis.isCluster,
+    isCluster: (queueOptions.connection as Redis).isCluster,
     durability,
     handlers: {
-      ingest: {
-        environments,
-        events,
-        functions,
-        starter,
-        waitMatcher,
-        evaluator,
-        flowControl,
-        decisions,
-        telemetry,
-        replicated: (work) => acceptor.writeReplicated(work),
-        archived: archive,
-      },
-      timers: timerHandlers,
-      call: {
-        runs,
-        steps,
-        checkpoints,
-        waits,
-        signals,
-        requests,
-        defers,
-        functions,
-        events,
-        functionClient,
-        timeoutTimers,
-        connectCaller,
-        transitions,
-        waitMatcher,
-        runMetadata: store.runMetadata,
-        invocations,
-        scheduler,
-        telemetry,
-        reconcileAfterMs,
-        retryScale: config.retryScale,
-      },
+      ingest: { ...ingest, replicated, archived: parts.archive },
+      timers: parts.timerHandlers,
+      call: parts,
       wake: { runs, steps, waits, transitions },
-      request: {
-        runs,
-        steps,
-        requests,
-        transitions,
-        requestClient,
-        kindOf: (env) => environmentKinds.of(env),
-        telemetry,
-      },
+      request: { runs, steps, requests, transitions, requestClient, kindOf, telemetry },
     },
     callLimiter,
     admittedCalls,
@@ -182,10 +154,46 @@ export async function createWorker(
     recorder,
     tracing,
   });
-  const load = new ReplayLoad(config.thresholds, () => readLoad(store.redis, queues));
-  const archiveHealth = new ArchiveHealth({ archive, archiveStatus: store.archiveStatus, roomMs: undefined, log });
-  const archiveState = new ArchiveState({ archiveStatus: store.archiveStatus, recorder, log });
-  metrics?.setGaugeSources({
+}
+
+function bulkRounds(parts: Parts): BulkRounds {
+  const { store, history, environments, evaluator, transitions, retries, starter, restorer, load, locks, log } = parts;
+  const { replayPlanner: planner, selectedRuns } = parts;
+  const restoreEvents = (env: string, eventIds: readonly string[]) => restorer.ensure(env, eventIds);
+  const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
+  return new BulkRounds({
+    works: [
+      replayWork(replays),
+      cancellationWork({ ...store, evaluator, transitions }),
+      bulkActionWork({ ...store, selectedRuns, transitions, retries, load }),
+    ],
+    environments,
+    locks,
+    log,
+  });
+}
+
+function archiveDutyDeps(parts: Parts): ArchiveDutyDeps | undefined {
+  const { config, store, archive, archiveState, migration, environments, unarchivedRequests, auditLog, log } = parts;
+  if (!archive) return undefined;
+  return {
+    ...{ archive, archiveState, migration, environments, unarchivedRequests, auditLog, log },
+    archiver: new Archiver({
+      archive,
+      store,
+      onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
+    }),
+    hotMs: archive.hotMs,
+    takenOverMs: 2 * takeOverOf(config.stalledAfterMs).longestMs,
+    retentionDays: retentionDaysOf(config),
+    auditRetentionDays: config.auditRetentionDays,
+  };
+}
+
+/** Lets a scrape read them. */
+export function setWorkerGauges(parts: Parts): void {
+  const { processMetrics, config, acceptor, callLimiter, appLimits, connectCaller, archiveHealth, queues } = parts;
+  processMetrics?.setGaugeSources({
     eventsUncommitted: () => acceptor.unansweredEvents,
     calls: () => {
       const { waiting, deferred } = callLimiter.state;
@@ -194,87 +202,6 @@ export async function createWorker(
     connectCalls: () => connectCaller.inProgress,
     concurrency: { [INGEST]: config.ingestConcurrency, [RUNS]: config.runConcurrency },
     archiveUp: () => archiveHealth.up,
-    stored: storedGauges(store, queues, archive?.hotMs),
+    stored: storedGauges(parts, queues, parts.archive?.hotMs),
   });
-  return {
-    ingestion,
-    workers,
-    functionClient,
-    connectCaller,
-    requestClient,
-    appLimits,
-    archive,
-    dutyDeps: {
-      ...store,
-      functions,
-      history,
-      queues,
-      telemetry,
-      scheduler,
-      transitions,
-      waitMatcher,
-      timeoutTimers,
-      admission,
-      schedules,
-      archive,
-      archiveHealth,
-      bulkRounds: new BulkRounds({
-        works: [
-          replayWork({
-            ...store,
-            planner: new ReplayPlanner({
-              history,
-              search: new EventSearch({ ...store, archive }),
-              functions,
-              evaluator,
-            }),
-            load,
-            history,
-            starter,
-            transitions,
-            restoreEvents: (env, eventIds) => restorer.ensure(env, eventIds),
-            log,
-          }),
-          cancellationWork({ ...store, evaluator, transitions }),
-          bulkActionWork({
-            ...store,
-            selectedRuns: new SelectedRuns({
-              ...store,
-              runs: history.runs,
-              runStates,
-              searches: new Searches(store, archive, history),
-              functionTables: functions,
-            }),
-            transitions,
-            retries,
-            load,
-          }),
-        ],
-        environments,
-        locks: store.locks,
-        log,
-      }),
-      issueTeller: new IssueTeller({ ...store, acceptor, publicUrl: config.publicUrl }),
-      reconcileAfterMs,
-      checkMs: 2 * config.stalledAfterMs,
-      branchExpiryMs: config.branchExpiryMs,
-      log,
-    },
-    archiveDutyDeps: archive && {
-      ...store,
-      archive,
-      archiver: new Archiver({
-        archive,
-        store,
-        onShipped: ({ events, runs }, ms) => archiveState.recordShipped(events, runs, ms),
-      }),
-      archiveState,
-      migration,
-      hotMs: archive.hotMs,
-      takenOverMs: 2 * takeOverOf(config.stalledAfterMs).longestMs,
-      retentionDays: retentionDaysOf(config),
-      auditRetentionDays: config.auditRetentionDays,
-      log,
-    },
-  };
 }

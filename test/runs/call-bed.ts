@@ -2,12 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { createIngestion } from '../../src/composition/ingestion.ts';
-import { createRunServices } from '../../src/composition/runs.ts';
+import { baseParts } from '../../src/composition/base.ts';
+import { Container } from '../../src/composition/container.ts';
+import { INGESTION } from '../../src/composition/ingestion.ts';
+import { RUN_SERVICES } from '../../src/composition/runs.ts';
 import { readConfig } from '../../src/config.ts';
 import type { CallContext } from '../../src/functions/call-request.ts';
 import type { Outcome } from '../../src/functions/interpret-response.ts';
-import { createHistory } from '../../src/history/history.ts';
 import { type CallJob, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
 import { call } from '../../src/jobs/runs/call.ts';
 import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
@@ -74,9 +75,10 @@ async function startProcess(prefix: string) {
     ...{ kind: 'worker' as const, config, log: createLog('silent', 'test'), recorder: NOOP_RECORDER },
     ...{ tracing: undefined, metrics: undefined, metricsServer: undefined },
   };
-  const ingestion = await createIngestion(core, store, { connection: redis as never, skipVersionCheck: true });
-  const services = createRunServices(core, store, createHistory(store, undefined), ingestion);
-  const deps = { ...store, ...ingestion, ...services, reconcileAfterMs: 60_000, retryScale: 0 };
+  const queueOptions = { connection: redis as never, skipVersionCheck: true };
+  const deps = new Container({ ...baseParts(core, store), queueOptions, durability: undefined })
+    .with(INGESTION)
+    .with(RUN_SERVICES).parts;
   return { redis, store, deps };
 }
 
@@ -170,7 +172,13 @@ async function handle(job: Job<RunJob>, { deps }: Process, app: App): Promise<Er
   const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
   try {
     if (data.kind === 'wake') await wake(data, attempts, deps);
-    else await call(data as CallJob, job.timestamp, attempts, { ...deps, ...appSide(data.runId, deps, app) } as never);
+    else
+      await call(
+        data as CallJob,
+        job.timestamp,
+        attempts,
+        Object.assign(Object.create(deps), appSide(data.runId, deps, app)),
+      );
     return undefined;
   } catch (error) {
     if (isJobOutcome(error)) return error as Error;

@@ -1,0 +1,29 @@
+/** The parts that every other is built on: settings, metrics, what is stored, and one view of what is hot and what is archived. */
+import { type Archive, createArchive } from '../archive/archive.ts';
+import { createHistory, type History } from '../history/history.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
+import type { Functions } from '../store/apps/functions.ts';
+import type { Decisions } from '../store/flow-control/decisions.ts';
+import type { Store } from '../store/store.ts';
+import { retentionsOf } from './archive.ts';
+import type { Core } from './core.ts';
+
+export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<Core, 'metrics'> {
+  store: Store;
+  /** undefined: metrics are off. */
+  processMetrics: ProcessMetrics | undefined;
+  /** As Redis has them; `functions` are the tables in memory. */
+  storedFunctions: Functions;
+  /** As Redis has them; `decisions` are counted too. */
+  storedDecisions: Decisions;
+  /** undefined: Redis keeps everything. */
+  archive: Archive | undefined;
+  history: History;
+}
+
+export function baseParts({ metrics: processMetrics, ...core }: Core, store: Store): BaseParts {
+  const { functions: storedFunctions, decisions: storedDecisions, ...stored } = store;
+  const archive = createArchive(core.config, retentionsOf(core.config, store), core.log);
+  const history = createHistory(store, archive);
+  return { ...core, ...stored, store, processMetrics, storedFunctions, storedDecisions, archive, history };
+}

@@ -1,0 +1,69 @@
+/** The parts of a process by their names. Each is built once, when it is first asked for, and all are closed in the reverse order. */
+
+/** @param parts all parts, to take those that it needs */
+type Build<Parts, Part> = (parts: Parts) => Part;
+
+/** A part that is to be closed. */
+interface Closable<Parts, Part> {
+  build: Build<Parts, Part>;
+  close: (part: Part) => unknown;
+}
+
+/** What a feature gives, and what it needs for that. */
+export type Definitions<Gives, Needs> = {
+  [Name in keyof Gives]: Build<Gives & Needs, Gives[Name]> | Closable<Gives & Needs, Gives[Name]>;
+};
+
+export class Container<Parts extends object> {
+  readonly parts: Parts;
+  /** Names of the parts that are being built: each needs the next. */
+  readonly #building: string[] = [];
+  readonly #closes: (() => unknown)[] = [];
+
+  /** @param given parts that are there already; somebody else closes them */
+  constructor(given: Parts) {
+    this.parts = Object.create(given);
+  }
+
+  /** A part replaces an earlier one of the same name. */
+  with<Gives extends object>(
+    definitions: Definitions<Gives, Omit<Parts, keyof Gives>>,
+  ): Container<Omit<Parts, keyof Gives> & Gives> {
+    for (const [name, definition] of Object.entries(definitions)) {
+      const { build, close } =
+        typeof definition === 'function' ? { build: definition } : (definition as Closable<unknown, unknown>);
+      const get = () => this.#build(name, build as Build<unknown, unknown>, close);
+      Object.defineProperty(this.parts, name, { get, configurable: true, enumerable: true });
+    }
+    return this as unknown as Container<Omit<Parts, keyof Gives> & Gives>;
+  }
+
+  /** Closes what was built, the last first. One that fails does not stop the others.
+   *  @throws the first error */
+  async close(): Promise<void> {
+    const errors: unknown[] = [];
+    for (let close = this.#closes.pop(); close; close = this.#closes.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+
+  #build(name: string, build: Build<unknown, unknown>, close?: (part: unknown) => unknown): unknown {
+    if (this.#building.includes(name)) {
+      throw new TypeError(`parts that need each other: ${[...this.#building, name].join(' → ')}`);
+    }
+    this.#building.push(name);
+    try {
+      const value = build(this.parts);
+      Object.defineProperty(this.parts, name, { value, configurable: true, enumerable: true });
+      if (close) this.#closes.push(() => close(value));
+      return value;
+    } finally {
+      this.#building.pop();
+    }
+  }
+}

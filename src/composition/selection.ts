@@ -1,0 +1,30 @@
+/** The parts that search, and select events and runs, the same in web and worker. */
+import { EventSearch } from '../history/event-search.ts';
+import { Searches } from '../history/searches.ts';
+import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
+import { ReplayPlanner } from '../jobs/replays/planner.ts';
+import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
+import type { Definitions } from './container.ts';
+import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
+import type { RunServices } from './runs.ts';
+
+export interface SelectionParts {
+  searches: Searches;
+  selectedRuns: SelectedRuns;
+  replayPlanner: ReplayPlanner;
+  endpointOrigins: EndpointOrigins;
+}
+
+interface Needs extends IngestionNeeds, IngestionParts, RunServices {}
+
+export const SELECTION: Definitions<SelectionParts, Needs> = {
+  searches: (parts) => new Searches(parts, parts.archive, parts.history),
+  selectedRuns: ({ searches, history: { runs }, runStates, bulkActions, functions: functionTables }) =>
+    new SelectedRuns({ searches, runs, runStates, bulkActions, functionTables }),
+  replayPlanner: ({ history, functions, evaluator, eventLists, eventCounts, archive }) => {
+    const search = new EventSearch({ eventLists, eventCounts, archive });
+    return new ReplayPlanner({ history, search, functions, evaluator });
+  },
+  endpointOrigins: ({ config: { dev, appOrigins }, allowedOrigins }) =>
+    new EndpointOrigins({ dev, appOrigins, allowedOrigins }),
+};

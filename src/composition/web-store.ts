@@ -1,0 +1,68 @@
+/** What web has of Redis: connections, the store, and copies in memory. */
+import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { connect, type Redis } from '../store/redis/connection.ts';
+import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
+import { createStore, type Store } from '../store/store.ts';
+import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
+import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';
+import type { Core } from './core.ts';
+
+export interface WebStore {
+  /** For subscriptions alone. */
+  subscriber: Subscriber;
+  /** For realtime messages alone, however many; connects when there are subscribers. */
+  realtimeSubscriber: Subscriber;
+  store: Store;
+  transforms: Transforms;
+  webhookDirectory: WebhookDirectory;
+  /** Resolves once SECRET_KEY has decrypted what Redis has. */
+  secretKeyClaimed: Promise<void>;
+  /** Resolves once everything that the process keeps in memory has been read. */
+  firstReads: Promise<unknown>;
+  /** After everything else. */
+  disconnect(): void;
+}
+
+/** Connects, and starts to read what the process keeps in memory.
+ *  @param fail called when this Redis is not one to use, or SECRET_KEY does not decrypt what it has */
+export function openWebStore({ config, log, recorder, tracing }: Core, fail: (error: Error) => void): WebStore {
+  // Its commands fail at once when Redis is away.
+  const redis: Redis = connect(config, 'answer-soon', log);
+  const store = createStore(redis, config);
+  const subscribing = { redis, key: store.keys.cacheInvalidation };
+  const subscriber = connectSubscriber(config, subscribing, log);
+  const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
+  const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
+  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
+  const webhookDirectory = new WebhookDirectory(store.webhooks, {
+    // An installation without webhooks needs no process for them.
+    onSome: () => transforms.start(),
+    onGone: (id) => transforms.evict(id),
+  });
+  // First: a new installation has nothing but its layout.
+  const partitionsRead = store.partitions.follow(fail);
+  const secretKeyClaimed = partitionsRead.then(() => claimSecretKey(store, log));
+  secretKeyClaimed.catch(fail);
+  const firstReads = Promise.all([
+    partitionsRead,
+    secretKeyClaimed,
+    webhookDirectory.follow(subscriber),
+    store.environments.follow(subscriber),
+    store.apiKeys.follow(subscriber),
+    store.eventKeys.follow(subscriber),
+    store.installationLimits.follow(subscriber),
+  ]);
+  const disconnect = () => {
+    for (const connection of [redis, subscriber, realtimeSubscriber]) connection.disconnect();
+  };
+  return {
+    subscriber,
+    realtimeSubscriber,
+    store,
+    transforms,
+    webhookDirectory,
+    secretKeyClaimed,
+    firstReads,
+    disconnect,
+  };
+}
