@@ -238,6 +238,7 @@ const LABELS = new Set([
   'role',
   'le',
   'version',
+  'duty',
   'duplicate',
   'method',
   'route',
