@@ -23,6 +23,17 @@ const LAYERS = [
   ['origin-patterns.ts'],
 ];
 
+/** The rooms of src/jobs/: what is triggered stands on runs, runs on flow control, and all on the queues. */
+const JOB_LAYERS = [
+  ['environments', 'ingestion', 'replays', 'timers', 'webhooks'],
+  ['bulk'],
+  ['matching', 'runs'],
+  ['archive', 'connect', 'flow-control'],
+  ['acceptance'],
+  ['functions', 'telemetry'],
+  ['queues'],
+];
+
 /** The rooms of src/store/: what is stored stands on the keys, and on the connection. */
 const STORE_LAYERS = [
   ['move'],
@@ -116,6 +127,7 @@ export default {
     ),
     forbid('resolvable', 'Every import leads to a file or to an installed package.', {}, { couldNotResolve: true }),
     ...layerRules('src', LAYERS),
+    ...layerRules('src/jobs', JOB_LAYERS),
     ...layerRules('src/store', STORE_LAYERS),
     ...PACKAGE_HOMES.map(([name, packages, homes]) =>
       forbid(

@@ -1,8 +1,8 @@
 /** The parts that accept and ingest events, the same in web and worker. */
-import { Acceptor } from '../jobs/ingestion/acceptor.ts';
-import { ExpressionEvaluator } from '../jobs/ingestion/expression-evaluator.ts';
-import { FunctionTables } from '../jobs/ingestion/function-tables.ts';
-import { TracedAcceptor } from '../jobs/ingestion/traced-acceptor.ts';
+import { Acceptor } from '../jobs/acceptance/acceptor.ts';
+import { TracedAcceptor } from '../jobs/acceptance/traced-acceptor.ts';
+import { ExpressionEvaluator } from '../jobs/functions/expression-evaluator.ts';
+import { FunctionTables } from '../jobs/functions/function-tables.ts';
 import { ClaimedJobs } from '../jobs/queues/claimed-jobs.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';

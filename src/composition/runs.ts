@@ -1,4 +1,6 @@
 /** The parts that start, continue and end runs, the same in web and worker. */
+
+import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BatchStage } from '../jobs/flow-control/batches.ts';
@@ -12,7 +14,6 @@ import { Looks } from '../jobs/flow-control/looks.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
-import type { Acceptor } from '../jobs/ingestion/acceptor.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
 import { CallCheckpoints } from '../jobs/runs/checkpoints.ts';

@@ -23,7 +23,7 @@ import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { AcceptedEvents } from '../history/accepted-events.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
-import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
 import { type Environment, ownerOfName } from '../model/environment.ts';

@@ -8,7 +8,7 @@ import { migrating } from '../jobs/archive/migration.ts';
 import { webhookRequestShipping } from '../jobs/archive/webhook-requests.ts';
 import { adoption, bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { branchExpiry, environmentDeletion } from '../jobs/environments/branch-lifecycle.ts';
-import { admissionChecks } from '../jobs/flow-control/admission-checks.ts';
+import { admissionChecks } from '../jobs/runs/admission-checks.ts';
 import { reconciliation } from '../jobs/runs/reconcile.ts';
 import { finishingEnds } from '../jobs/runs/unfinished-ends.ts';
 import { scheduleReconciliation } from '../jobs/timers/schedules.ts';

@@ -6,12 +6,12 @@ import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
 import type { Migration } from '../jobs/archive/migration.ts';
 import { bulkActionWork } from '../jobs/bulk/bulk-action-work.ts';
+import { BulkLoad } from '../jobs/bulk/bulk-load.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
-import { ReplayLoad } from '../jobs/replays/replay-load.ts';
 import { replayWork } from '../jobs/replays/replay-work.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
@@ -35,7 +35,7 @@ export interface WorkerParts {
   functionClient: FunctionClient;
   requestClient: StepRequestClient;
   workers: Workers;
-  load: ReplayLoad;
+  load: BulkLoad;
   bulkRounds: BulkRounds;
   archiveHealth: ArchiveHealth;
   archiveState: ArchiveState;
@@ -63,7 +63,7 @@ export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
     close: (client) => client.close(),
   },
   workers,
-  load: ({ config, redis, queues }) => new ReplayLoad(config.thresholds, () => readLoad(redis, queues)),
+  load: ({ config, redis, queues }) => new BulkLoad(config.thresholds, () => readLoad(redis, queues)),
   bulkRounds,
   archiveHealth: ({ archive, archiveStatus, log }) =>
     new ArchiveHealth({ archive, archiveStatus, roomMs: undefined, log }),

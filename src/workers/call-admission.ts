@@ -3,7 +3,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import { NoConnection } from '../functions/connect/transport.ts';
 import type { ConnectCaller } from '../jobs/connect/connect-caller.ts';
-import type { FunctionTables } from '../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { AppFunction } from '../model/apps/app.ts';

@@ -1,9 +1,9 @@
 /** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each
  *  of them. BullMQ makes the span of a call or a wake job. */
 import type { Job } from 'bullmq';
+import type { RunToStart } from '../jobs/flow-control/run-to-start.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import { INGEST, type IngestJob, type RunJob } from '../jobs/queues/queues.ts';
-import type { RunToStart } from '../jobs/runs/run-to-start.ts';
 import type { Envelope } from '../model/events/event.ts';
 import { eventAttributes, messagingAttributes, runAttributes } from '../tracing/attributes.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';

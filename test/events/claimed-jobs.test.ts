@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GroupCommit } from '../../src/jobs/ingestion/group-commit.ts';
+import { GroupCommit } from '../../src/jobs/acceptance/group-commit.ts';
 import { ClaimedJobs } from '../../src/jobs/queues/claimed-jobs.ts';
 import { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../../src/jobs/queues/queues.ts';

@@ -6,7 +6,7 @@ import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { DebounceStage } from '../../src/jobs/flow-control/debounces.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { Looks } from '../../src/jobs/flow-control/looks.ts';
-import type { FunctionTables } from '../../src/jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
 import type { BatchTimer, DebounceTimer } from '../../src/jobs/queues/queues.ts';
 import { BatchTimers } from '../../src/jobs/timers/batches.ts';

@@ -3,7 +3,7 @@
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Admission, type AdmittedCallToSchedule } from '../../src/jobs/flow-control/admission.ts';
-import { FunctionTables } from '../../src/jobs/ingestion/function-tables.ts';
+import { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-queues.ts';
 import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import { AdmittedCalls } from '../../src/jobs/runs/admitted-calls.ts';

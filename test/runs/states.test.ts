@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { FunctionTables } from '../../src/jobs/ingestion/function-tables.ts';
+import { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-queues.ts';
 import { createRunQueue } from '../../src/jobs/queues/queues.ts';
 import { DelayedJobs } from '../../src/jobs/runs/delayed-jobs.ts';

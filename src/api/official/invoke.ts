@@ -1,6 +1,6 @@
 /** Invoking a function under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { type Route, route } from '../rest/route.ts';

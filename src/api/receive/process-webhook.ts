@@ -1,7 +1,7 @@
 /** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): answers handshakes, verifies, filters, runs the
  *  transform, decides the outcome (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
 import { ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Event } from '../../model/events/event.ts';
 import { derivedId, newId } from '../../model/ids.ts';

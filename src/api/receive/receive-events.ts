@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isStored } from '../../model/auth/event-key.ts';

@@ -5,7 +5,7 @@ import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
 import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';

@@ -1,7 +1,7 @@
 /** `/v1/cancellations`: cancels many runs of a function. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';

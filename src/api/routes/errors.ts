@@ -1,7 +1,7 @@
 /** `/v1/errors`: why runs fail, by groups of the same error. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import type { Deploy } from '../../model/apps/deploy.ts';
 import {
   countWithin,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
-import { RECENT_MS } from '../../jobs/ingestion/function-tables.ts';
+import { RECENT_MS } from '../../jobs/functions/function-tables.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 

@@ -2,7 +2,7 @@
  *  (docs/webhooks.md). */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';

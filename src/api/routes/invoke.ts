@@ -1,7 +1,7 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
 import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';

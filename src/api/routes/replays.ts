@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
 import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
 import { BULK_OPERATION_STATUSES, type BulkOperationStatus, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';

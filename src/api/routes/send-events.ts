@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import type { AcceptedEvents } from '../../history/accepted-events.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
-import type { ExpressionEvaluator } from '../../jobs/ingestion/expression-evaluator.ts';
-import type { FunctionTables } from '../../jobs/ingestion/function-tables.ts';
-import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/ingestion/listening-functions.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
+import type { ExpressionEvaluator } from '../../jobs/functions/expression-evaluator.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
+import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/matching/listening-functions.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';

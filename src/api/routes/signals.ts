@@ -1,7 +1,7 @@
 /** `POST /v1/signals`: ends the step that waits for a signal. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/ingestion/acceptor.ts';
+import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { SignalSender } from '../../jobs/runs/signal-sender.ts';
 import { rejectDeep } from '../../model/events/sent-event.ts';
 import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';

@@ -1,7 +1,7 @@
 /** Bulk actions on runs as bulk operations. */
 import type { BulkAction, BulkActionDefinition, BulkPosition } from '../../model/runs/bulk-action.ts';
-import type { ReplayLoad } from '../replays/replay-load.ts';
 import { type BulkPortionDeps, doBulkAction } from './bulk-action-portion.ts';
+import type { BulkLoad } from './bulk-load.ts';
 import type { BulkWork } from './bulk-work.ts';
 
 const WAIT_MS = 2_000;
@@ -10,7 +10,7 @@ const ENDING_MS = 15_000;
 
 export interface BulkActionWorkDeps extends BulkPortionDeps {
   /** Re-runs stop earlier than events are rejected, as replays do. */
-  load: Pick<ReplayLoad, 'reasonToWait'>;
+  load: Pick<BulkLoad, 'reasonToWait'>;
 }
 
 export function bulkActionWork(deps: BulkActionWorkDeps): BulkWork<BulkActionDefinition, BulkPosition | null> {

@@ -12,7 +12,7 @@ import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { BulkWork } from './bulk-work.ts';
 

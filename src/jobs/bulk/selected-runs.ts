@@ -10,7 +10,7 @@ import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { conditionOfRuns } from '../../model/search/run-filters.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { RunStates } from '../runs/run-states.ts';
 
 type Position = NonNullable<SearchPage<unknown>['next']>;

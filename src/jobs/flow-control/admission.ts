@@ -21,10 +21,10 @@ import type {
   Progress,
 } from '../../store/flow-control/admissions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { type CallToSchedule, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { type Admitted, toRunRef } from '../queues/queues.ts';
-import { type CallToSchedule, callOfEntry, callRefOf, entryOf } from '../runs/call-ref.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { hasLimits, infoOf, isComplete, type LimitedCall, toAdmit } from './limited-calls.ts';
 

@@ -4,7 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
-import type { RunToStart } from '../runs/run-to-start.ts';
+import type { RunToStart } from './run-to-start.ts';
 
 export interface Candidate extends RunToStart {
   event: Envelope;

@@ -13,7 +13,7 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { TriggerHistory } from '../../store/apps/trigger-history.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { ExpressionReader, type ReadExpression, type UnreadKey } from './expression-reader.ts';
 
 /** Clocks of web processes differ a little, and a registration takes a moment. */

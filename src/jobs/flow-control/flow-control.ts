@@ -3,9 +3,9 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
+import type { RunToStart } from './run-to-start.ts';
 
 export interface DecisionLog {
   add(decisions: readonly Decision[]): Promise<void>;

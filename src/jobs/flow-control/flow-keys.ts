@@ -5,7 +5,7 @@ import { compile, type Expression } from '../../model/expressions/expression.ts'
 import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { Candidate } from './candidate.ts';
 
 const PRIORITY_MAX_SECONDS = 600;

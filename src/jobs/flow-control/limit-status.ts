@@ -6,8 +6,8 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { StoredLimit } from '../../store/flow-control/admissions.ts';
 import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
-import { type CallRef, entryOf } from '../runs/call-ref.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { type CallRef, entryOf } from '../queues/call-ref.ts';
 
 const BACKLOGS_SHOWN = 10;
 

@@ -4,7 +4,7 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { CallLimits, Limit } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { BacklogInfo, CallToAdmit, StoredLimit } from '../../store/flow-control/admissions.ts';
-import { type CallToSchedule, callRefOf, entryOf } from '../runs/call-ref.ts';
+import { type CallToSchedule, callRefOf, entryOf } from '../queues/call-ref.ts';
 
 export interface LimitedCall {
   call: CallToSchedule;

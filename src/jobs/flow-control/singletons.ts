@@ -8,10 +8,10 @@ import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { decisionOn, type Keyed, keyedBy } from './keyed-candidates.ts';
+import type { RunToStart } from './run-to-start.ts';
 
 /** A run is created within milliseconds of its claim. */
 const GONE_AFTER_MS = 60_000;

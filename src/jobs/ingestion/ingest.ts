@@ -6,13 +6,13 @@ import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events, Stored } from '../../store/events/events.ts';
 import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { matchEvents } from '../matching/event-matcher.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type ArchivedBeforeDeps, archivedBefore } from './archived-before.ts';
-import { matchEvents } from './event-matcher.ts';
-import type { ExpressionEvaluator } from './expression-evaluator.ts';
-import type { FunctionTables } from './function-tables.ts';
 
 export interface IngestDeps {
   environments: Pick<Environments, 'read'>;

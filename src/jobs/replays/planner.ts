@@ -16,9 +16,9 @@ import {
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
-import { matchEvents } from '../ingestion/event-matcher.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { matchEvents } from '../matching/event-matcher.ts';
 import { type EventSourceDeps, eventSourceOf } from './event-source.ts';
 import { readWindow } from './event-windows.ts';
 

@@ -4,8 +4,8 @@ import type { FailureReason } from '../../model/replays/replay.ts';
 import type { Events } from '../../store/events/events.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
+import type { RunToStart } from '../flow-control/run-to-start.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
-import type { RunToStart } from '../runs/run-to-start.ts';
 import type { Pair, RunToReplay } from './planner.ts';
 
 export interface PortionStarterDeps {

@@ -1,9 +1,9 @@
 /** Replays of events as bulk operations: runs are started while there is room for them; afterwards their ends are seen to. */
 import type { Replay, ReplayDefinition, ReplayPosition } from '../../model/replays/replay.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
+import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
 import { cancelActiveRuns, checkActiveRuns, type EndedRunsDeps } from './ended-runs.ts';
-import type { ReplayLoad } from './replay-load.ts';
 import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
 
 /** One replay takes no more memory than so many active runs do. */
@@ -14,7 +14,7 @@ const CHECK_MAX_MS = 3_600_000;
 
 export interface ReplayWorkDeps extends PortionDeps, EndedRunsDeps {
   replays: BulkOperations<ReplayDefinition, ReplayPosition>;
-  load: Pick<ReplayLoad, 'reasonToWait'>;
+  load: Pick<BulkLoad, 'reasonToWait'>;
 }
 
 export function replayWork(deps: ReplayWorkDeps): BulkWork<ReplayDefinition, ReplayPosition> {

@@ -8,9 +8,9 @@ import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Admission } from '../flow-control/admission.ts';
 import { hasLimits } from '../flow-control/limited-calls.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { callJobId, entryOf } from '../queues/call-ref.ts';
 import { type CallJob, toRunRef } from '../queues/queues.ts';
-import { callJobId, entryOf } from './call-ref.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 /** The permits that a call holds. */

@@ -3,7 +3,7 @@ import type { Failure } from '../../functions/interpret-response.ts';
 import { retriableFailure } from '../../functions/interpret-response.ts';
 import { isAside, type Op, sdkNameOf, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
-import type { CallToSchedule } from './call-ref.ts';
+import type { CallToSchedule } from '../queues/call-ref.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, memoProblemOf, stateFailure } from './operations/finished-steps.ts';
 import { startInvocation } from './operations/invocation.ts';

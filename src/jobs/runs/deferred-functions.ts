@@ -3,7 +3,7 @@ import { FUNCTION_DEFERRED } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { DeferredFunction, Defers } from '../../store/runs/defers.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
+import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const SENT_AT_ONCE = 50;
 

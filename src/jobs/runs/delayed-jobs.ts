@@ -1,9 +1,9 @@
 /** When the jobs of calls are due that are not due yet: retries, first calls of runs on future events, calls that were deferred for want of
  *  capacity. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import { type CallRef, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { type CallJob, DELAYED_SCORE_PER_MS } from '../queues/queues.ts';
-import { type CallRef, jobIdOf } from './call-ref.ts';
 
 export interface DelayedJob {
   /** Unix milliseconds. */

@@ -12,7 +12,7 @@ import { retryDelayMs } from '../../model/runs/retry.ts';
 import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import { ENDPOINT } from '../../store/runs/checkpoints.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyEach } from './apply-operations.ts';

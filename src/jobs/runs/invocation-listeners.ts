@@ -7,8 +7,8 @@ import { runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Waits } from '../../store/runs/waits.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
 export interface InvocationListenersDeps {

@@ -13,7 +13,7 @@ import type { Claim, Claimed, Deduplication } from '../../store/events/deduplica
 import type { Events } from '../../store/events/events.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type InvocationListeners, isListening } from './invocation-listeners.ts';
 import type { RunStarter } from './run-starter.ts';

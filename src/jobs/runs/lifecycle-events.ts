@@ -17,9 +17,9 @@ import { eventError, failedOutput, type RunFailure } from '../../model/runs/run-
 import { isShallowJson } from '../../model/values/json.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Waits } from '../../store/runs/waits.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { Acceptor } from '../acceptance/acceptor.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 
 /** Larger results are left out: events are smaller than outputs may be. */
 const RESULT_MAX_LENGTH = 262_144;

@@ -6,7 +6,7 @@ import type { Run } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Signals } from '../../store/runs/signals.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { cancelWait } from './cancel-triggers.ts';
 import { waitOfStep } from './operations/wait.ts';
 import type { WaitMatcher } from './wait-matcher.ts';

@@ -11,7 +11,7 @@ import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { checkFromStep } from './rerun-from-step.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { RunStarter } from './run-starter.ts';

@@ -6,6 +6,7 @@ import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
+import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import {
   type CallJob,
@@ -16,7 +17,6 @@ import {
   type TracedRunRef,
   toRunRef,
 } from '../queues/queues.ts';
-import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from './call-ref.ts';
 import { DELAY_MAX_MS } from './deferred-calls.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */

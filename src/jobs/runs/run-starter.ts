@@ -4,10 +4,10 @@ import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
+import type { RunToStart } from '../flow-control/run-to-start.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-import type { RunToStart } from './run-to-start.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 
 export interface RunStarterDeps {

@@ -10,8 +10,8 @@ import type { LimitUsage, Position } from '../../store/flow-control/limit-usage.
 import type { Redis } from '../../store/redis/connection.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import { type PendingSteps, pendingStepsOf } from '../../store/runs/pending-steps.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
-import { type CallRef, entryOf } from './call-ref.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { type CallRef, entryOf } from '../queues/call-ref.ts';
 import type { DelayedJob, DelayedJobs } from './delayed-jobs.ts';
 
 export interface RunStatesDeps {

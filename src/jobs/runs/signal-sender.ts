@@ -1,6 +1,6 @@
 /** Sends signals: each ends the one step that waits for it (`WaitForSignal`, docs/protocol.md#waitforsignal). */
 import type { Signals } from '../../store/runs/signals.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
+import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface SignalSenderDeps {

@@ -17,7 +17,7 @@ import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps } from '../../store/runs/steps.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';

@@ -7,7 +7,7 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
 

@@ -1,7 +1,7 @@
 /** Timeouts of runs: what happens when one is reached. A call in flight is not waited for. */
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';

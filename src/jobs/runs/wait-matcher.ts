@@ -7,8 +7,8 @@ import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
-import type { ExpressionEvaluator } from '../ingestion/expression-evaluator.ts';
+import type { Acceptor } from '../acceptance/acceptor.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 /** Most past events that a wait is matched with; between a call and its wait there are milliseconds. */

@@ -10,7 +10,7 @@ import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { BatchStage } from '../flow-control/batches.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { Looks } from '../flow-control/looks.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { BatchTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
 

@@ -16,7 +16,7 @@ import type { Events } from '../../store/events/events.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CronTimer } from '../queues/queues.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

@@ -10,7 +10,7 @@ import type { Candidate } from '../flow-control/candidate.ts';
 import type { DebounceStage } from '../flow-control/debounces.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
 import type { Looks } from '../flow-control/looks.ts';
-import type { FunctionTables } from '../ingestion/function-tables.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { DebounceTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
 

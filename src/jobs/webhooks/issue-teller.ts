@@ -7,7 +7,7 @@ import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { Telling, Untold, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import type { Acceptor } from '../ingestion/acceptor.ts';
+import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const NAMES = { failing: WEBHOOK_FAILING, recovered: WEBHOOK_RECOVERED } as const;
 

@@ -3,7 +3,7 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure, retriableFailure } from '../../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
 import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
-import type { CallToSchedule } from '../call-ref.ts';
+import type { CallToSchedule } from '../../queues/call-ref.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
 /** How an operation's step is pending, apart from what all steps have. */

@@ -5,9 +5,9 @@ import { hasEnded } from '../../model/runs/run.ts';
 import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import { callOfEntry } from '../runs/call-ref.ts';
-import type { RunScheduler } from '../runs/run-scheduler.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from '../flow-control/admission.ts';
+import { callOfEntry } from '../queues/call-ref.ts';
+import type { RunScheduler } from './run-scheduler.ts';
 
 /** A run that is active is asked again so much later: it may sleep for months. */
 const RUN_CHECK_MS = 300_000;

@@ -1,9 +1,9 @@
 /** Which functions an event would trigger if it was sent now. Sends nothing. */
 import { type Event, toEnvelope } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { matchEvents } from './event-matcher.ts';
-import type { ExpressionEvaluator } from './expression-evaluator.ts';
-import type { FunctionTables } from './function-tables.ts';
 
 export const MATCH_OUTCOMES = ['runs', 'paused', 'not_evaluated'] as const;
 

@@ -1,6 +1,6 @@
 /** Calls of runs, by which their jobs and their admissions are named. */
 import { stepKey } from '../../model/runs/step-key.ts';
-import type { TracedRunRef } from '../queues/queues.ts';
+import type { TracedRunRef } from './queues.ts';
 
 /** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
 export interface CallRef {

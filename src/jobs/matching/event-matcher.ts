@@ -7,7 +7,7 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
-import type { ExpressionEvaluator } from './expression-evaluator.ts';
+import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 
 export interface Matches {
   candidates: Candidate[];

@@ -1,14 +1,14 @@
-/** Whether there is room for runs of replays. They stop earlier than events are rejected, so that new events come first. */
+/** Whether there is room for runs that bulk operations start. They stop earlier than events are rejected, so that new events come first. */
 import type { Thresholds } from '../../config.ts';
 import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
 import type { WaitingReason } from '../../model/replays/replay.ts';
 
-/** Share of the thresholds that replays leave to others. */
+/** Share of the thresholds that bulk operations leave to others. */
 const OF_BACKLOG = 0.5;
 const OF_MEMORY = 0.95;
 const READ_EVERY_MS = 1_000;
 
-export class ReplayLoad {
+export class BulkLoad {
   readonly #thresholds: Thresholds;
   readonly #read: () => Promise<Load>;
   #last: { at: number; reason: Promise<WaitingReason | undefined> } | undefined;
