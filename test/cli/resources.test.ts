@@ -37,7 +37,8 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     const body = { appName: 'shop', url, functions: [] };
     const hold = async () => (await service.post('/fn/register', body, service.appHeaders)).body.held;
     const id = await hold();
-    expect((await run('apps', 'held')).stdout).to.match(new RegExp(`^${id} +shop +${url} +${host.url} `, 'm'));
+    const held = (await run('apps', 'held')).stdout;
+    expect(held).to.match(new RegExp(`^${id} +shop +${url} +${new URL(url).origin} +${host.url} `, 'm'));
     expect((await run('apps', 'list')).stdout).to.match(/ 1 +http/);
     const doctor = await cli(['doctor', '--no-apps'], { service });
     expect(doctor.stdout).to.match(/^warning +registrations +production: 1 held, such as shop at http:\/\/localhost:/m);
