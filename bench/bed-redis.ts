@@ -28,8 +28,9 @@ const NODE_TIMEOUT_MS = 30_000;
 export async function openCluster(
   bench: BenchmarkRun,
   { partitions, replicas }: { partitions: number; replicas: number },
+  appendfsync: 'always' | 'everysec',
 ): Promise<BedRedis> {
-  const cluster = await startCluster({ replicas, nodeTimeoutMs: NODE_TIMEOUT_MS });
+  const cluster = await startCluster({ replicas, nodeTimeoutMs: NODE_TIMEOUT_MS, appendfsync });
   cluster.lost.then((output) => bench.abort(new Error(`Redis ended:\n${output}`)));
   const env = { REDIS_CLUSTER_URLS: cluster.urls.join(','), PARTITIONS: String(partitions) };
   return { url: cluster.urls[0] as string, env, partitions, cluster, stop: () => cluster.stop() };

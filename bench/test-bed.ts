@@ -212,7 +212,8 @@ export async function openTestBed(
   { durability = 'redis', cluster, archive = false }: TestBedOptions,
 ): Promise<TestBed> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-'));
-  const redis = await (cluster ? openCluster(bench, cluster) : openServer(bench, dir));
+  const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
+  const redis = await (cluster ? openCluster(bench, cluster, appendfsync) : openServer(bench, dir));
   const postgres = archive ? await BedArchive.open() : undefined;
   return new TestBed(bench, redis, dir, durability, postgres);
 }

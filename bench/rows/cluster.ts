@@ -11,6 +11,7 @@ import { median, quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
 
 const ONE_REDIS = 'one Redis';
+const REPLICATED = '32 partitions, a replica each';
 const MEAN = 'the mean of the primaries';
 const MAX_CPU = 1.25;
 const MAX_SHARE = 1.25;
@@ -33,18 +34,21 @@ const KINDS = [
   { name: '8 partitions', cluster: { partitions: 8, replicas: 0 }, isChecked: true, readTarget: false },
   { name: '32 partitions', cluster: { partitions: 32, replicas: 0 }, isChecked: true, readTarget: true },
   // A replica does each write once more.
-  {
-    name: '32 partitions, a replica each',
-    cluster: { partitions: 32, replicas: 1 },
-    isChecked: false,
-    readTarget: false,
-  },
+  { name: REPLICATED, cluster: { partitions: 32, replicas: 1 }, isChecked: false, readTarget: false },
 ] as const;
+/** Events are acknowledged, and jobs end, when a replica and the disks of both have all that was written. */
+const WITH_BARRIER = {
+  name: `${REPLICATED}, fsync`,
+  cluster: { partitions: 32, replicas: 1 },
+  durability: 'fsync',
+} as const;
 
 interface Found {
   /** CPU of web, worker and all Redis nodes, microseconds. */
   event: number;
   run: number;
+  eventsPerSecond: number;
+  runsPerSecond: number;
   /** Commands of the busiest primary, and of the mean. */
   busiest: number;
   mean: number;
@@ -59,8 +63,8 @@ export const cluster: Measurement = {
     const found = new Map<string, Found[]>();
     for (let round = 1; round <= bench.options.rounds; round++) {
       bench.progress(`cluster, round ${round} of ${bench.options.rounds}`);
-      for (const { name, cluster } of [{ name: ONE_REDIS, cluster: undefined }, ...KINDS]) {
-        const one = await bench.withTestBed(cluster ? { cluster } : {}, (testBed) => measureOn(testBed, bench));
+      for (const { name, ...options } of [{ name: ONE_REDIS }, ...KINDS, WITH_BARRIER]) {
+        const one = await bench.withTestBed(options, (testBed) => measureOn(testBed, bench));
         found.set(name, [...(found.get(name) ?? []), one]);
       }
     }
@@ -100,6 +104,8 @@ async function measureOn(testBed: TestBed, { options: { seconds } }: Benchmark):
   return {
     event: cpuOf(ofEvents),
     run: cpuOf(ofRuns),
+    eventsPerSecond: ofEvents.cost('single', '').perSecond,
+    runsPerSecond: ofRuns.cost('single', '').perSecond,
     busiest: Math.max(0, ...commands),
     mean: commands.reduce((all, one) => all + one, 0) / Math.max(1, commands.length),
     reads: await readTimes(testBed),
@@ -128,7 +134,7 @@ async function readTimes({ service }: TestBed): Promise<Record<string, number>> 
 
 function rowsOf(found: ReadonlyMap<string, readonly Found[]>): Row[] {
   const of = (name: string, value: (one: Found) => number) => median((found.get(name) ?? []).map(value));
-  return KINDS.flatMap(({ name, isChecked, readTarget }): Row[] => {
+  const kinds = KINDS.flatMap(({ name, isChecked, readTarget }): Row[] => {
     const row = (what: string, unit: string, value: (one: Found) => number, most: number | undefined): Row => ({
       group,
       work: `cluster: ${what}, ${name}`,
@@ -154,4 +160,19 @@ function rowsOf(found: ReadonlyMap<string, readonly Found[]>): Row[] {
       ),
     ];
   });
+  const barrier = (what: string, unit: string, value: (one: Found) => number): Row => ({
+    group,
+    work: `cluster: ${what}, ${WITH_BARRIER.name}`,
+    value: of(WITH_BARRIER.name, value),
+    unit,
+    references: [{ what: REPLICATED, value: of(REPLICATED, value) }],
+    targets: [],
+  });
+  return [
+    ...kinds,
+    barrier('single events, 32 connections', 'events/s', (one) => one.eventsPerSecond),
+    barrier('plain runs', 'runs/s', (one) => one.runsPerSecond),
+    barrier('CPU of all processes per single event', 'µs', (one) => one.event),
+    barrier('CPU of all processes per plain run', 'µs', (one) => one.run),
+  ];
 }
