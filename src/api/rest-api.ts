@@ -29,6 +29,7 @@ import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Schedules } from '../jobs/timers/schedules.ts';
 import type { Logger } from '../log.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
@@ -93,8 +94,6 @@ import { webhookSecretRoutes } from './routes/webhook-secrets.ts';
 import { webhookStatsRoutes } from './routes/webhook-stats.ts';
 import { webhookVersionRoutes } from './routes/webhook-versions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface ApiDeps {
   config: Config;

@@ -1,12 +1,12 @@
 /** Counts of archived events: whole days and minutes by what shipments have counted, parts of minutes by the rows themselves. */
+
+import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
 import type { Database } from './database.ts';
 import { daysOf } from './day-batches.ts';
-import { DAY_MS, dayOf } from './day-tables.ts';
+import { dayOf } from './day-tables.ts';
 import { toUuid } from './encoding.ts';
-
-export const MINUTE_MS = 60_000;
 
 /** Unix milliseconds: from inclusive, to exclusive. */
 export interface Interval {

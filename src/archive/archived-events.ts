@@ -1,12 +1,13 @@
 /** Archived events, by ID and in pages. Shows what is within the retention of the environment. */
 import { isFrom, type Source } from '../model/events/event.ts';
 import { ID_PATTERN, timeOf } from '../model/ids.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
 import type { Database } from './database.ts';
 import { dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
-import { DAY_MS, dayOf } from './day-tables.ts';
+import { dayOf } from './day-tables.ts';
 import { toText, toUuid } from './encoding.ts';
 import { type ArchivedEventPage, EventPages } from './event-pages.ts';
 import { type ArchivedEvent, eventsOf, inDays, sentOf, whole } from './event-row-reads.ts';

@@ -1,7 +1,7 @@
 /** Which events are archived: for the ingestion of those that are old enough. */
 import { timeOf } from '../model/ids.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { Database } from './database.ts';
-import { DAY_MS } from './day-tables.ts';
 import { fromUuid, toUuids } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
 

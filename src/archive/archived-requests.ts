@@ -1,5 +1,6 @@
 /** The archived requests of webhooks. Those of a webhook that was deleted are not found. */
 import { timeOf } from '../model/ids.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import {
   LOG_OUTCOMES,
   type LogFilter,
@@ -10,7 +11,7 @@ import {
 } from '../store/webhooks/webhook-log.ts';
 import { Conditions } from './conditions.ts';
 import type { Database } from './database.ts';
-import { DAY_MS, dayOf } from './day-tables.ts';
+import { dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
 import { isVerification, verificationCount } from './request-counts.ts';
 

@@ -1,8 +1,8 @@
 /** Rows of archived runs by ID. */
 import { timeOf } from '../model/ids.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
 import type { Database, Row } from './database.ts';
-import { DAY_MS } from './day-tables.ts';
 import { fromUuid, toUuids } from './encoding.ts';
 import type { Window } from './time-windows.ts';
 

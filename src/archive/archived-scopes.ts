@@ -1,6 +1,6 @@
 /** What is shown of an environment's archive: its number, and from when on. */
 
-import { DAY_MS } from './day-tables.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { Numbers } from './numbers.ts';
 import type { RetentionOf } from './shipments.ts';
 

@@ -2,12 +2,12 @@
 import { requiredBy } from '../model/search/narrowing.ts';
 import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { Archive } from './archive.ts';
 import type { ArchivedRunPage, ArchivedRunQuery } from './archived-runs.ts';
 import { Conditions } from './conditions.ts';
 import { codeOf } from './database.ts';
-import { DAY_MS } from './day-tables.ts';
 import { type ArchivedEventPage, FIRST_ID } from './event-pages.ts';
 import { eventConditions, runConditions, type SearchNumbers, textsIn } from './search-conditions.ts';
 import { isPlainText, type Sql } from './search-tests.ts';

@@ -1,6 +1,8 @@
 /** Goes through archived days, the newest first, in batches that grow: one statement reads the days of a batch, and only their tables. */
+
+import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedDay } from './archived-days.ts';
-import { DAY_MS, dayOf } from './day-tables.ts';
+import { dayOf } from './day-tables.ts';
 
 /** Days whose rows are in tables of one retention. */
 export interface DayBatch {

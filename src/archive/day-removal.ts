@@ -1,10 +1,11 @@
 /** Removes the tables of days whose time has passed. A table is detached first, without waiting for readers of other days; then it gets another
  *  name, unless rows have arrived meanwhile that are needed; then it is dropped. Any process may continue where another one stopped. */
+
+import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedKind } from './archived-days.ts';
 import type { Client, Database } from './database.ts';
 import {
   attach,
-  DAY_MS,
   dayTable,
   lockDayTables,
   PARTITIONED_TABLES,

@@ -1,8 +1,8 @@
 /** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` → `events_r7_20261123`. A day is dropped as a
  *  whole; no row is ever deleted by itself. */
-import type { Client, Database } from './database.ts';
 
-export const DAY_MS = 86_400_000;
+import { DAY_MS } from '../model/values/time.ts';
+import type { Client, Database } from './database.ts';
 
 /** What makes a row of a day unique, for each table. */
 export const PARTITIONED_TABLES = {

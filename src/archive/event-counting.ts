@@ -1,9 +1,9 @@
 /** Counts archived events by name, for each minute and each day. */
-import type { Client } from './database.ts';
-import { DAY_MS, type DayTables, dayOf } from './day-tables.ts';
-import type { EventRow } from './rows.ts';
 
-const MINUTE_MS = 60_000;
+import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
+import type { Client } from './database.ts';
+import { type DayTables, dayOf } from './day-tables.ts';
+import type { EventRow } from './rows.ts';
 
 export interface NameCount {
   envId: number;

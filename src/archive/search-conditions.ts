@@ -4,7 +4,7 @@ import { ID_PATTERN } from '../model/ids.ts';
 import { idRange } from '../model/search/id-prefix.ts';
 import { type Comparison, type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
 import { EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
-import { DAY_MS } from './day-tables.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import { toText, toUuid } from './encoding.ts';
 import { ERROR_MAX, STATUS_NUMBERS } from './rows.ts';
 import { every, isPlainText, JsonTests, NOTHING, type Sql, some, sql, type Test } from './search-tests.ts';

@@ -1,9 +1,8 @@
 /** What the archive takes from the rest. */
 import type { RetentionOf } from '../archive/shipments.ts';
 import type { Config } from '../config.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { Store } from '../store/store.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The setting in whole days: tables are of whole days. */
 export function retentionDaysOf({ retentionMs }: Config): number {

@@ -1,9 +1,10 @@
 /** Counts of events across Redis and the archive. They are exact while events move: a minute that both have is counted by the IDs that Redis has, and the
  *  archived events of that minute that are not among them. */
 import type { Archive } from '../archive/archive.ts';
-import { ArchivedCounts, MINUTE_MS, minuteOf } from '../archive/archived-counts.ts';
+import { ArchivedCounts, minuteOf } from '../archive/archived-counts.ts';
 import { isUnavailable } from '../archive/database.ts';
 import { toText } from '../archive/encoding.ts';
+import { MINUTE_MS } from '../model/values/time.ts';
 import {
   type Bucket,
   type CountedName,

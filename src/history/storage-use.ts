@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Archive } from '../archive/archive.ts';
 import type { ArchivedDayUse } from '../archive/archived-storage.ts';
 import { isUnavailable } from '../archive/database.ts';
-import { DAY_MS, dayOf } from '../archive/day-tables.ts';
+import { dayOf } from '../archive/day-tables.ts';
+import { DAY_MS } from '../model/values/time.ts';
 import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
 
 const CACHED_MS = 15_000;

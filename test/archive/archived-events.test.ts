@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { ulid } from 'ulid';
 import type { ArchivedEventQuery } from '../../src/archive/archived-events.ts';
 import { Conditions } from '../../src/archive/conditions.ts';
-import { DAY_MS } from '../../src/archive/day-tables.ts';
 import type { EventRow } from '../../src/archive/rows.ts';
+import { DAY_MS } from '../../src/model/values/time.ts';
 import { eventRow, type OwnArchive, openArchive } from '../support/own-archive.ts';
 
 const HOUR_MS = 3_600_000;

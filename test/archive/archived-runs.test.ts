@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
 import { Conditions } from '../../src/archive/conditions.ts';
-import { DAY_MS } from '../../src/archive/day-tables.ts';
 import { toUuid } from '../../src/archive/encoding.ts';
 import type { RunRow } from '../../src/archive/rows.ts';
+import { DAY_MS } from '../../src/model/values/time.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
 import { type OwnArchive, openArchive, runRow } from '../support/own-archive.ts';
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { ulid } from 'ulid';
-import { DAY_MS, dayOf } from '../../src/archive/day-tables.ts';
+import { dayOf } from '../../src/archive/day-tables.ts';
 import { maintainDays } from '../../src/jobs/archive/day-maintenance.ts';
 import { createLog } from '../../src/log.ts';
+import { DAY_MS } from '../../src/model/values/time.ts';
 import { eventRow, type OwnArchive, openArchive, runRow } from '../support/own-archive.ts';
 import { connectPostgres } from '../support/postgres.ts';
 

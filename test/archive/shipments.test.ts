@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DAY_MS } from '../../src/archive/day-tables.ts';
+import { DAY_MS } from '../../src/model/values/time.ts';
 import { eventRow, type OwnArchive, openArchive, runRow } from '../support/own-archive.ts';
 
 const NOON = Date.UTC(2026, 5, 15, 12);

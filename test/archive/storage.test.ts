@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { DAY_MS, dayOf } from '../../src/archive/day-tables.ts';
+import { dayOf } from '../../src/archive/day-tables.ts';
 import { StorageUses } from '../../src/history/storage-use.ts';
+import { DAY_MS } from '../../src/model/values/time.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { eventRow, type OwnArchive, openArchive, runRow } from '../support/own-archive.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';

@@ -1,14 +1,10 @@
 /** Requests and failures of webhooks of one process between two writes to Redis: numbers, and the last failure of each kind. */
 import { timeOf } from '../../model/ids.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import { type IssueKind, kindOfCode } from '../../model/webhooks/issue.ts';
 import { type Failures, REASONS_MAX } from '../../store/webhooks/webhook-issues.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
-import {
-  HOUR_MS,
-  TRAFFIC_COUNTS,
-  type TrafficBatch,
-  type TrafficCounts,
-} from '../../store/webhooks/webhook-traffic.ts';
+import { TRAFFIC_COUNTS, type TrafficBatch, type TrafficCounts } from '../../store/webhooks/webhook-traffic.ts';
 
 const MESSAGE_MAX_LENGTH = 500;
 const REASON_MAX_LENGTH = 100;

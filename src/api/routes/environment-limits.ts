@@ -3,12 +3,11 @@ import { z } from 'zod';
 import type { ArchiveSettings } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { type Route, route } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
 import { maxBytesSchema } from './installation-limits.ts';
-
-const DAY_MS = 86_400_000;
 
 const retentionSchema = z
   .int()

@@ -8,11 +8,11 @@ import {
   ERROR_GROUP_STATES,
   type ErrorGroup,
   type ErrorGroupState,
-  HOUR_MS,
   HOURS_KEPT,
 } from '../../model/errors/error-group.ts';
 import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { describe } from '../../model/values/json.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import { after, type ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';

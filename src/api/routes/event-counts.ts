@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { cursorQuery, pageFrom } from '../rest/list-query.ts';
 import { earlyStop, listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
-const DAY_MS = 86_400_000;
 /** Names beyond are not listed: each page counts those before it again. */
 const NAMES_MAX = 10_000;
 const namesBefore = z.int().min(1).max(NAMES_MAX);

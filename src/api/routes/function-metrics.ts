@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import { addTo, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
@@ -16,8 +17,6 @@ import type { RecentDurations } from '../../store/telemetry/recent-durations.ts'
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, route } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
-
-const DAY_MS = 86_400_000;
 
 const durationSchema = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })

@@ -1,14 +1,12 @@
 /** `/v1/metrics` and `/v1/functions/stats`: counts and latencies over time. */
 import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
+import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, route } from '../rest/route.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })

@@ -4,6 +4,7 @@ import { ARCHIVE_STATES, type ArchiveHealth, type ArchiveHealthState } from '../
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
@@ -13,7 +14,6 @@ import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
-const DAY_MS = 86_400_000;
 const MAX_FAILING = 10;
 
 const processSchema = z.object({

@@ -20,6 +20,7 @@ import {
 import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
@@ -35,7 +36,6 @@ import {
 } from '../views/replay.ts';
 
 const FUNCTIONS_MAX = 100;
-const DAY_MS = 86_400_000;
 /** Dry runs of a process: each occupies it for seconds. */
 const DRY_RUNS_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 5;

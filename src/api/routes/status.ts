@@ -1,6 +1,7 @@
 /** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
 import { z } from 'zod';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
 import type { ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
@@ -8,9 +9,6 @@ import type { Processes } from '../../store/telemetry/processes.ts';
 import type { HeldEvents } from '../../store/webhooks/held-events.ts';
 import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import { type Route, route } from '../rest/route.ts';
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 export const statusSchema = z
   .object({

@@ -2,13 +2,8 @@
 import { z } from 'zod';
 import type { Deploy } from '../../model/apps/deploy.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
-import {
-  countWithin,
-  ERROR_GROUP_STATES,
-  type ErrorGroup,
-  HOUR_MS,
-  HOURS_KEPT,
-} from '../../model/errors/error-group.ts';
+import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import { time } from './time.ts';
 
 const HOURS_MAX = 28;

@@ -4,6 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
+import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,8 +25,6 @@ export interface RoundResult extends Shipped {
   oldest: number | undefined;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 const MINUTES_AT_ONCE = 20;
 const EVENTS_OF_PORTION = 1_000;
 const BYTES_OF_PORTION = 4 * 1_048_576;

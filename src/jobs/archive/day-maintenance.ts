@@ -4,9 +4,10 @@ import type { Archive } from '../../archive/archive.ts';
 import { INSTALLATION } from '../../archive/archived-days.ts';
 import { codeOf, isUnavailable } from '../../archive/database.ts';
 import { type ArchivedDay, type IsKept, keptUntil, TABLES_OF } from '../../archive/day-removal.ts';
-import { DAY_MS, dayOf } from '../../archive/day-tables.ts';
+import { dayOf } from '../../archive/day-tables.ts';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 
 const LOCK_MS = 60_000;

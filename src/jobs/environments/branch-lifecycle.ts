@@ -4,6 +4,7 @@ import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { ApiKeys } from '../../store/auth/api-keys.ts';
 import type { AuditLog } from '../../store/auth/audit-log.ts';
@@ -16,7 +17,6 @@ import type { PartitionQueues } from '../queues/partition-queues.ts';
 /** Until every process knows that the environment accepts nothing any more. */
 const DELETION_DELAY_MS = 5_000;
 const LOCK_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export interface BranchLifecycleDeps {
   redis: Redis;

@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { QueueItem } from '../../functions/call-ids.ts';
 import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import type { Defers } from '../../store/runs/defers.ts';
 import type { RunMetadata } from '../../store/runs/run-metadata.ts';
@@ -11,7 +12,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import { storeMetadata } from './operations/metadata.ts';
-import { DAY_MS, stepHistory } from './run-history.ts';
+import { stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
 
@@ -39,6 +40,7 @@ export class CallCheckpoints {
     const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.#deps;
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
+    // An app that says that a step ran longer ago has a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
     const job = { key: scheduler.callJobKey({ runId, at }), executions };

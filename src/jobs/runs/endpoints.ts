@@ -10,6 +10,7 @@ import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { errorOf, type Op } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
 import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Events } from '../../store/events/events.ts';
 import { ENDPOINT } from '../../store/runs/checkpoints.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -19,7 +20,7 @@ import { applyEach } from './apply-operations.ts';
 import { ended, superseded } from './checkpoints.ts';
 import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
-import { DAY_MS, stepHistory } from './run-history.ts';
+import { stepHistory } from './run-history.ts';
 import { STATE_ERRORS } from './state-transitions.ts';
 
 export interface EndpointsDeps extends OperationDeps {
@@ -85,6 +86,7 @@ export class Endpoints {
     const reported = reportOf(ops, retries > 0);
     // An answer that got lost is requested again.
     if (hasEnded(run)) return reported.isLast ? undefined : Promise.reject(ended(runId));
+    // An app that says that a step ran longer ago has a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(reported.finished, (op) => stepHistory(op, 0, during, nowMs));
     const stored = await checkpoints.store(env, runId, steps, { name: ENDPOINT, reconcileAt: nowMs + callTimeoutMs });

@@ -8,9 +8,6 @@ import type { Loaded } from '../../store/runs/runs.ts';
 import type { ResultContext } from '../../store/runs/steps.ts';
 import type { CallAttempt } from './call-attempt.ts';
 
-/** An app that says that a step ran longer ago has a wrong clock. */
-export const DAY_MS = 86_400_000;
-
 const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun', 'DeferAdd', 'DeferAbort']);
 const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
@@ -14,8 +15,6 @@ import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { IssueTeller } from './issue-teller.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Webhooks whose traffic is read together. */
 const AT_ONCE = 200;
 

@@ -1,12 +1,12 @@
 /** Error groups: the failed runs of one function that have the same fingerprint. */
 import type { PrincipalKind } from '../auth/access.ts';
+import { HOUR_MS } from '../values/time.ts';
 
 /** A resolved group is reopened by the next failure. */
 export const ERROR_GROUP_STATES = ['open', 'resolved'] as const;
 export type ErrorGroupState = (typeof ERROR_GROUP_STATES)[number];
 
 /** Failures are counted by hour, as far back as metrics are. */
-export const HOUR_MS = 3_600_000;
 export const HOURS_KEPT = 7 * 24;
 
 export interface ErrorGroup {

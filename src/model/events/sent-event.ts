@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject, isShallow, MAX_DEPTH } from '../values/json.ts';
+import { DAY_MS } from '../values/time.ts';
 import { EVENT_ID_MAX, EVENT_NAME_MAX, type Event, jsonObject, RESERVED_PREFIXES, TS_MAX, TS_MIN } from './event.ts';
 import { sentMetaSchema } from './sessions.ts';
 
@@ -86,8 +87,6 @@ export function rejectDeep(value: unknown, text?: string): void {
   if (isShallow(value, text)) return;
   throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
 }
-
-const DAY_MS = 86_400_000;
 
 /** Bounds `ts`, because the service keeps an event with a future `ts` until its functions run.
  *  @throws ServiceError event_invalid with index, field, received and expected value */

@@ -5,13 +5,13 @@
  *  an environment have used its share of the process, its costly expressions are quarantined until the end of the minute. A quarantined
  *  expression is still evaluated with a very small budget, which is enough for most events. */
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../values/time.ts';
 import { EVALUATION_UNITS, type Evaluation } from './expression.ts';
 
 /** A tenth of this is enough to read ten list elements. */
 export const QUARANTINE_UNITS = 1_000;
 /** Per minute: about 5 s of CPU, less than a tenth of a process. */
 export const SHARE_UNITS = 60_000_000;
-const MINUTE_MS = 60_000;
 const STRIKES = 10;
 const QUARANTINE_MAX_MS = 3_600_000;
 /** An expression without strikes for this long starts over. */

@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
 import { MAX_WAIT_MS } from '../values/duration.ts';
+import { DAY_MS, SECOND_MS } from '../values/time.ts';
 import { concurrencySchema } from './concurrency-schema.ts';
 import { expression, integer, oneOf, period } from './fields.ts';
-
-const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
 
 export type BatchLimits = Pick<FunctionLimits, 'batchSize' | 'batchTimeoutMs'>;
 

@@ -1,5 +1,6 @@
 /** Delays of retries (docs/protocol.md#retries). */
-const SECOND_MS = 1_000;
+import { SECOND_MS } from '../values/time.ts';
+
 const SCHEDULE_SECONDS = [15, 30, 60, 120, 300, 600, 1_200, 2_400, 3_600, 7_200] as const;
 const JITTER_SECONDS = 30;
 

@@ -1,8 +1,8 @@
 /** Beginnings of IDs. An ID begins with its time, so a longer beginning has a shorter time range. */
 import { ID_PATTERN, timeOf } from '../ids.ts';
+import { DAY_MS } from '../values/time.ts';
 
 const ID_LENGTH = 26;
-const DAY_MS = 86_400_000;
 
 export const ID_PREFIX_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/;
 

@@ -1,8 +1,6 @@
 /** When a webhook that gets no more requests counts as silent: not before its own nights and weekends, and chance, are ruled out. */
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../values/time.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const WEEK_MS = 7 * DAY_MS;
 /** Requests of the week before the silence. */
 const REQUESTS_MIN = 20;
 /** By chance, a gap in which so many requests would have been expected comes once in e^10. */

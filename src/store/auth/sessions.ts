@@ -2,11 +2,11 @@
  *  user changes the password or is deleted (its `version` is no longer the user's). */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
-const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 const LONGEST_MS = 7 * 24 * HOUR_MS;
 

@@ -2,10 +2,10 @@
 import type { ReplayDefinition } from '../../model/replays/replay.ts';
 import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 import type { BulkKind } from './bulk-kind.ts';
 
-const DAY_MS = 86_400_000;
 const KEPT_MAX_MS = 30 * DAY_MS;
 
 /** How long a replay of events is kept. @param retentionMs of everything */

@@ -1,5 +1,7 @@
 /** Converts error groups from their fields in Redis. */
-import { type ErrorGroup, type ErrorGroupState, HOUR_MS } from '../../model/errors/error-group.ts';
+
+import type { ErrorGroup, ErrorGroupState } from '../../model/errors/error-group.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 
 const HOUR_FIELD = /^h(\d{1,12})$/;
 

@@ -1,16 +1,17 @@
 /** Error groups: how often the runs of a function failed for the same reason, and when. Each partition counts its own runs, in the same step that takes the
  *  mark of the run away: so each failed run counts once, whoever ended it and however often its end is repeated. */
+
 import {
   ERROR_GROUP_STATES,
   type ErrorGroup,
   type ErrorGroupState,
-  HOUR_MS,
   HOURS_KEPT,
   mergedGroup,
   SAMPLES_MAX,
 } from '../../model/errors/error-group.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newestFirst, type Position } from '../redis/pagination.ts';

@@ -1,6 +1,7 @@
 /** Events on their way to the archive: what is old enough, all that Redis has of it, and its removal once it is archived. */
+
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
-import { MINUTE_MS } from '../keys/events.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';

@@ -1,6 +1,6 @@
 /** Counts of stored events, over time and by name. */
 
-import { MINUTE_MS } from '../keys/events.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';

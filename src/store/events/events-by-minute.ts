@@ -1,7 +1,7 @@
 /** Indexes of an environment's events, one per name, and for each minute the number of events received by name, which tells which indexes to
  *  read. Together they are the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
-import { MINUTE_MS } from '../keys/events.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';

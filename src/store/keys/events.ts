@@ -4,8 +4,6 @@ import type { KeyDeclaration } from './key-declaration.ts';
 /** Leading characters of a ULID that a bucket's events share: 1.024 seconds. */
 export const SLICE_LENGTH = 8;
 
-export const MINUTE_MS = 60_000;
-
 export const eventKeys = (prefix: string) => ({
   eventBucket: (env: string, slice: string) => `${prefix}:event-bucket:${env}:${slice}`,
   overflowEvent: (env: string, eventId: string) => `${prefix}:overflow-event:${env}:${eventId}`,

@@ -1,5 +1,6 @@
 /** Ended runs on their way to the archive: all that Redis has of them, and their removal once they are archived. */
 import type { Ending, RunStatus } from '../../model/runs/run.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
@@ -45,7 +46,6 @@ const READ_BYTES = 2 * 1_048_576;
 const FREED_AT_ONCE = 200;
 const AT_ONCE = 500;
 const ID_LENGTH = 26;
-const MINUTE_MS = 60_000;
 /** A segment with fewer entries has room, and there are no shorter ones (ended-run-index.ts). */
 const SEGMENT_SIZE_MIN = 512;
 

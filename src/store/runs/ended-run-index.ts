@@ -2,7 +2,7 @@
  *  memory of sorted sets. A segment holds the runs of a minute; runs that do not fit are in the segments of its seconds, and runs that do not fit
  *  there in the shortest segments. So a segment is quick to read, with one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
-import { MINUTE_MS } from '../keys/events.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';

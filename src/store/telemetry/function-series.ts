@@ -3,6 +3,7 @@
  *  A hash holds a block of time steps, few enough for Redis's compact encoding. Fields of runs are `<time step within the block><letter>`, for
  *  durations followed by the bucket; of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
 import type { Durations } from '../../model/capacity/percentiles.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -19,9 +20,6 @@ import {
 } from './function-buffer.ts';
 import type { RecentDurations } from './recent-durations.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 export const FUNCTION_SERIES_KEPT_MS = 7 * DAY_MS;
 
 interface Resolution {

@@ -1,7 +1,7 @@
 /** How much Redis has of an environment: estimates from a sample of its events, with a bounded number of commands. */
 import type { Ending } from '../../model/runs/run.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
-import { MINUTE_MS } from '../keys/events.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { EndedRunIndex } from '../runs/ended-run-index.ts';

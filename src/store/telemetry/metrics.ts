@@ -1,6 +1,8 @@
 /** Metrics over time: counts and latencies of each environment in steps of a minute and of an hour, and the runs of each function by hour.
  *
  *  A hash holds a block of steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
+
+import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import {
@@ -17,8 +19,6 @@ import {
   type RunCounts,
 } from './counter-buffer.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** Metrics are available for this long. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
 

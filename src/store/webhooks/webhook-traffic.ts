@@ -1,9 +1,10 @@
 /** How many requests each webhook got in each hour of the last 8 days, and the longest time without one. */
+
+import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-export const HOUR_MS = 3_600_000;
 const HOURS_KEPT = 8 * 24;
 /** A silence is seen as long as what came before it is known. */
 const TTL_MS = 16 * 24 * HOUR_MS;
