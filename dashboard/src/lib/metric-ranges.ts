@@ -1,12 +1,14 @@
 /** The time ranges of metrics, as the URL has them. */
+import { DAY_MS, HOUR_MS } from './time-units.ts';
+
 export const TIME_RANGES = ['1h', '6h', '24h', '7d'] as const;
 export type TimeRange = (typeof TIME_RANGES)[number];
 
 export const TIME_RANGE_MS: Record<TimeRange, number> = {
-  '1h': 3_600_000,
-  '6h': 21_600_000,
-  '24h': 86_400_000,
-  '7d': 604_800_000,
+  '1h': HOUR_MS,
+  '6h': 6 * HOUR_MS,
+  '24h': DAY_MS,
+  '7d': 7 * DAY_MS,
 };
 export const TIME_RANGE_LABELS: Record<TimeRange, string> = {
   '1h': 'Last hour',

@@ -1,7 +1,8 @@
 /** Times of filters in the URL: relative to now (`15m`, `6h`, `7d`), ISO 8601, or Unix milliseconds. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './time-units.ts';
 
 const RELATIVE = /^(\d{1,4})([mhd])$/;
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNIT_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 /** The years 1970 to 9999: the API takes no others. */
 const MAX_MS = Date.UTC(10_000, 0) - 1;
 

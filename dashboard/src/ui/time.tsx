@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time-units.ts';
 
 const TICK_MS = 1_000;
 /** One timer for the whole page, not one per row. */
@@ -72,10 +73,10 @@ export function absolute(date: Date): string {
 }
 
 const UNITS: [name: string, ms: number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
+  ['d', DAY_MS],
+  ['h', HOUR_MS],
+  ['min', MINUTE_MS],
+  ['s', SECOND_MS],
 ];
 
 export function relative(differenceMs: number): string {
@@ -100,7 +101,7 @@ function future(size: number): string {
 export function duration(ms: number): string {
   if (ms < 1) return '< 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   const [name, unit] = UNITS.find(([, size]) => ms >= size) ?? ['s', 1_000];
   const rest = UNITS[UNITS.findIndex(([each]) => each === name) + 1];
   const whole = Math.floor(ms / unit);

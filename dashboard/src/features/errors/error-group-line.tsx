@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../api/types.ts';
 import { formatCount } from '../../lib/format.ts';
+import { DAY_MS } from '../../lib/time-units.ts';
 import { absolute } from '../../ui/time.tsx';
 
-const DAY_MS = 86_400_000;
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
 /** “34 × card refused”, with the error's name, its step, and the deploy since which it happens. */

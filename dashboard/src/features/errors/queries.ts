@@ -4,13 +4,12 @@ import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ErrorGroup } from '../../api/types.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/time-units.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
 const PAGE_SIZE = 50;
 /** Most groups that an environment has in a day. The most frequent ones are among them. */
 const SORTED_MAX = 100;
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 
 export interface ErrorFilters {
   /** undefined: all. */

@@ -1,7 +1,6 @@
 /** Time ranges of runs in the URL (lib/time-filter.ts). */
 import { parseTime as parseMs } from '../../lib/time-filter.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS, MINUTE_MS } from '../../lib/time-units.ts';
 
 /** @returns ISO 8601 for the API; undefined: no such bound */
 export function parseTime(text: string | undefined, nowMs: number): string | undefined {
@@ -33,7 +32,7 @@ export function searchParamsOf(range: string, nowMs: number): { from: string | u
 export function toLocalInput(text: string | undefined): string {
   const ms = parseMs(text, Date.now());
   if (ms === undefined) return '';
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
 export function fromLocalInput(value: string): string | undefined {

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { FunctionStats } from '../../api/types.ts';
+import { DAY_MS } from '../../lib/time-units.ts';
 
-const DAY_MS = 24 * 3_600_000;
 const REFRESH_MS = 30_000;
 
 /** By function ID; functions without runs are missing. undefined: still loading. */

@@ -1,4 +1,5 @@
 /** The form of a new replay, and the request that it makes. Pure. */
+import { DAY_MS } from '../../lib/time-units.ts';
 import type { FormerStatus } from './texts.ts';
 
 /** From the URL: the filter of another page. Times are ISO 8601. */
@@ -29,7 +30,6 @@ export interface Form {
 
 export const RATE_MAX = 1_000;
 const RATE_DEFAULT = 50;
-const DAY_MS = 86_400_000;
 
 export function formOf({ name = '', source = '', q, from, to, ids }: Given, nowMs: number): Form {
   return {

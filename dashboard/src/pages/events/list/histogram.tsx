@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callApi } from '../../../api/client.ts';
 import type { HistogramBucket } from '../../../api/types.ts';
+import { DAY_MS } from '../../../lib/time-units.ts';
 import { BarChart } from '../../../ui/bar-chart.tsx';
 import type { Filters, TimeRange } from '../filters.ts';
 
 const REFRESH_MS = 10_000;
-const DAY_MS = 86_400_000;
 const whole = new Intl.NumberFormat();
 
 /** Events over time. Selecting a range with the mouse sets the time filter. */

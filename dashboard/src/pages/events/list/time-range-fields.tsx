@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../../lib/time-units.ts';
 import { Select, TextField } from '../../../ui/field.tsx';
 
 const TIME_RANGES = [
@@ -26,7 +27,7 @@ export function TimeRangeFields({ from, to, onChange }: TimeRangeFieldsProps) {
         hideLabel
         value={custom ? CUSTOM : (from ?? '')}
         onChange={({ target: { value } }) => {
-          if (value === CUSTOM) onChange({ from: new Date(Date.now() - 3_600_000).toISOString(), to: undefined });
+          if (value === CUSTOM) onChange({ from: new Date(Date.now() - HOUR_MS).toISOString(), to: undefined });
           else onChange({ from: value || undefined, to: undefined });
         }}
       >
@@ -71,5 +72,5 @@ function DateTimeField({
 function toLocalInput(at: string | undefined): string {
   const ms = Date.parse(at ?? '');
   if (Number.isNaN(ms)) return '';
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19);
 }
