@@ -7,6 +7,7 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -186,7 +187,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
             }),
           );
         };
-        for (const some of partsOf(ids ?? [])) await assignAll(await heldAmong(some));
+        for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await assignAll(await heldAmong(some));
         const find = (from: typeof cursor) => findHeldEvents(heldEvents, filter, { limit: BATCH_MAX, cursor: from });
         const next = ids ? undefined : await inBatches(cursor, find, assignAll);
         return { data: { assigned, more: next !== undefined }, metadata: nextPage(next) };
@@ -249,11 +250,6 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       },
     }),
   ];
-}
-
-function* partsOf(ids: readonly string[]): Generator<string[]> {
-  const distinct = [...new Set(ids)];
-  for (let at = 0; at < distinct.length; at += IDS_AT_ONCE) yield distinct.slice(at, at + IDS_AT_ONCE);
 }
 
 function ignoreNotFound(error: unknown): undefined {

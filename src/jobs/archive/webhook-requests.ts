@@ -4,6 +4,7 @@ import type { Archive } from '../../archive/archive.ts';
 import type { RequestRow } from '../../archive/request-shipments.ts';
 import { duty } from '../../duties/duty.ts';
 import { timeOf } from '../../model/ids.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import {
   idsFrom,
   type Looked,
@@ -114,8 +115,7 @@ async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequ
   const listed = new Set(unarchived);
   const others = all.filter((id) => !listed.has(id));
   const looked: Required<Pick<Looked, 'missing' | 'drop'>> = { missing: [], drop: [] };
-  for (let start = 0; start < others.length; start += COMPARED_AT_ONCE) {
-    const some = others.slice(start, start + COMPARED_AT_ONCE);
+  for (const some of chunksOf(others, COMPARED_AT_ONCE)) {
     const present = await archive.requests.present(webhookId, some);
     const hotFrom = idsFrom(Date.now() - archive.hotMs);
     looked.missing = [...looked.missing, ...some.filter((id) => !present.has(id))];

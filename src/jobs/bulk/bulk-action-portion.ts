@@ -13,6 +13,7 @@ import {
 } from '../../model/runs/bulk-action.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import { failedStepOf } from '../runs/failed-step.ts';
 import type { RunRetries } from '../runs/run-retries.ts';
@@ -98,8 +99,7 @@ async function plannedRerun(
 
 async function actOn(action: BulkAction, { runs }: BulkPortion, deps: BulkPortionDeps): Promise<BulkResult[]> {
   const results: BulkResult[] = [];
-  for (let at = 0; at < runs.length; at += AT_ONCE) {
-    const some = runs.slice(at, at + AT_ONCE);
+  for (const some of chunksOf(runs, AT_ONCE)) {
     results.push(...(await Promise.all(some.map((run) => resultOf(action, run, deps)))));
   }
   return results;

@@ -1,6 +1,8 @@
 /** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are
  *  delayed, prioritized behind others, or failed and kept. Jobs that are active or next find no run and end by
  *  themselves. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
@@ -44,8 +46,7 @@ async function removeWhere(
       cursor = next;
       const ids = members.filter((_, i) => i % 2 === 0);
       const readAtOnce = READ_AT_ONCE[queue.name as keyof typeof READ_AT_ONCE];
-      for (let start = 0; start < ids.length; start += readAtOnce) {
-        const page = ids.slice(start, start + readAtOnce);
+      for (const page of chunksOf(ids, readAtOnce)) {
         const commands = page.map((id) => ['hget', queue.toKey(id), 'data']);
         const texts = await inPipelines<string | null>(redis, commands);
         const matching = page.filter((_, i) => texts[i] && matches(texts[i]));

@@ -5,6 +5,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import { indexWait } from '../../model/runs/wait-index.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
@@ -37,9 +38,7 @@ export class CancelTriggers {
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
     for (const [env, ofEnv] of Map.groupBy(watched, ({ event }) => event.env)) {
-      for (let i = 0; i < ofEnv.length; i += STORED_AT_ONCE) {
-        await this.#watch(env, ofEnv.slice(i, i + STORED_AT_ONCE), nowMs);
-      }
+      for (const some of chunksOf(ofEnv, STORED_AT_ONCE)) await this.#watch(env, some, nowMs);
     }
   }
 

@@ -2,6 +2,7 @@
 import { FUNCTION_DEFERRED } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { DeferredFunction, Defers } from '../../store/runs/defers.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 
@@ -20,10 +21,8 @@ export class DeferredFunctions {
    *  @returns how many the run has deferred, with the aborted ones */
   async start(run: Run): Promise<number> {
     const all = [...(await this.#defers.all(run.env, run.id))];
-    for (let i = 0; i < all.length; i += SENT_AT_ONCE) {
-      await Promise.all(
-        all.slice(i, i + SENT_AT_ONCE).map(([id, deferred]) => deferred && this.#send(run, id, deferred)),
-      );
+    for (const some of chunksOf(all, SENT_AT_ONCE)) {
+      await Promise.all(some.map(([id, deferred]) => deferred && this.#send(run, id, deferred)));
     }
     return all.length;
   }

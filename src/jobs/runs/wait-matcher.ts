@@ -5,6 +5,7 @@
 import { receivedEventOf, recordOf } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
@@ -96,8 +97,8 @@ export class WaitMatcher {
       if (event) matches.push({ wait, event });
     }
     await evaluator.reportSkipped();
-    for (let i = 0; i < matches.length; i += APPLIED_AT_ONCE) {
-      await Promise.all(matches.slice(i, i + APPLIED_AT_ONCE).map((match) => this.#apply(env, match)));
+    for (const some of chunksOf(matches, APPLIED_AT_ONCE)) {
+      await Promise.all(some.map((match) => this.#apply(env, match)));
     }
     return matches.map(({ wait }) => wait);
   }

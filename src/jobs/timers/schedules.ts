@@ -5,6 +5,7 @@
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
@@ -89,7 +90,7 @@ export class Schedules {
     const live = (await environments.all()).filter(({ archivedAt }) => archivedAt === undefined);
     const names = new Set(live.map(({ name }) => name));
     for (const env of this.#known.keys()) if (!names.has(env)) this.#known.delete(env);
-    for (const some of inParts([...names])) {
+    for (const some of chunksOf([...names], AT_ONCE)) {
       await Promise.all(
         some.map(async (env) => {
           const known = this.#known.get(env);
@@ -107,7 +108,7 @@ export class Schedules {
     const { redis } = this.#deps;
     const now = Date.now();
     let added = 0;
-    for (const some of inParts([...wanted])) {
+    for (const some of chunksOf([...wanted], AT_ONCE)) {
       const commands = some.map(([id, schedule]) => ['zscore', this.#queueOf(schedule).toKey(SCHEDULERS), id]);
       const scores = await inPipelines<string | null>(redis, commands);
       const overdue = some.filter((_, i) => scores[i] !== null && now - Number(scores[i]) > OVERDUE_MS);
@@ -131,7 +132,7 @@ export class Schedules {
   }
 
   async #remove(schedules: readonly Schedule[]): Promise<void> {
-    for (const some of inParts(schedules)) {
+    for (const some of chunksOf(schedules, AT_ONCE)) {
       await Promise.all(some.map((schedule) => this.#queueOf(schedule).removeJobScheduler(scheduleId(schedule))));
     }
   }
@@ -153,8 +154,4 @@ async function add(queue: TimerQueue, id: string, { env, functionId, cron }: Sch
 
 function byId(schedules: readonly Schedule[]): Wanted {
   return new Map(schedules.map((schedule) => [scheduleId(schedule), schedule]));
-}
-
-function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < all.length; start += AT_ONCE) yield all.slice(start, start + AT_ONCE);
 }

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
@@ -61,8 +62,7 @@ export async function checkSilence(
   const since = await webhookWatch.noteRunning(nowMs);
   const watched = (await webhooks.all()).filter(({ createdAt }) => nowMs - createdAt >= DAY_MS);
   let [opened, resolved] = [0, 0];
-  for (let start = 0; start < watched.length; start += AT_ONCE) {
-    const some = watched.slice(start, start + AT_ONCE);
+  for (const some of chunksOf(watched, AT_ONCE)) {
     const ids = some.map(({ id }) => id);
     const last = await webhookTraffic.lastRequests(ids);
     const issues = await deps.webhookIssues.read(ids.map((id) => issueIdOf(id, 'silence')));

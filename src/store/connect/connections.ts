@@ -2,6 +2,7 @@
  *  dies expire. */
 import { createHash } from 'node:crypto';
 import type { Connection } from '../../model/apps/connection.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { publish } from '../redis/pub-sub.ts';
@@ -33,9 +34,8 @@ export class Connections {
    *  @returns the IDs of those that were ended */
   async renew(connections: readonly Connection[]): Promise<string[]> {
     const ended: string[] = [];
-    for (let start = 0; start < connections.length; start += RENEWED_AT_ONCE) {
+    for (const portion of chunksOf(connections, RENEWED_AT_ONCE)) {
       const writing = this.#redis.pipeline();
-      const portion = connections.slice(start, start + RENEWED_AT_ONCE);
       for (const one of portion) writing.renewConnection(...this.#renewal(one));
       const renewed = replies<number>(await writing.exec());
       ended.push(...portion.filter((_, i) => renewed[i] === 0).map(({ id }) => id));

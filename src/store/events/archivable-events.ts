@@ -1,5 +1,6 @@
 /** Events on their way to the archive: what is old enough, all that Redis has of it, and its removal once it is archived. */
 
+import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
 import { idsIn } from '../redis/joined-ids.ts';
@@ -157,7 +158,7 @@ export class ArchivableEvents {
     const groups = Map.groupBy(events, ({ env, name, minute }) => JSON.stringify([env, name, minute]));
     for (const ofGroup of groups.values()) {
       const { env, name, minute } = ofGroup[0] as ArchivableEvent;
-      for (const some of chunksOf(ofGroup)) {
+      for (const some of chunksOf(ofGroup, AT_ONCE)) {
         const ids = some.map(({ id }) => id);
         const [index, counts, minutes] = [
           keys.eventIndex(env, name),
@@ -170,7 +171,7 @@ export class ArchivableEvents {
   }
 
   async #onPairs(script: 'subtract' | 'deleteIfEqual', pairs: readonly Pair[]): Promise<void> {
-    for (const some of chunksOf(pairs)) {
+    for (const some of chunksOf(pairs, AT_ONCE)) {
       const [keys, values] = [some.map(([key]) => key), some.map(([, value]) => value)];
       await this.#redis[script](keys.length, ...keys, ...values);
     }
@@ -188,8 +189,4 @@ function dedupIdOf(record: FoundRecord | undefined): string | undefined {
   if (!record || WITHOUT_ID.test(record.payload.slice(-LONGEST_END)) || !record.payload.includes('"id":'))
     return undefined;
   return (JSON.parse(record.payload) as { id?: string }).id;
-}
-
-function chunksOf<T>(list: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / AT_ONCE) }, (_, i) => list.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
 }

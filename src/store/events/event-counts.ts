@@ -1,5 +1,6 @@
 /** Counts of stored events, over time and by name. */
 
+import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -89,9 +90,7 @@ export class EventCounts {
     const minutes = await this.#eventsByMinute.minutes(env, first.from, last.to);
     const { whole, cut } = byEdges(minutes, intervals);
     const pieces: MinutePiece[] = [];
-    const all = [...whole.keys()];
-    for (let start = 0; start < all.length; start += MINUTES_AT_ONCE) {
-      const some = all.slice(start, start + MINUTES_AT_ONCE);
+    for (const some of chunksOf([...whole.keys()], MINUTES_AT_ONCE)) {
       for (const [i, names] of (await this.#eventsByMinute.read(env, some)).entries()) {
         const from = some[i] as number;
         pieces.push({ of: whole.get(from) as number, from, to: from + MINUTE_MS, names });

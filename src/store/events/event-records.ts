@@ -1,6 +1,7 @@
 /** The events themselves, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -137,8 +138,4 @@ export class EventRecords {
     const overflow = (await inPipelines<string | null>(this.#redis, commands)).values();
     return ids.map((id) => inBuckets.get(id) || (overflow.next().value ?? null));
   }
-}
-
-function chunksOf<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 }

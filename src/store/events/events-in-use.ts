@@ -1,4 +1,6 @@
 /** Events that are archived and stay in Redis as well, at their overflow keys, while a run needs them. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
@@ -90,8 +92,7 @@ export class EventsInUse {
   async remove(partition: number, env: string, ids: readonly string[]): Promise<void> {
     const { eventsInUse, eventBucket, overflowEvent, eventRuns, overflowEventRuns } = this.#keys.partition(partition);
     const prefixes = [eventBucket, overflowEvent, eventRuns, overflowEventRuns].map((key) => key(env, ''));
-    for (let start = 0; start < ids.length; start += AT_ONCE) {
-      const some = ids.slice(start, start + AT_ONCE);
+    for (const some of chunksOf(ids, AT_ONCE)) {
       await this.#redis.releaseEvents(eventsInUse, ...prefixes, memberOf(env, ''), ...some);
     }
   }

@@ -1,5 +1,6 @@
 /** Decisions about events on their way to the archive, as bytes (model/flow-control/decision-encoding.ts). */
 
+import { chunksOf } from '../../model/values/chunks.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
@@ -21,8 +22,7 @@ export async function decisionsOf(
   const read = (redis as unknown as { readDecisionsBuffer(...args: unknown[]): Promise<(Buffer | number)[]> })
     .readDecisionsBuffer;
   const found = new Map<string, DecisionBytes>();
-  for (let start = 0; start < eventIds.length; start += AT_ONCE) {
-    const ids = eventIds.slice(start, start + AT_ONCE);
+  for (const ids of chunksOf(eventIds, AT_ONCE)) {
     const prefixes = [keys.decisions(env, ''), keys.overflowDecisions(env, '')];
     const flat = await read.call(redis, ...prefixes, ...ids.flatMap((id) => [id, fieldOf(id)]));
     for (let i = 0; i < flat.length; i += 2) found.set(ids[Number(flat[i])] as string, flat[i + 1] as Buffer);

@@ -1,5 +1,7 @@
 /** Batches: the IDs of events that will have one run together, by function and value of the key. All of a batch is in the partition that function and value
  *  name, its events may be in others. A batch is open until it is full or due; a closed one stays until its run is created. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
@@ -71,8 +73,7 @@ export class Batches {
     const looks: Look[] = [];
     const byHome = Map.groupBy(entries, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
     for (const [home, ofHome] of byHome) {
-      for (let i = 0; i < ofHome.length; i += ADDED_AT_ONCE) {
-        const some = ofHome.slice(i, i + ADDED_AT_ONCE);
+      for (const some of chunksOf(ofHome, ADDED_AT_ONCE)) {
         const args = some.flatMap(({ key, eventId, bytes, dueAt, repeated }) => [
           key,
           eventId,

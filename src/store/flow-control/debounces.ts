@@ -1,5 +1,7 @@
 /** Debounces: of the events of a function with the same value of the key, the latest, until no later one has come for a while. All of a debounce is in the
  *  partition that function and value name, its events may be in others. One that has fired stays until its run is created. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
@@ -65,8 +67,7 @@ export class Debounces {
     const looks: Look[] = [];
     const byHome = Map.groupBy(entries, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
     for (const [home, ofHome] of byHome) {
-      for (let i = 0; i < ofHome.length; i += ADDED_AT_ONCE) {
-        const some = ofHome.slice(i, i + ADDED_AT_ONCE);
+      for (const some of chunksOf(ofHome, ADDED_AT_ONCE)) {
         const args = some.flatMap(({ key, eventId, ts, repeated }) => [key, eventId, ts, repeated ? 1 : 0]);
         const keys = keysOf(home, env, functionId);
         const facts = [functionId, home.lastDebounce(env, ''), periodMs, timeoutMs, beganAt, DOUBT_AFTER_MS];

@@ -3,6 +3,7 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { decodeDecisions, encodeDecision, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
 import { hexOf, timeOf } from '../../model/ids.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -72,8 +73,7 @@ function* portionsOf(decisions: readonly Decision[]): Generator<[eventId: string
   for (const [eventId, ofEvent] of Map.groupBy(decisions, ({ eventId }) => eventId)) {
     // One for each function.
     const latest = [...new Map(ofEvent.map((decision) => [decision.functionId, decision])).values()];
-    for (let start = 0; start < latest.length; start += DECISIONS_AT_ONCE) {
-      const some = latest.slice(start, start + DECISIONS_AT_ONCE);
+    for (const some of chunksOf(latest, DECISIONS_AT_ONCE)) {
       if (portion.length === EVENTS_AT_ONCE || count + some.length > DECISIONS_AT_ONCE) {
         yield portion;
         portion = [];

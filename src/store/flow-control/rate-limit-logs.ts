@@ -1,4 +1,6 @@
 /** Which runs a rate limit has admitted, and when: a log for each value of its key. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -59,8 +61,5 @@ export class RateLimitLogs {
 }
 
 function portionsOf(request: AdmissionRequest): AdmissionRequest[] {
-  return Array.from({ length: Math.ceil(request.runIds.length / ADMITTED_AT_ONCE) }, (_, n) => ({
-    ...request,
-    runIds: request.runIds.slice(n * ADMITTED_AT_ONCE, (n + 1) * ADMITTED_AT_ONCE),
-  }));
+  return chunksOf(request.runIds, ADMITTED_AT_ONCE).map((runIds) => ({ ...request, runIds }));
 }

@@ -1,5 +1,7 @@
 /** Copies a key of any type in parts: a large one, whose dump would block both servers and fill the memory here, or one whose dump the target cannot
  *  read. Values are copied byte for byte. */
+
+import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Rename } from './key-map.ts';
 
@@ -72,6 +74,6 @@ async function* scanned(
   do {
     const [next, elements] = await read(cursor);
     cursor = String(next);
-    for (let i = 0; i < elements.length; i += 2 * AT_ONCE) yield elements.slice(i, i + 2 * AT_ONCE);
+    yield* chunksOf(elements, 2 * AT_ONCE);
   } while (cursor !== '0');
 }

@@ -1,5 +1,6 @@
 /** Ended runs on their way to the archive: all that Redis has of them, and their removal once they are archived. */
 import type { Ending, RunStatus } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
@@ -112,8 +113,7 @@ export class ArchivableRuns {
     for (const [index, ofIndex] of byIndex) {
       const [first] = ofIndex as [RunContents];
       const prefix = this.#keys.of(first.id).run(env, '');
-      for (let start = 0; start < ofIndex.length; start += FREED_AT_ONCE) {
-        const some = ofIndex.slice(start, start + FREED_AT_ONCE);
+      for (const some of chunksOf(ofIndex, FREED_AT_ONCE)) {
         const args = some.flatMap(({ id, metadataDigest, logBatches }) => [id, metadataDigest, logBatches]);
         staying.push(...((await this.#redis.freeRuns(index, prefix, ...args)) as string[]));
       }
@@ -165,7 +165,7 @@ export class ArchivableRuns {
   }
 
   async #areAny(env: string, ids: readonly string[]): Promise<boolean> {
-    for (const some of chunksOf(ids)) {
+    for (const some of chunksOf(ids, AT_ONCE)) {
       const byPartition = Map.groupBy(some, (id) => this.#keys.of(id));
       const commands = [...byPartition].map(([keys, ofOne]) => ['exists', ...ofOne.map((id) => keys.run(env, id))]);
       const counts = await inPipelines<number>(this.#redis, commands);
@@ -180,8 +180,4 @@ function segmentsOf(minute: number): string[] {
   return SEGMENT_LENGTHS_MS.toReversed().flatMap((length) =>
     Array.from({ length: MINUTE_MS / length }, (_, i) => `${length}:${minute + i * length}`),
   );
-}
-
-function chunksOf<T>(list: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / AT_ONCE) }, (_, i) => list.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
 }

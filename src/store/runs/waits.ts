@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type Path, valueAt } from '../../model/expressions/paths.ts';
 import { runOfWait, type Wait } from '../../model/runs/wait.ts';
 import { digestOf } from '../../model/runs/wait-index.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
@@ -70,8 +71,7 @@ export class Waits {
       for (const wait of await this.#addBeside(home, env, added, nowMs)) stored.add(wait);
     }
     const apart = placed.filter(({ home, ofRun }) => home !== ofRun);
-    for (let i = 0; i < apart.length; i += ADDED_AT_ONCE) {
-      const some = apart.slice(i, i + ADDED_AT_ONCE);
+    for (const some of chunksOf(apart, ADDED_AT_ONCE)) {
       for (const wait of await this.#addApart(env, some, nowMs)) stored.add(wait);
     }
     return waits.filter((wait) => stored.has(wait));
@@ -80,9 +80,7 @@ export class Waits {
   /** In the partition of the runs. */
   async #addBeside(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const pipeline = this.#redis.pipeline();
-    for (let i = 0; i < waits.length; i += ADDED_AT_ONCE) {
-      this.#add(pipeline, keys, env, waits.slice(i, i + ADDED_AT_ONCE), nowMs);
-    }
+    for (const some of chunksOf(waits, ADDED_AT_ONCE)) this.#add(pipeline, keys, env, some, nowMs);
     const stored = replies<number[]>(await pipeline.exec()).flat();
     return waits.filter((_, i) => stored[i] === 1);
   }
