@@ -10,7 +10,7 @@ import { migrate } from '../src/archive/migrate.ts';
 
 const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB' };
 const SCHEMA = 'bench';
-/** Of all measurements that do not say otherwise; nothing that they store is as old. */
+/** Used by all measurements that do not say otherwise; nothing that they store is as old. */
 export const HOT_HOURS = 24;
 export const RETENTION_DAYS = 40;
 const HOUR_MS = 3_600_000;
@@ -99,7 +99,7 @@ export class BedArchive {
     for (const { name } of rows) await this.client.query(`VACUUM (ANALYZE) ${name}`);
   }
 
-  /** Of all days together. */
+  /** The size of all days together. */
   async sizeOf(table: ArchiveTable): Promise<TableSize> {
     const size: TableSize = { rows: 0, table: 0, indexes: [] };
     for (const name of await this.dayTables(table)) {

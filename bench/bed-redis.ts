@@ -5,7 +5,7 @@ import { startRedis } from '../scripts/lib/redis-server.ts';
 import type { BenchmarkRun } from './benchmark-run.ts';
 
 export interface BedRedis {
-  /** Of the one server; of a cluster, that of its first node. */
+  /** The one server's URL; for a cluster, that of its first node. */
   url: string;
   /** Settings of the service. */
   env: Record<string, string>;

@@ -9,7 +9,7 @@ import { costTableOf, formatNumber, formatPercent, table, tableOf } from './tabl
 const CHART_FOLDER = 'pictures/performance';
 const NO_DATA = '*These results have no such figures. Run `scripts/bench` to measure them.*';
 const RATES = [1_000, 10_000, 100_000, 1_000_000];
-/** Of the table of stored data: at higher rates nobody keeps it all in memory. */
+/** Rates in the table of stored data: at higher ones nobody keeps it all in memory. */
 const STORED_RATES = RATES.slice(0, 3);
 const DAYS = [1, 3, 7];
 const GB = 1e9;

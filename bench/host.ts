@@ -9,7 +9,7 @@ export type HostCommand = 'report' | 'hold' | 'hold-waiting' | 'release';
 
 export interface HostReport {
   calls: number;
-  /** Of the last call, Unix milliseconds. */
+  /** When the last call came, Unix milliseconds. */
   lastAt: number;
   /** Milliseconds from the `sentAt` in an event's data, or from the tick of a schedule, to its call. */
   ages: number[];

@@ -61,7 +61,7 @@ export interface RedisBytes {
 
 /** Bytes of one archived event or run. */
 export interface ArchiveBytes {
-  /** Of the event as it is stored. */
+  /** Bytes of the payload of the event as it is stored. */
   eventPayload: number;
   /** On the disk of Postgres. */
   event: DiskBytes;

@@ -25,7 +25,7 @@ export interface Size {
   workers: number;
   /** Redis executes commands on one CPU. A load above that needs a cluster of so many primaries. */
   primaries: number;
-  /** Of such a cluster: a power of two, four for each primary at least, so that no primary has many more than another. */
+  /** A power of two, at least four for each primary of such a cluster, so that no primary has many more than another. */
   partitions: number;
   /** Bits per second to and from Redis. */
   networkBits: number;

@@ -63,7 +63,7 @@ export class TestBed {
     return this.#redisServers.cluster;
   }
 
-  /** Of a test bed with a Postgres. */
+  /** Only in a test bed with a Postgres. */
   get archive(): BedArchive {
     return this.#archive as BedArchive;
   }

@@ -13,7 +13,7 @@ export interface Load {
   /** Path of a file. */
   body: string;
   connections: number;
-  /** Of the body, for the header x-signature. */
+  /** The body's signature, for the header x-signature. */
   signature?: string | undefined;
 }
 

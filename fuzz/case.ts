@@ -17,7 +17,7 @@ export interface HttpCase {
   body?: Piece[];
   /** Signed when it is sent. */
   signed?: Signing;
-  /** Of a request to a webhook with a provider: whether it must be taken for the provider's. */
+  /** Whether a request to a webhook with a provider must be taken for the provider's. */
   expects?: 'genuine' | 'forged';
 }
 

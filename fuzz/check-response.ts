@@ -16,7 +16,7 @@ const EXPECTED_503 = new Set([
   'webhook_paused',
   'verification_unavailable',
 ]);
-/** Of an answer to a webhook request. */
+/** Per answer to a webhook request. */
 const WEBHOOK_ANSWER_MAX_BYTES = 65_536;
 /** Paths whose errors are JSON with a code from the catalogue. */
 const JSON_API = /^\/(?:e|v0|v1|fn)\//;

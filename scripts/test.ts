@@ -33,7 +33,7 @@ const ON_CLUSTER_SHORT = [
   'test/runs/runs-end.test.ts',
   'test/events/deduplication.test.ts',
 ];
-/** Of tests without a timeout of their own: six nodes share the machine with everything else. */
+/** The timeout of tests without one of their own: six nodes share the machine with everything else. */
 const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
  *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */

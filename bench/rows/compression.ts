@@ -56,7 +56,7 @@ async function inPostgres(client: pg.Client, method: 'none' | 'lz4', texts: read
   for (let round = 0; round < ROUNDS; round++) {
     await client.query('TRUNCATE stored');
     writes.push(await timed(() => client.query('INSERT INTO stored SELECT payload FROM given')));
-    // Of the last characters, so that all of it is decompressed.
+    // Reads the last characters, so that all of it is decompressed.
     reads.push(await timed(() => client.query('SELECT sum(length(right(payload, 5))) FROM stored')));
   }
   const { rows } = await client.query<{ bytes: number }>(

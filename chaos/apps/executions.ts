@@ -9,7 +9,7 @@ import type { Timeline } from '../timeline.ts';
 
 /** Times are Unix milliseconds. */
 type Report = Omit<Execution, 'kind' | 'tickMs'> & {
-  /** Of the event: for the run of a schedule, the time of its tick. */
+  /** The event's time; for the run of a schedule, the time of its tick. */
   ts?: number;
 };
 

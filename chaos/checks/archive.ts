@@ -13,7 +13,7 @@ interface Subject {
   primaries: () => Promise<Redis[]>;
   events: readonly string[];
   runs: readonly string[];
-  /** Of the run, Unix milliseconds. */
+  /** When the run started, Unix milliseconds. */
   startedAt: number;
 }
 

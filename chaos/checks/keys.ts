@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 export interface PermanentKeys {
   /** `*` is an environment. */
   kind: string;
-  /** Of the key without its KEY_PREFIX or hash tag. */
+  /** Matches the key without its KEY_PREFIX or hash tag. */
   pattern: RegExp;
   /** The largest number allowed in a run of scripts/chaos, in one partition. */
   most: number;

@@ -78,7 +78,7 @@ export interface StoredEvent {
   name: string;
   /** `data.id`. */
   sentId?: string;
-  /** Of functions that have no run for it, where that was looked up. */
+  /** Decisions of functions that have no run for it, where that was looked up. */
   decisions?: Decision[];
 }
 

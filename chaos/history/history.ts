@@ -45,7 +45,7 @@ export class History {
     writeFileSync(file, this.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   }
 
-  /** Of each run of the function that an event or a tick started: its first start, the earliest first. */
+  /** The first start of each run of the function that an event or a tick started, the earliest first. */
   firstStarts(functionId: string): Execution[] {
     const first = new Map<string, Execution>();
     for (const start of this.starts) {

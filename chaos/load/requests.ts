@@ -35,7 +35,7 @@ export interface Request {
   name: string;
   /** The sender's IDs of the events. */
   ids: string[];
-  /** Of all of the events. */
+  /** The key of all of the events. */
   key?: string | undefined;
   body: object;
   /** Anew for each attempt: signatures have the time. */
@@ -124,7 +124,7 @@ export class Requests {
     return { path: this.#parts.webhookPath, name: 'chaos/hook', ids: [id], body: { id } };
   }
 
-  /** Of a provider. */
+  /** A delivery of a provider. */
   delivery(isForged: boolean): Request {
     const { signedWebhook } = this.#parts;
     const id = this.#newId();

@@ -25,7 +25,7 @@ export class Context {
   readonly stdin: Stdin;
   readonly stderr: OutputOptions['stderr'];
   readonly signal: AbortSignal;
-  /** Of a command that ends without an error. */
+  /** The exit code of a command that ends without an error. */
   exitCode: number = EXIT.ok;
   readonly #options: ContextOptions;
   readonly #program: Command;

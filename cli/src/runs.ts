@@ -98,7 +98,7 @@ function stateText({ status, state }: Json): string | undefined {
   return words.filter(Boolean).join(' ');
 }
 
-/** Of the current or last call, counted from 1. */
+/** The attempt of the current or last call, counted from 1. */
 function attemptText({ attempt, run_started_at }: Json): number | undefined {
   return run_started_at ? attempt + 1 : undefined;
 }

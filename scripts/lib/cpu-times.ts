@@ -25,7 +25,7 @@ interface Sample {
 }
 
 export class CpuTimes {
-  /** Of each process, the last: a process is gone when it has ended. */
+  /** The last sample of each process: a process is gone when it has ended. */
   readonly #samples = new Map<string, Sample>();
   readonly #timer: NodeJS.Timeout;
 

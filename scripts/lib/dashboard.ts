@@ -45,7 +45,7 @@ async function vite(root: string, args: string[]): Promise<void> {
   if (code !== 0) throw new Problem(`The dashboard build failed:\n${output.trim()}`);
 }
 
-/** Of two concurrent builds, one finds the folder taken by a build as new as its own. */
+/** When two builds run at once, one finds the folder taken by a build as new as its own. */
 function replace(dist: string, fresh: string): void {
   const former = `${fresh}-former`;
   try {

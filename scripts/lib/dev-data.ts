@@ -22,7 +22,7 @@ export async function startDevRedis(root: string, durability: string | undefined
 }
 
 export interface DevCluster {
-  /** Of all its nodes. */
+  /** The URLs of all its nodes. */
   urls: string[];
   /** Resolves with the last log lines when a node exits without stop(). */
   lost: Promise<string>;

@@ -9,7 +9,7 @@ type Environment = Record<string, string | undefined>;
 export interface RedisInUse {
   /** For web and worker; undefined removes a variable. */
   env: Environment;
-  /** Of an own Redis: resolves with its last log lines when it exits unexpectedly. */
+  /** Resolves with the last log lines of a Redis of its own when that exits unexpectedly. */
   lost?: Promise<string>;
   stop?(): Promise<void>;
 }

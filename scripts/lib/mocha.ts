@@ -38,7 +38,7 @@ export interface Totals {
 
 export interface Took {
   seconds: number;
-  /** Of mocha, and of those of its processes that have ended. */
+  /** CPU time of mocha, and of those of its processes that have ended. */
   cpuSeconds: number;
 }
 

@@ -9,7 +9,7 @@ import { FULFIL, type Shop } from './shop.ts';
 const SIZE = { width: 1200, height: 740 };
 const ROOT = resolve(import.meta.dirname, '../..');
 const LOOKS = ['light', 'dark'] as const;
-/** Of a list with twenty rows of text. */
+/** Enough for a list with twenty rows of text. */
 const MAX_BYTES = 250_000;
 const ARGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 /** For what moves in and is drawn after it was loaded. */

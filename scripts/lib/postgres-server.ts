@@ -17,7 +17,7 @@ const PROBE_MS = 50;
 export interface OwnPostgres {
   url: string;
   port: number;
-  /** Of the server itself. */
+  /** The server's own process ID. */
   pid(): number | undefined;
   /** Rolls back what is in progress, and exits. */
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ import { type Service, startService } from '../support/service.ts';
 const MINUTE_MS = 60_000;
 
 interface Answer {
-  /** Of the registration, beside or instead of the usual ones. */
+  /** Fields of the registration, beside or instead of the usual ones. */
   fields?: object;
   /** Signed, and then sent with what follows. */
   sent?: (signed: string) => string;

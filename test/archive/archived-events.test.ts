@@ -12,7 +12,7 @@ describe('Archived events', () => {
   let archive: OwnArchive;
   const now = Date.now();
   const SOURCES = ['api', 'webhook:a', 'webhook:b', 'webhooks:x', 'event:01ARZ3NDEKTSV4RRFFQ69G5FAV'];
-  /** Of ten days, three of each moment. */
+  /** Events of ten days, three at each moment. */
   const rows: EventRow[] = [];
 
   before(async () => {

@@ -39,7 +39,7 @@ const FIXTURES: Record<number, readonly string[]> = {
   ],
 };
 
-/** Of the first migration; all of them must be there, with the same content, after each later one. */
+/** What the first migration stored; all of it must be there, with the same content, after each later one. */
 const CHECKS = [
   'SELECT name FROM environments WHERE id = 1',
   'SELECT payload FROM events JOIN event_names n ON n.id = events.name_id',

@@ -68,7 +68,7 @@ async function registerShop(service: Service, host: AppHost): Promise<void> {
   await host.register(service, FUNCTIONS, { appName: APP });
 }
 
-/** Of the error group of the function's runs. */
+/** The fingerprint of the error group of the function's runs. */
 async function fingerprintOf(service: Service, functionId: string): Promise<string> {
   const path = `/v1/errors?function_id=${functionId}`;
   const { body } = await service.waitFor(path, (answer) => answer.body.data?.length > 0);
@@ -130,7 +130,7 @@ export async function runOf(service: Service, eventId: string, functionId: strin
 
 interface Created {
   id: string;
-  /** Of webhooks. */
+  /** Webhooks only. */
   url: string;
 }
 

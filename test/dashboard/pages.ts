@@ -35,7 +35,7 @@ export interface Fixtures {
   waitingRunId: string;
   sleepingRunId: string;
   failedRunId: string;
-  /** Of the error group of that run. */
+  /** The fingerprint of that run's error group. */
   fingerprint: string;
   replayId: string;
   functionId: string;

@@ -41,7 +41,7 @@ describe('dashboard replays', () => {
     await open(page, `${service.url}/events?${query}`);
     await page.getByRole('button', { name: 'Replay these' }).click();
     const dialog = page.getByRole('dialog', { name: 'New replay' });
-    // Of the latest minute as well: the field has minutes.
+    // Includes the latest minute as well: the field has minutes.
     await dialog.getByLabel('Received before').fill('2100-01-01T00:00');
     return dialog;
   }

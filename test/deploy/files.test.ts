@@ -9,10 +9,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const config = readConfig({ SECRET_KEY: SECRETS.SECRET_KEY });
 
-/** Of compose.yaml itself. */
+/** Variables of compose.yaml itself. */
 const OF_COMPOSE = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
 const OF_COMPOSE_ENV = ['POSTGRES_PASSWORD', 'REDIS_MEMORY', 'REDIS_PASSWORD'];
-/** Of Node. */
+/** Variables of Node. */
 const OF_NODE = ['NODE_COMPILE_CACHE', 'NODE_ENV'];
 
 describe('The files in deploy/', () => {

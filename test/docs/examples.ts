@@ -52,7 +52,7 @@ export function expectLike(actual: unknown, shown: unknown, service: string, pat
   }
 }
 
-/** Of the answer what the page shows of it. */
+/** The part of the answer that the page shows. */
 export function partOf(actual: unknown, shown: unknown): unknown {
   if (typeof shown !== 'object' || shown === null || typeof actual !== 'object' || actual === null) return actual;
   const fields = Object.entries(actual).filter(([key]) => Object.hasOwn(shown, key));

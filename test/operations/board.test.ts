@@ -71,7 +71,7 @@ describe('access to Bull Board', () => {
   });
   after(() => service.stop());
 
-  /** Of the installed version. */
+  /** The changing routes of the installed version. */
   const changing = appRoutes.api.flatMap(({ method, route }) =>
     [method].flat().flatMap((verb) => (verb === 'get' ? [] : [`${verb.toUpperCase()} ${route}`])),
   );

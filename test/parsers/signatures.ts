@@ -12,7 +12,7 @@ function verifyBy(scheme: VerificationScheme, secrets: string[]): Verify {
   return (request) => verifier(providerRequest({ urls: ['https://example.com/e/1'], ...request }), options);
 }
 
-/** Of `v1=…,v1=…` in the header x-signature, with two secrets. */
+/** Verifies `v1=…,v1=…` in the header x-signature, with two secrets. */
 export const verifySignatures = verifyBy(
   customVerificationSchema.parse({
     scheme: 'hmac',

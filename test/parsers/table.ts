@@ -51,7 +51,7 @@ const KB = 1_024;
 export const HEADER_BYTES = 16 * KB;
 /** Default of EVENT_MAX_BYTES. */
 export const EVENT_BYTES = 512 * KB;
-/** Of the sign-in form. */
+/** The size limit of the sign-in form. */
 const FORM_BYTES = 16 * KB;
 const SDK: IncomingHttpHeaders = { 'x-service-sdk': 'x' };
 
@@ -98,7 +98,7 @@ const header = (
 
 /** An item with a token at the end of the longest path. */
 const NESTED = `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`;
-/** Of an error's stack (src/model/runs/run-error.ts). */
+/** The size limit of an error's stack (src/model/runs/run-error.ts). */
 const STACK_BYTES = 65_536;
 
 export const PARSERS: readonly Parser[] = [

@@ -69,7 +69,7 @@ describe('a replay reads events', () => {
   it('from any position on', async () => {
     const position = { at: begin + 1_000, id: sorted[50] };
     expect(await walk({}, 20, position)).to.deep.equal(sorted.slice(51));
-    // Of that event, functions are left.
+    // Some functions of that event are left.
     expect(await walk({}, 20, { ...position, functionId: 'shop-a' })).to.deep.equal(sorted.slice(50));
   });
 });

@@ -31,7 +31,7 @@ export interface BrowserOptions extends BrowserContextOptions {
 
 export type WithPage = (work: (page: Page) => Promise<void>, options?: BrowserOptions) => Promise<void>;
 
-/** Of all suites in this process: it takes longer to start than most tests. They share nothing in it but its processes. */
+/** Shared by all suites in this process: it takes longer to start than most tests. They share nothing in it but its processes. */
 let browser: Promise<Browser> | undefined;
 
 function sharedBrowser(): Promise<Browser> {

@@ -14,7 +14,7 @@ const OIDS = {
 
 export interface CertificateOptions {
   subject: string;
-  /** Of the RSA key that the certificate is about. */
+  /** The RSA key that the certificate is about. */
   publicKey: KeyObject;
   issuer: string;
   issuerKey: KeyObject;

@@ -66,7 +66,7 @@ export function keyspaceOf(prefix: string, isOwn = false): Keyspace {
   return keyspace({ prefix, cluster: true, layout: () => layout });
 }
 
-/** Of the keys of all partitions that begin with the prefix, those that continue like that.
+/** The keys of all partitions that begin with the prefix and continue like that.
  *  @param rest a regular expression for what follows the prefix or the hash tag */
 export async function findKeys(redis: Redis, prefix: string, rest: RegExp): Promise<string[]> {
   return (await keysOf(redis, prefix)).filter((key) => rest.test(key.slice(key.indexOf('}') + 1 || prefix.length)));

@@ -110,7 +110,7 @@ export class Service {
   readonly #hasProcesses: boolean;
   readonly #execArgv: Partial<Record<Role, string[]>>;
   readonly #isOnSharedRedis: boolean;
-  /** Of its archive. */
+  /** The schema of its archive. */
   #schema: string | undefined;
 
   constructor(

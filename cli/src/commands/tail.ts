@@ -7,9 +7,9 @@ import { liveUpdates } from '../live-updates.ts';
 import { type Output, printable } from '../output.ts';
 import { SourceNames } from '../source-names.ts';
 
-/** Of the service: events or runs in one message. */
+/** The service's limit on events or runs in one message. */
 const LISTED_MAX = 100;
-/** Of more failed runs in one message, the errors are not looked up. */
+/** Errors are looked up for at most this many failed runs in one message. */
 const ERRORS_MAX = 20;
 /** A run waits so long for its event, which another process may report later. */
 const EVENT_WAIT_MS = 1_000;

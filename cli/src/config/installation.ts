@@ -9,9 +9,9 @@ const POST = ['POST'];
 
 export interface Present {
   entry: Entry;
-  /** Of the API; of an environment, its name. */
+  /** The ID in the API; for an environment, its name. */
   id: string;
-  /** Of a webhook. */
+  /** Webhooks only. */
   version?: number;
   /** What a webhook does, whether it is chosen or the default. */
   effective?: Entry;
@@ -125,7 +125,7 @@ function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
   return secrets.map((_: Json, i: number) => ({ env: i === 0 ? variable : `${variable}_${i + 1}` }));
 }
 
-/** Of the providers that webhooks have: the service shows the methods that it accepts, not whether somebody chose them. */
+/** The default methods of the providers that webhooks have: the service shows the methods that it accepts, not whether somebody chose them. */
 async function defaultMethods(
   api: ApiClient,
   webhooks: readonly Json[],

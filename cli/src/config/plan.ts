@@ -18,7 +18,7 @@ export interface Change {
   kind: Kind;
   /** As it shall be; of a deletion, as it is. */
   entry: Entry;
-  /** Of the API; undefined: it does not exist yet. */
+  /** The ID in the API; undefined: it does not exist yet. */
   id: string | undefined;
   version?: number | undefined;
   fields: FieldChange[];

@@ -24,7 +24,7 @@ const HAS_SDK = /^(?:package\.json|pyproject\.toml|requirements.*\.txt|go\.mod)$
 export interface Scan {
   /** Names, with places as `file:line`. */
   variables: Map<string, string[]>;
-  /** Of Inngest's own servers, written into the code. */
+  /** Addresses of Inngest's own servers that are written into the code. */
   addresses: Map<string, string[]>;
   /** Packages with their versions. */
   sdks: Map<string, string[]>;

@@ -13,9 +13,9 @@ export interface Difference {
   function_id: string;
   /** Where it ran, or would run. */
   where: 'there' | 'here' | 'both';
-  /** Of `there`: why it would not run here. Of `both`: what differs, `status` or `output`. */
+  /** For `there`, why it would not run here; for `both`, what differs: `status` or `output`. */
   reason: string | null;
-  /** Of `both`. */
+  /** Only for `both`. */
   runs?: Record<'there' | 'here', { run_id: string; status: string }>;
 }
 

@@ -11,7 +11,7 @@ const FLOW_OPTIONS = ['batchEvents', 'rateLimit', 'idempotency', 'debounce', 'si
 export interface Decided {
   /** IDs of the functions that would have run. */
   wouldRun: Set<string>;
-  /** Of those among them that really ran: they were not paused when the event came. */
+  /** Those among them that really ran: they were not paused when the event came. */
   ran: string[];
   /** Why others would not, by their ID. */
   reasons: Map<string, string>;

@@ -5,7 +5,7 @@ import { type Outcome, outcomesOf } from './outcomes.ts';
 
 /** What every server of the protocol gives at once. */
 const PAGE = 50;
-/** Of one look; a look at more than these leaves out the oldest. */
+/** Per look; a look that finds more leaves out the oldest. */
 const EVENTS_MAX = 10_000;
 /** An event may be listed a little after others that came later. */
 const OVERLAP_MS = 30_000;

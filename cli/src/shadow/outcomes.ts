@@ -8,7 +8,7 @@ const ENDED = ['Completed', 'Failed', 'Cancelled'];
 export interface Outcome {
   runId: string;
   status: string;
-  /** Of a failed run, its error. */
+  /** Its output; the error, if the run failed. */
   output: unknown;
 }
 

@@ -9,7 +9,7 @@ export interface Call {
   event: IncomingEvent;
   events: IncomingEvent[];
   runId: string;
-  /** Of a re-run from a step: the runs whose results it has, the latest first. */
+  /** The runs whose results a re-run from a step has, the latest first. */
   rerunOf: readonly string[];
   attempt: number;
   /** undefined: not in the request. */

@@ -16,7 +16,7 @@ const MAX_FILE_BYTES = 1_048_576;
 /** Frames whose files are tried: the first one that can be read counts. */
 const MAX_FRAMES = 5;
 
-/** Of the first frame of the app's own code whose file can be read; with source maps switched on
+/** The source at the first frame of the app's own code whose file can be read; with source maps switched on
  *  (`node --enable-source-maps`) stacks name the original files. Never throws. */
 export function sourceOf(stack: unknown): ErrorSource | undefined {
   if (typeof stack !== 'string') return undefined;

@@ -40,7 +40,7 @@ export interface OutgoingEvent<Name extends string = string, Data = AnyData> {
 export interface IncomingEvent<Name extends string = string, Data = AnyData> extends OutgoingEvent<Name, Data> {
   id: string;
   ts: number;
-  /** Of a webhook with a provider: whether the provider's signature of the request was verified. The service alone sets it. */
+  /** Whether the provider's signature of the request was verified, for a webhook with a provider. Only the service sets it. */
   verified?: boolean;
 }
 

@@ -113,7 +113,7 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;
-  /** Of the client and its own, the outermost first. */
+  /** The client's and its own, the outermost first. */
   readonly middleware: readonly AnyMiddleware[];
   /** Its failure handler, registered and served with it. */
   readonly onFailure: TidegateFunction | undefined;

@@ -8,7 +8,7 @@ export type { ServeOptions };
 /** The part of Hono's context that this adapter uses; the package does not depend on the framework. */
 export interface HonoContext {
   readonly req: { readonly raw: Request };
-  /** Of Cloudflare; elsewhere reading it throws. */
+  /** Only on Cloudflare; elsewhere reading it throws. */
   readonly executionCtx?: unknown;
 }
 

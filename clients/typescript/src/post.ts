@@ -40,7 +40,7 @@ export interface Failure {
   cause?: unknown;
   retriable?: boolean;
   retryAfter?: string | null;
-  /** Of a request, as the service names it. */
+  /** The size limit of a request, as the service states it. */
   limitBytes?: number | undefined;
 }
 

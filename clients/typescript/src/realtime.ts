@@ -15,7 +15,7 @@ export interface RealtimeMessage<Data = unknown> {
   data: Data;
   /** The run that published it, if any. */
   runId?: string;
-  /** Of a chunk. */
+  /** Chunks only. */
   streamId?: string;
 }
 

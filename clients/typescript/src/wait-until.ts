@@ -10,14 +10,14 @@ interface Globals {
   Netlify?: { context?: unknown };
 }
 
-/** Of the first of these that has it: contexts, as platforms and frameworks hand them to handlers. */
+/** The `waitUntil` of the first context that has one; platforms and frameworks hand contexts to handlers. */
 export function waitUntilOf(...contexts: readonly unknown[]): AppRequest['waitUntil'] {
   const found = contexts.find(isWaiting);
   // As a method: Cloudflare's checks its object.
   return found && ((work) => found.waitUntil(work));
 }
 
-/** Of Vercel and Netlify, and of Next.js elsewhere, which have it without a context. */
+/** The `waitUntil` of Vercel and Netlify, and of Next.js elsewhere, which have it without a context. */
 export function waitUntilOfPlatform(): AppRequest['waitUntil'] {
   const all = globalThis as Globals;
   const contexts = ['@vercel/request-context', '@next/request-context'].map((name) => all[Symbol.for(name)]?.get?.());

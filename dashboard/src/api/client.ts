@@ -35,7 +35,7 @@ export interface Metadata extends StopMetadata {
   fetched_at: string;
   /** Cursor of the next page; absent on the last. */
   cursor?: string;
-  /** Of the log of a run: lines that were left out. */
+  /** Lines that were left out of the log of a run. */
   dropped?: number;
 }
 

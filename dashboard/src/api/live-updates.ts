@@ -28,7 +28,7 @@ export function useLiveUpdates<Kind extends LiveKind>(kind: Kind, handler: Handl
 /** `off`: nothing listens, or the tab is hidden. */
 export type LiveState = 'off' | 'open' | 'broken';
 
-/** Of the connection for the current environment. */
+/** The state of the current environment's connection. */
 export function useLiveState(): LiveState {
   const connection = connectionOf(useEnv());
   return useSyncExternalStore(connection.watch, connection.state);

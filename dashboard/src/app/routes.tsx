@@ -14,7 +14,7 @@ import { Loading } from '../ui/loading.tsx';
 import { ErrorPage, NotFoundPage } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
 
-/** Of lists whose views can be saved. */
+/** Search parameters of lists whose views can be saved. */
 const LIST_VIEW = { columns: text, density: oneOf(['compact', 'comfortable']) };
 
 const root = createRootRoute({

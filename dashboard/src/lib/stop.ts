@@ -5,7 +5,7 @@ export interface Stop {
   at: string | undefined;
 }
 
-/** Of the metadata of a list. */
+/** The fields in the metadata of a list that say where the search stopped. */
 export interface StopMetadata {
   /** Why the list may be incomplete; the cursor goes on from there. */
   stopped_early?: Stop['why'];

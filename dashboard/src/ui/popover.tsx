@@ -11,7 +11,7 @@ interface PopoverProps {
   /** The button shows no text. */
   iconOnly?: boolean;
   wide?: boolean;
-  /** Of the panel, which is next to the button. */
+  /** The edge of the panel that lines up with the button. */
   align?: 'left' | 'right';
   children: ReactNode | ((close: () => void) => ReactNode);
 }

@@ -7,7 +7,7 @@ import { type DrawnLine, drawnLines } from './drawn-lines.ts';
 
 const AXIS_FONT = '11px ui-sans-serif, system-ui, sans-serif';
 const DAY_S = 86_400;
-/** Of values that will grow. */
+/** How values that will still grow are drawn. */
 const SO_FAR_DASH = [2, 3];
 const SO_FAR_PERCENT = 60;
 

@@ -23,7 +23,7 @@ const DEFAULT_NODE_TIMEOUT_MS = 1_500;
 export interface ClusterOptions extends Partial<NodeSettings> {
   /** Default 3, the fewest that can agree that one of them has failed. */
   primaries?: number;
-  /** Of each primary; default 1. */
+  /** Per primary; default 1. */
   replicas?: number;
   /** Keeps its data here between starts. Default: a temporary folder. */
   dir?: string;

@@ -14,7 +14,7 @@ const COMMAND_TIMEOUT_MS = 2_000;
 export class ClusterNode {
   readonly index: number;
   readonly port: number;
-  /** Of the nodes' own connections. */
+  /** The port of the nodes' own connections. */
   readonly busPort: number;
   readonly dir: string;
   /** ID of the node in the cluster; stays when it is restarted with its data. */

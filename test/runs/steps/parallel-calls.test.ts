@@ -14,7 +14,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({
 });
 
 interface Answering {
-  /** Of the operations that report a step. */
+  /** The options of the operations that report a step. */
   opts?: object;
   headers?: Record<string, string>;
   /** Runs a step. Default: it finishes at once. */

@@ -33,7 +33,7 @@ export interface Tools {
   sdk: SdkAdapter;
   /** Full name of an event of the scenario. */
   named(name: string): string;
-  /** Of another function of the scenario, for step.invoke. */
+  /** Another function of the scenario, for step.invoke. */
   fn(id: string): Loose;
 }
 

@@ -35,7 +35,7 @@ export function createCallMiddleware(fn: TidegateFunction, given: Call): CallMid
   const { runId } = given;
   const codec = codecOf(middleware);
   const places = placesOf(fn, given);
-  /** Of a hook that threw before the handler began. The function did not say that it lacks the requested step. */
+  /** The failure of a hook that threw before the handler began. The function did not say that it lacks the requested step. */
   let failedBefore: Failed | undefined;
 
   return {

@@ -56,7 +56,7 @@ async function decodeEnd(data: IncomingEvent['data'], codec: Codec): Promise<Inc
     ...data,
     ...(event !== undefined && { event: await inner(event) }),
     ...(Array.isArray(events) && { events: await Promise.all(events.map(inner)) }),
-    // Of a failed run it is the error, which is not encoded.
+    // The result of a failed run is its error, which is not encoded.
     ...(data.result !== undefined && !data.error && { result: await codec.decode(data.result, 'output', [place]) }),
   };
 }

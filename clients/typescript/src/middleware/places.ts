@@ -33,7 +33,7 @@ export interface RunPlaces {
   step(hashedId: string): Place;
   output: Place;
   invocation(functionId: string, hashedId: string): Place;
-  /** Of the result that a step got: undefined if no client encodes it. A re-run from a step has results of earlier runs too. */
+  /** The places of the result that a step got; undefined: no client encodes it. A re-run from a step has results of earlier runs too. */
   results(step: Pick<FoundStep, 'kind' | 'hashedId' | 'opts'>): readonly Place[] | undefined;
 }
 

@@ -66,7 +66,7 @@ export type InferFormat =
   | 'bedrock';
 
 export interface InferOptions {
-  /** Of the provider, such as `https://api.openai.com/v1/chat/completions`. */
+  /** The provider's URL, such as `https://api.openai.com/v1/chat/completions`. */
   url: string | URL;
   /** An unknown one is sent `authorization: Bearer <key>`. */
   format: InferFormat | (string & {});

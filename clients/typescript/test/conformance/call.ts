@@ -13,7 +13,7 @@ export interface CallCase {
   run_id?: string;
   rerun_of?: string[];
   disable_immediate_execution?: boolean;
-  /** Of the topic logs. */
+  /** For the topic `logs`. */
   logs?: boolean;
 }
 

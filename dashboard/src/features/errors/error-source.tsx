@@ -1,7 +1,7 @@
 import type { ErrorSource as Source } from '../../../../src/model/runs/error-source.ts';
 import { CopyButton } from '../../ui/code-block.tsx';
 
-/** Of an error, or of one of its causes, of which the service knows no fields. */
+/** The source of an error or of one of its causes, whose fields the service does not know. */
 export function sourceOf(error: object): Source | undefined {
   const { file, line, lines } = ((error as { source?: Partial<Source> | null }).source ?? {}) as Partial<Source>;
   if (typeof file !== 'string' || typeof line !== 'number' || !Array.isArray(lines)) return undefined;

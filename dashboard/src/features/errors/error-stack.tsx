@@ -83,7 +83,7 @@ function librariesOf(frames: readonly StackFrame[]): ReactNode {
 
 interface FrameGroup {
   key: number;
-  /** Of one frame. */
+  /** Whether the frame is the app's own code; such a frame is a group by itself. */
   isOwn: boolean;
   frames: StackFrame[];
 }

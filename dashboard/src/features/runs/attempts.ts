@@ -6,7 +6,7 @@ export function attemptText(number: number | undefined, max: number | undefined)
   return `attempt ${number ?? 1}${max === undefined ? '' : ` of ${max}`}`;
 }
 
-/** Of the current or last call of a run: "2 of 4". */
+/** The attempt of the current or last call of a run: "2 of 4". */
 export function attemptOf(
   { attempt, run_started_at }: Pick<Run, 'attempt' | 'run_started_at'>,
   max: number | undefined,

@@ -8,7 +8,7 @@ export interface RunFilters {
   q?: string | undefined;
   /** A text in the error. */
   error?: string | undefined;
-  /** Of an error group. */
+  /** The fingerprint of an error group. */
   fingerprint?: string | undefined;
   /** A status or a state (status-filter.ts). */
   status?: string | undefined;

@@ -16,9 +16,9 @@ interface SearchBoxProps {
   of: SearchKind;
   /** The search that applies. */
   search: string | undefined;
-  /** Of the events whose fields are offered. */
+  /** The name of the events whose fields are offered. */
   eventName?: string | undefined;
-  /** Of the request that searched. */
+  /** Why the search request failed. */
   error?: Error | null;
   label?: string;
   /** Each change applies, without Enter and button. */

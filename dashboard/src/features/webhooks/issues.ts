@@ -30,7 +30,7 @@ export function useOpenIssues() {
   });
 }
 
-/** Of all webhooks, the one with the newest failure first.
+/** The issues of all webhooks, the one with the newest failure first.
  *  @param state several are separated by commas; undefined: all */
 export function useIssues(state: string | undefined, kind: string | undefined) {
   return useInfiniteQuery({

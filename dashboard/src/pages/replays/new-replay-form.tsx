@@ -10,7 +10,7 @@ import { FORMER_STATUSES } from './texts.ts';
 
 interface NewReplayFormProps {
   form: Form;
-  /** Of the search. */
+  /** Why the search failed. */
   error: Error | null;
   onChange(to: Partial<Form>): void;
 }

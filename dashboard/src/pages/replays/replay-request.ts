@@ -68,7 +68,7 @@ export function bodyOf({ ids, title, name, source, search, from, to, functions, 
   };
 }
 
-/** Of what a dry run depends on. */
+/** Identifies everything that a dry run depends on. */
 export function selectionKeyOf(form: Form): string {
   const { name: _, rate: __, ...selection } = bodyOf(form);
   return JSON.stringify(selection);

@@ -6,7 +6,7 @@ import { msOf, PLAIN, type RowStatus, type TimelineAttempt, type TimelineRowData
 
 type Call = [index: number, entry: HistoryEntry];
 
-/** Of a run without steps, each attempt is a row.
+/** Each attempt of a run without steps is a row.
  *  @param calls with their places in the history
  *  @param steps by their IDs */
 export function callRows(

@@ -34,7 +34,7 @@ export function WaitStatus({ run }: { run: RunWithHistory }) {
   );
 }
 
-/** Of what is not in the history. */
+/** What the history does not show. */
 function firstLine({ waiting, state }: RunWithHistory): ReactNode {
   if (waiting) return <LimitStatus waiting={waiting} />;
   if (state.kind === 'retrying') return <NextAttempt state={state} />;

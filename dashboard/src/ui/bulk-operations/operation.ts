@@ -14,7 +14,7 @@ export function isOpen(status: OperationStatus): boolean {
 }
 
 interface Change<Result> {
-  /** Of the API. */
+  /** Path in the API. */
   path: string;
   /** undefined: it is the whole installation's. */
   env?: string;

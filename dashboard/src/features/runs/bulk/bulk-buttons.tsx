@@ -15,7 +15,7 @@ const ACTIONS: [BulkKind, IconName][] = [
 
 interface BulkButtonsProps {
   selected: SelectedRuns;
-  /** Of the list. */
+  /** The filters of the list. */
   filters: RunFilters;
   onStarted(): void;
 }

@@ -23,7 +23,7 @@ interface FilterBarProps {
   env: string;
   filters: Filters;
   webhooks: readonly Webhook[];
-  /** Of the list. */
+  /** Why the list could not be loaded. */
   error: Error | null;
   /** @param replace the history entry: while something is typed */
   onChange(filters: Partial<Record<keyof Filters, string | undefined>>, replace?: boolean): void;

@@ -6,7 +6,7 @@ import type { RowSelection } from '../../../ui/row-selection/use-row-selection.t
 import type { EventRow } from './event-pages.ts';
 import { ResendSelected } from './resend-selected.tsx';
 
-/** Of one request: more are replayed by a filter. */
+/** Per request; more are replayed by a filter. */
 const EVENTS_MAX = 100;
 
 /** What can be done with the selected events. */

@@ -147,7 +147,7 @@ function Verification({ webhook, provider, canWrite }: VerificationProps) {
   );
 }
 
-/** Of another provider. */
+/** What a change of the provider does. */
 function Consequences({ webhook, provider }: Pick<VerificationProps, 'webhook' | 'provider'>) {
   const texts = [
     webhook.secrets.length > 0 && 'The present secrets are removed.',

@@ -65,7 +65,7 @@ export function useSample(webhook: Webhook): SampleState {
   };
 }
 
-/** Of requests with a stored body: the latest, the first seen on this page, and the latest when the page was opened. */
+/** Three requests with a stored body: the latest, the first seen on this page, and the latest when the page was opened. */
 function useNewest(id: string) {
   const { data } = useRequests(id);
   const last = data?.pages[0]?.data.find(({ body_bytes }) => body_bytes !== null)?.id;
