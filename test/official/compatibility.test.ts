@@ -52,7 +52,7 @@ describe('docs/compatibility.md', () => {
   });
 
   it('has the versions that run here', () => {
-    const sources = ['package.json', 'test/python/requirements.txt', 'test/go/official/go.mod'];
+    const sources = ['test/package.json', 'test/python/requirements.txt', 'test/go/official/go.mod'];
     const pinned = sources.map((file) => readFileSync(resolve(ROOT, file), 'utf8')).join('\n');
     for (const { name, version } of SDKS) expect(pinned, name).to.match(new RegExp(`inngest\\S*\\W+${version}\\b`));
   });

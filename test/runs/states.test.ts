@@ -62,8 +62,10 @@ describe('the state of a run', () => {
     return runs.body.data[0].run_id;
   }
   /** The state once it is of this kind; the run and every list of it agree. */
-  async function stateOf(runId: string, kind: string): Promise<Run> {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.state?.kind === kind);
+  async function stateOf(runId: string, kind: string, others?: number): Promise<Run> {
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, ({ body: { data } }) => {
+      return data?.state?.kind === kind && (others === undefined || data.state.others === others);
+    });
     const { state, event_id } = body.data;
     const ofEvent = await service.get(`/v1/events/${event_id}/runs`);
     expect(ofEvent.body.data[0].state).to.deep.equal(state);
@@ -181,7 +183,8 @@ describe('the state of a run', () => {
         op('WaitForSignal', 'endless', { signal: 'z' }),
       ),
     );
-    const state = await stateOf(await start(id), 'waiting_for_event');
+    // The wait for the signal counts once a signal can end it.
+    const state = await stateOf(await start(id), 'waiting_for_event', 2);
     expect(state).to.deep.include({ name: 'x/y', others: 2 });
   });
 

@@ -10,6 +10,8 @@ export class Migration {
   readonly #settings: ArchiveSettings | undefined;
   readonly #log: Logger;
   #isDue: boolean;
+  /** Whether the log says that they wait. */
+  #isTold = false;
 
   /** @param settings undefined: there is no archive, or none to migrate */
   constructor(settings: ArchiveSettings | undefined, log: Logger) {
@@ -30,7 +32,9 @@ export class Migration {
       this.#isDue = false;
     } catch (error) {
       if (!isAway(error as Error)) throw error;
-      this.#log.debug({ err: (error as Error).message }, 'archive: migrations did not run, because Postgres is away');
+      const level = this.#isTold ? 'debug' : 'warn';
+      this.#isTold = true;
+      this.#log[level]({ err: (error as Error).message }, 'archive: migrations did not run, because Postgres is away');
     }
   }
 }
