@@ -68,13 +68,15 @@ export function cursorQuery<Position>(position: z.ZodType<Position>) {
 
 /** `fields=`: optional fields to include, separated by commas. */
 export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
+  const names = new Set<string>(known);
   return z
     .string()
     .default('')
     .transform((text, context): Name[] => {
-      const names = text.split(',').flatMap((name) => name.trim() || []);
-      const unknown = names.find((name) => !known.includes(name as Name));
-      if (unknown === undefined) return names as Name[];
+      const given = new Set(text.split(',').map((name) => name.trim()));
+      given.delete('');
+      const unknown = [...given].find((name) => !names.has(name));
+      if (unknown === undefined) return [...given] as Name[];
       const suggestion = closestName(unknown, known);
       const expected = suggestion === undefined ? `expected ${known.join(', ')}` : `did you mean "${suggestion}"?`;
       context.addIssue({ code: 'custom', message: `unknown field; ${expected}` });
@@ -84,13 +86,14 @@ export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
 
 /** Some of the known values, separated by commas or repeated, in upper or lower case; undefined: the parameter is absent. */
 export function listQuery<const Value extends string>(known: readonly Value[]) {
+  const byName = new Map(known.map((value) => [value.toLowerCase(), value]));
+  const knownValue = (text: string) => byName.get(text.trim().toLowerCase());
   return z
     .union([z.string(), z.array(z.string())])
     .transform((given, context): Value[] => {
-      const texts = [given].flat().flatMap((text) => text.split(','));
-      const values = texts.map((text) => known.find((value) => value.toLowerCase() === text.trim().toLowerCase()));
-      const unknown = texts[values.indexOf(undefined)];
-      if (unknown === undefined) return [...new Set(values as Value[])];
+      const texts = new Set([given].flat().flatMap((text) => text.split(',')));
+      const unknown = [...texts].find((text) => knownValue(text) === undefined);
+      if (unknown === undefined) return [...new Set([...texts].map(knownValue) as Value[])];
       context.addIssue({
         code: 'custom',
         message: `${describe(unknown)} is unknown; expected ${known.join(', ')}, or several of these separated by commas`,
