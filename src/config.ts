@@ -20,179 +20,13 @@ const HABITUAL_PORTS: readonly number[] = [
 const schema = z.object(SETTINGS);
 type Env = z.infer<typeof schema>;
 
-/** Limits above which the service rejects events; 0 disables a limit. */
-export interface Thresholds {
-  /** Memory limit for a Redis without `maxmemory`. */
-  readonly memoryBytes: number | undefined;
-  readonly memoryPercent: number;
-  readonly ingestJobs: number;
-  readonly runJobs: number;
-}
-
-/** Bounds of a function's configuration: one that exceeds them is refused by itself. */
-export interface FunctionLimits {
-  readonly triggers: number;
-  /** Events that cancel runs. */
-  readonly cancelEvents: number;
-  /** Events of a batch. */
-  readonly batchSize: number;
-  readonly batchTimeoutMs: number;
-}
-
-/** Limits of registrations. */
-export interface Quotas {
-  /** Per environment. */
-  readonly apps: number;
-  readonly functionsOfApp: number;
-  /** Per environment. */
-  readonly functions: number;
-  /** Per function. */
-  readonly configBytes: number;
-  /** In total. */
-  readonly branches: number;
-}
-
-/** Postgres, and what goes there. */
-export interface ArchiveSettings {
-  readonly url: string;
-  readonly tlsVerify: boolean;
-  /** Connections per process. */
-  readonly poolSize: number;
-  readonly schema: string;
-  /** Age at which events and ended runs leave Redis. */
-  readonly hotMs: number;
-}
-
-/** Where apps may be called: CIDR ranges, or the word private. */
-export interface OutboundSettings {
-  readonly blockPrivate: boolean;
-  readonly deny: readonly string[];
-  /** Exceptions to the two above. */
-  readonly allow: readonly string[];
-  /** For branch environments only. */
-  readonly branchDeny: readonly string[];
-}
-
-/** Apps that connect (docs/connect.md). */
-export interface ConnectSettings {
-  /** undefined: derived from the public URL or from the request. */
-  readonly gatewayUrl: string | undefined;
-  readonly leaseMs: number;
-  /** Per environment. */
-  readonly connections: number;
-  /** Per connection. */
-  readonly calls: number;
-}
-
-/** Limits of realtime messages. */
-export interface RealtimeLimits {
-  readonly tokenMs: number;
-  readonly messageBytes: number;
-  /** Per environment and process. */
-  readonly messagesPerSecond: number;
-  /** Per environment and process. */
-  readonly subscribers: number;
-}
-
-/** Where Redis is: one server, the master that Sentinels name, or a cluster. */
-export interface RedisServers {
-  readonly url: string;
-  readonly tlsVerify: boolean;
-  /** Nodes of a cluster; undefined: there is none. */
-  readonly clusterUrls: readonly string[] | undefined;
-  /** Announced addresses of nodes, and how to reach them: `host:port`. */
-  readonly natMap: Readonly<Record<string, string>> | undefined;
-  readonly sentinels: { readonly urls: readonly string[]; readonly master: string } | undefined;
-}
-
-export interface Config {
-  readonly settings: readonly Setting[];
-  readonly dev: boolean;
-  /** Origins that dev mode accepts besides loopback addresses. */
-  readonly devAllowedOrigins: readonly string[];
-  /** Whether a person chose the host. */
-  readonly isHostSet: boolean;
-  readonly host: string;
-  readonly port: number;
-  /** Processes that the supervisor starts. */
-  readonly concurrency: { readonly web: number; readonly worker: number };
-  /** Without a trailing slash; undefined: the address the service listens on. */
-  readonly publicUrl: string | undefined;
-  readonly redis: RedisServers;
-  /** The Redis that the installation moves away from (move.ts). */
-  readonly moveFromUrl: string | undefined;
-  /** undefined: the default for one Redis or a cluster. */
-  readonly partitions: number | undefined;
-  readonly keyPrefix: string;
-  /** undefined: Redis keeps everything. */
-  readonly archive: ArchiveSettings | undefined;
-  /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
-  readonly ingestDurability: Env['INGEST_DURABILITY'];
-  /** Above these the service rejects events. */
-  readonly thresholds: Thresholds;
-  readonly eventKeys: readonly string[];
-  readonly secretKey: string;
-  readonly secretKeyFallback: string | undefined;
-  /** The first admin; undefined: web logs a link to create one. */
-  readonly admin: { readonly email: string; readonly password: string } | undefined;
-  readonly apiKey: string | undefined;
-  /** Requests per minute of an API key; 0: no limit. */
-  readonly apiRateLimit: number;
-  readonly signingKey: string | undefined;
-  readonly signingKeyFallback: string | undefined;
-  readonly eventMaxBytes: number;
-  /** How far in the future `ts` of an event may lie. */
-  readonly eventMaxFutureMs: number;
-  /** Number of proxies to trust; 0: ignore X-Forwarded-* headers. */
-  readonly trustProxy: number;
-  readonly webhookLogSize: number;
-  readonly retentionMs: number;
-  /** With an archive. */
-  readonly auditRetentionDays: number;
-  /** How long Redis keeps events and ended runs at most: the retention, or much longer where they are archived and then removed. */
-  readonly hotTtlMs: number;
-  readonly retryScale: number;
-  readonly callTimeoutMs: number;
-  readonly connect: ConnectSettings;
-  readonly callResponseMaxBytes: number;
-  readonly outbound: OutboundSettings;
-  readonly runConcurrency: number;
-  /** From 0 to 1. */
-  readonly appShare: number;
-  readonly branchShare: number;
-  readonly quotas: Quotas;
-  readonly functionLimits: FunctionLimits;
-  /** Where apps and endpoints of all environments may be (origin-patterns.ts). */
-  readonly appOrigins: readonly string[];
-  /** What happens to the first registration of an app. */
-  readonly newApps: Env['NEW_APPS'];
-  /** Registrations with fields that the service does not act on. */
-  readonly unsupported: Env['UNSUPPORTED'];
-  /** An unused branch is archived after this time, and later deleted; undefined: never. */
-  readonly branchExpiryMs: number | undefined;
-  readonly ingestConcurrency: number;
-  readonly stalledAfterMs: number;
-  readonly realtime: RealtimeLimits;
-  readonly shutdownDrainMs: number;
-  readonly shutdownGraceMs: number;
-  /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
-  readonly reconcileAfterMs: number;
-  readonly transformTimeoutMs: number;
-  readonly transformThreads: number;
-  /** Separate port of this process; undefined: none. */
-  readonly metricsPort: number | undefined;
-  /** Required to read metrics, on any port. */
-  readonly metricsToken: string | undefined;
-  /** With the placeholders {trace_id}, {run_id} and {env}; undefined: runs do not link to their traces. */
-  readonly traceUrlTemplate: string | undefined;
-  /** Ports where dev mode looks for apps; undefined: it does not. */
-  readonly discoveryPorts: readonly number[] | undefined;
-  /** Whether what functions log is kept. */
-  readonly runLogs: boolean;
-  readonly logLevel: Env['LOG_LEVEL'];
-  /** Whether OpenTelemetry's variables enable traces. */
-  readonly tracing: boolean;
-}
+export type Config = ReturnType<typeof toConfig>;
+export type ArchiveSettings = NonNullable<Config['archive']>;
+export type FunctionLimits = Config['functionLimits'];
+export type OutboundSettings = Config['outbound'];
+export type Quotas = Config['quotas'];
+export type RedisServers = Config['redis'];
+export type Thresholds = Config['thresholds'];
 
 /** An invalid setting. Its message has one line per variable: its name, what it got, what was expected. */
 export class ConfigError extends Error {
@@ -292,27 +126,33 @@ export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env): Config['admin'] {
+function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env) {
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-function archiveOf(env: Env): ArchiveSettings | undefined {
+/** Postgres, and what goes there. */
+function archiveOf(env: Env) {
   if (env.DATABASE_URL === undefined) return undefined;
   return {
     url: env.DATABASE_URL,
     tlsVerify: env.DATABASE_TLS_VERIFY,
+    /** Connections per process. */
     poolSize: env.DATABASE_POOL_SIZE,
     schema: env.DATABASE_SCHEMA,
+    /** Age at which events and ended runs leave Redis. */
     hotMs: Math.round(env.HOT_HOURS * HOUR_MS),
   };
 }
 
-function redisServersOf(env: Env): RedisServers {
+/** Where Redis is: one server, the master that Sentinels name, or a cluster. */
+function redisServersOf(env: Env) {
   const { REDIS_CLUSTER_NAT_MAP: natMap, REDIS_SENTINEL_URLS: sentinelUrls } = env;
   return {
     url: env.REDIS_URL,
     tlsVerify: env.REDIS_TLS_VERIFY,
+    /** Nodes of a cluster; undefined: there is none. */
     clusterUrls: env.REDIS_CLUSTER_URLS,
+    /** Announced addresses of nodes, and how to reach them: `host:port`. */
     natMap: natMap && Object.fromEntries(natMap.map((pair) => pair.split('=') as [string, string])),
     sentinels: sentinelUrls && { urls: sentinelUrls, master: env.REDIS_SENTINEL_MASTER },
   };
@@ -326,24 +166,34 @@ function isTracingOn(env: Record<string, string | undefined>): boolean {
   return Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim() || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim());
 }
 
-function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Config {
+function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
   const dev = env.MODE === 'dev';
   return Object.freeze({
     settings,
     dev,
+    /** Origins that dev mode accepts besides loopback addresses. */
     devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
+    /** Whether a person chose the host. */
     isHostSet: env.HOST !== undefined,
     port: env.PORT,
+    /** Processes that the supervisor starts. */
     concurrency: { web: env.WEB_CONCURRENCY, worker: env.WORKER_CONCURRENCY },
+    /** Without a trailing slash; undefined: the address the service listens on. */
     publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
     redis: redisServersOf(env),
+    /** The Redis that the installation moves away from (move.ts). */
     moveFromUrl: env.MOVE_FROM_REDIS_URL,
+    /** undefined: the default for one Redis or a cluster. */
     partitions: env.PARTITIONS,
     keyPrefix: env.KEY_PREFIX,
+    /** undefined: Redis keeps everything. */
     archive: archiveOf(env),
+    /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
+    /** Above these limits the service rejects events; 0 disables a limit. */
     thresholds: {
+      /** Memory limit for a Redis without `maxmemory`. */
       memoryBytes: env.REDIS_MEMORY_BYTES,
       memoryPercent: env.REDIS_MEMORY_LIMIT_PERCENT,
       ingestJobs: env.INGEST_BACKLOG_MAX,
@@ -352,72 +202,108 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean): Con
     eventKeys: env.EVENT_KEYS,
     secretKey: env.SECRET_KEY ?? DEV_SECRET_KEY,
     secretKeyFallback: env.SECRET_KEY_FALLBACK,
+    /** The first admin; undefined: web logs a link to create one. */
     admin: adminOf(env),
     apiKey: env.API_KEY,
+    /** Requests per minute of an API key; 0: no limit. */
     apiRateLimit: env.API_RATE_LIMIT,
     signingKey: env.SIGNING_KEY,
     signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
+    /** How far in the future `ts` of an event may lie. */
     eventMaxFutureMs: env.EVENT_MAX_FUTURE_DAYS * DAY_MS,
+    /** Number of proxies to trust; 0: ignore X-Forwarded-* headers. */
     trustProxy: env.TRUST_PROXY,
     webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
+    /** With an archive. */
     auditRetentionDays: env.AUDIT_RETENTION_DAYS,
+    /** How long Redis keeps events and ended runs at most: the retention, or much longer where they are archived and then removed. */
     hotTtlMs: (env.DATABASE_URL === undefined ? env.RETENTION_DAYS : UNARCHIVED_DAYS) * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
+    /** Apps that connect (docs/connect.md). */
     connect: {
+      /** undefined: derived from the public URL or from the request. */
       gatewayUrl: env.CONNECT_GATEWAY_URL,
       leaseMs: env.CONNECT_LEASE_SECONDS * 1_000,
+      /** Per environment. */
       connections: env.CONNECTIONS_MAX,
+      /** Per connection. */
       calls: env.CONNECTION_CALLS_MAX,
     },
     callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
+    /** Where apps may be called: CIDR ranges, or the word private. */
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,
       deny: env.OUTBOUND_DENY_CIDRS,
+      /** Exceptions to the two above. */
       allow: env.OUTBOUND_ALLOW_CIDRS,
+      /** For branch environments only. */
       branchDeny: env.OUTBOUND_BRANCH_DENY_CIDRS,
     },
     runConcurrency: env.RUN_CONCURRENCY,
+    /** From 0 to 1. */
     appShare: env.APP_CONCURRENCY_PERCENT / 100,
     branchShare: env.BRANCH_CONCURRENCY_PERCENT / 100,
+    /** Limits of registrations. */
     quotas: {
+      /** Per environment. */
       apps: env.APPS_MAX,
       functionsOfApp: env.FUNCTIONS_PER_APP_MAX,
+      /** Per environment. */
       functions: env.FUNCTIONS_MAX,
+      /** Per function. */
       configBytes: env.FUNCTION_CONFIG_MAX_BYTES,
+      /** In total. */
       branches: env.BRANCH_ENVIRONMENTS_MAX,
     },
+    /** Bounds of a function's configuration: one that exceeds them is refused by itself. */
     functionLimits: {
       triggers: env.TRIGGERS_PER_FUNCTION_MAX,
+      /** Events that cancel runs. */
       cancelEvents: env.CANCEL_EVENTS_PER_FUNCTION_MAX,
+      /** Events of a batch. */
       batchSize: env.BATCH_SIZE_MAX,
       batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
+    /** Where apps and endpoints of all environments may be (origin-patterns.ts). */
     appOrigins: env.APP_ORIGINS,
+    /** What happens to the first registration of an app. */
     newApps: env.NEW_APPS,
+    /** Registrations with fields that the service does not act on. */
     unsupported: env.UNSUPPORTED,
+    /** An unused branch is archived after this time, and later deleted; undefined: never. */
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
     ingestConcurrency: env.INGEST_CONCURRENCY,
     stalledAfterMs: env.STALLED_AFTER_SECONDS * 1_000,
+    /** Limits of realtime messages. */
     realtime: {
       tokenMs: env.REALTIME_TOKEN_SECONDS * 1_000,
       messageBytes: env.REALTIME_MESSAGE_MAX_BYTES,
+      /** Per environment and process. */
       messagesPerSecond: env.REALTIME_MESSAGES_PER_SECOND,
+      /** Per environment and process. */
       subscribers: env.REALTIME_SUBSCRIBERS_MAX,
     },
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
+    /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
     reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
+    /** Separate port of this process; undefined: none. */
     metricsPort: env.METRICS_PORT,
+    /** Required to read metrics, on any port. */
     metricsToken: env.METRICS_TOKEN,
+    /** With the placeholders {trace_id}, {run_id} and {env}; undefined: runs do not link to their traces. */
     traceUrlTemplate: env.TRACE_URL_TEMPLATE,
+    /** Ports where dev mode looks for apps; undefined: it does not. */
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
+    /** Whether what functions log is kept. */
     runLogs: env.RUN_LOGS,
     logLevel: env.LOG_LEVEL,
+    /** Whether OpenTelemetry's variables enable traces. */
     tracing,
   });
 }
