@@ -3,10 +3,10 @@ import { z } from 'zod';
 
 export const PRODUCTION = 'production';
 
-/** Owner of keys and webhooks that all branch environments share. No environment can have this name. */
+/** Owner of keys and webhooks shared by all branch environments. No environment can have this name. */
 export const BRANCHES = '@branches';
 
-/** The name of this owner in the API; also reserved. */
+/** Name of that owner in the API; reserved as well. */
 export const BRANCH_SET = 'branches';
 
 export const ENVIRONMENT_KINDS = ['production', 'named', 'branch'] as const;
@@ -33,11 +33,11 @@ export interface Environment {
   reopenedAt?: number;
   /** Last use of a branch environment, to within a day. */
   usedAt?: number;
-  /** Largest body of a request that sends events; absent: that of the installation. */
+  /** Maximum body size of requests that send events; absent: the installation's limit. */
   eventMaxBytes?: number;
-  /** How many days its events and ended runs are kept; absent: as the setting says. */
+  /** Days for which events and ended runs are kept; absent: as the setting says. */
   retentionDays?: number;
-  /** Start of its deletion with all data; it stays archived from then on. */
+  /** When deletion of the environment and all its data began; it stays archived from then on. */
   deletingAt?: number;
 }
 
@@ -46,13 +46,13 @@ export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;
 }
 
-/** @param environment that a name means; undefined: none, and it can only become a branch */
+/** @param environment the environment of that name; undefined: none exists, so the name can only become a branch */
 export function ownerOfName(environment: Environment | undefined): string {
   return environment ? ownerOf(environment) : BRANCHES;
 }
 
-/** Whether a name still means the environment to which a request has proven its right: another one may have been made under it meanwhile.
- *  @param proven undefined: there was none of this name; then it can only become a branch */
+/** Whether a name still means the environment for which a request was authenticated: it may have been deleted and created anew since.
+ *  @param proven undefined if none had this name, which can then only become a branch */
 export function isStill(proven: Environment | undefined, present: Environment | undefined): boolean {
   if (proven === undefined) return present === undefined || present.kind === 'branch';
   return proven.createdAt === present?.createdAt && proven.kind === present.kind;

@@ -1,10 +1,9 @@
-/** Internal IDs are ULIDs: 48 bits of milliseconds, then 80 bits that are random, seeded by the sender, or derived; 10 of them name the
- *  partition where there is more than one.
- *  Derivation is deterministic, which makes repeated operations idempotent. */
+/** Internal IDs are ULIDs: 48 bits of milliseconds and 80 bits that are random, seeded by the sender, or derived. In installations with
+ *  several partitions, 10 of the bits name the partition. Derivation is deterministic, which makes repeated operations idempotent. */
 import { hash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
-/** Requests random bytes in bulk: a request per ID would cost more than the rest of its creation. */
+/** Random bytes are requested in bulk: one request per ID would cost more than the rest of its creation. */
 const pool = new Uint8Array(4_096);
 let left = 0;
 
@@ -24,14 +23,14 @@ export function setPartitionedSince(timeMs: number): void {
   partitionedSince = timeMs;
 }
 
-/** The ID with two of its random digits naming the partition: two by which neither IDs of one millisecond nor those of one seed differ. An ID from
- *  before there were partitions stays as it is. */
+/** Replaces two random digits of the ID with the partition: two in which neither IDs of the same millisecond nor those of one seed
+ *  differ. An ID from before partitioning stays unchanged. */
 export function inPartition(id: string, partition: number): string {
   if (partitionedSince === Number.POSITIVE_INFINITY || timeOf(id) < partitionedSince) return id;
   return id.slice(0, PARTITION_AT) + digits(partition, PARTITION_DIGITS) + id.slice(PARTITION_AT + PARTITION_DIGITS);
 }
 
-/** The number that the two digits stand for. */
+/** The number that the two partition digits encode. */
 export function partitionDigits(id: string): number {
   return numberIn(id, PARTITION_AT, PARTITION_AT + PARTITION_DIGITS);
 }
@@ -44,7 +43,7 @@ export interface Seed {
 }
 
 const TIME_DIGITS = 10;
-/** Behind the digits that mark the service's own events, and before those to which the number of a seeded event is added. */
+/** After the digits that mark the service's own events, and before those to which a seeded event's number is added. */
 const PARTITION_AT = 16;
 const PARTITION_DIGITS = 2;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;
@@ -66,7 +65,8 @@ export function parseSeed(header: string): Seed | undefined {
   return { timeMs, entropy };
 }
 
-/** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. Never an ID of the service's own events. */
+/** The ID of the nth event of a seeded request, counted from 1: n is added to the last 4 of the 10 bytes. Never an ID of the service's
+ *  own events. */
 export function seededId(seed: Seed, n: number): string {
   const entropy = Buffer.from(seed.entropy);
   entropy.writeUInt32BE((entropy.readUInt32BE(6) + n) >>> 0, 6);
@@ -85,7 +85,7 @@ export function derivedEventId(parent: string, ...parts: string[]): string {
   return withPrefix(derivedId(parent, ...parts), OWN_EVENT);
 }
 
-/** The ID of an event that the service itself sends at a time, and no other event causes: a hash of `parts`. */
+/** The ID of an event that the service sends at a time without a parent event: its other bits are a hash of `parts`. */
 export function ownEventId(timeMs: number, partition: number, ...parts: string[]): string {
   const digest = hash('sha256', JSON.stringify(parts), 'buffer');
   return withPrefix(inPartition(fromBytes(timeMs, digest.subarray(0, 10)), partition), OWN_EVENT);
@@ -106,7 +106,7 @@ export function hexOf(id: string): string {
   return hex(numberIn(id, 0, 10), 12) + hex(numberIn(id, 10, 18), 10) + hex(numberIn(id, 18, 26), 10);
 }
 
-/** The ID of 32 hexadecimal digits. */
+/** Inverse of hexOf. */
 export function idOfHex(text: string): string {
   const bytes = Buffer.from(text, 'hex');
   return fromBytes(bytes.readUIntBE(0, 6), bytes.subarray(6));

@@ -33,7 +33,7 @@ export interface KnownApp {
   dev: boolean;
   /** Registered functions that are not archived. */
   functionCount: number;
-  /** How many of them are failure handlers: not all SDKs count those. */
+  /** Failure handlers among them. Not every SDK includes these in its function count. */
   handlerCount: number;
   functions: readonly ConfiguredFunction[];
   /** Error of the last registration, if it failed. */

@@ -5,10 +5,10 @@ import { CONNECT_URL } from './connection.ts';
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
 
-/** Where the service calls a function or an app; apps that connect have no URL. */
+/** Where the service calls a function or an app. CONNECT_URL stands for apps that connect. */
 export const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or https URL' });
 
-/** Names a build of an app. It changes nothing, so that no other value of it spoils a registration. */
+/** Name of the app's build. Informational, so an invalid value is dropped instead of failing the registration. */
 const buildName = z.string().max(256).nullish().catch(undefined);
 
 /** A registration without its functions. */
@@ -45,7 +45,7 @@ export type Registration = z.infer<typeof registrationSchema>;
 /** Header prefix that an app uses (docs/protocol.md#dialects). */
 export type Dialect = 'service' | 'inngest';
 
-/** How the service calls an endpoint again: what it signs, the body of the request or nothing. */
+/** How the service calls an endpoint again: `signed-body` sends and signs a body; `signed-run-id` sends none and signs the run ID. */
 export type EndpointProtocol = 'signed-body' | 'signed-run-id';
 
 /** An event that cancels the function's runs. */
@@ -60,11 +60,11 @@ export interface CancelTrigger {
 export interface Trigger {
   event?: string;
   expression?: string;
-  /** With its time zone. */
+  /** May begin with a time zone: `TZ=Europe/Paris 0 9 * * *`. */
   cron?: string;
-  /** Time string: a run starts up to so much later than the tick of `cron`. */
+  /** Time string: the maximum random delay after a tick of `cron`. */
   jitter?: string;
-  /** Whether missed ticks of `cron` all run, or only the last one, the default. */
+  /** Missed ticks of `cron` that run later: all, or only the last one (default). */
   catchUp?: 'last' | 'all';
 }
 
@@ -78,24 +78,24 @@ export interface AppFunction {
   retries: number;
   triggers: Trigger[];
   cancel: CancelTrigger[];
-  /** Missing from its app's last registration: no longer triggered; its active runs still finish. */
+  /** True when the app's last registration lacks the function: it is no longer triggered, but its active runs finish. */
   archived: boolean;
-  /** Unix milliseconds; undefined: not paused. */
+  /** Unix milliseconds; absent unless it is paused. */
   pausedAt?: number;
-  /** While it is paused, its queued runs do not start. */
+  /** While the function is paused, its queued runs do not start. */
   held?: true;
-  /** While it is paused, runs that were queued before this time do not start: they are being cancelled. Unix milliseconds. */
+  /** While the function is paused, runs queued before this time (Unix milliseconds) are being cancelled and do not start. */
   cancelQueuedBefore?: number;
-  /** What does not work as the app configured it; absent: nothing. */
+  /** Parts of the app's configuration that have no effect, one sentence each; absent if there are none. */
   problems?: string[];
-  /** An HTTP endpoint with steps, which runs on requests of its own clients; undefined: a function that was registered. */
+  /** Set for an HTTP endpoint with steps, which its own clients start; absent for a registered function. */
   endpoint?: EndpointProtocol;
   config: Record<string, unknown>;
 }
 
-/** A function that was not registered. An earlier registration of it stays in effect. */
+/** A function that the registrar refused. Its previous registration stays in effect. */
 export interface RefusedFunction {
-  /** null: it has none. */
+  /** null if the app sent none. */
   id: string | null;
   problem: string;
 }

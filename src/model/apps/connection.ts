@@ -1,7 +1,7 @@
-/** Connections of apps that dial out: instead of listening at a URL, an instance of the app opens a WebSocket, over which it gets its calls
+/** Connections of apps: instead of listening at a URL, an instance of the app opens a WebSocket and receives its calls over it
  *  (docs/connect.md). */
 
-/** Stands for the URL of an app, and of its functions, that connects. */
+/** Stored as the URL of apps that connect, and of their functions. */
 export const CONNECT_URL = 'wss://connect';
 
 /** Whether the app gets its calls over connections. */
@@ -9,14 +9,14 @@ export function isConnected(url: string): boolean {
   return url.startsWith(CONNECT_URL);
 }
 
-/** `connecting`: it does not take calls yet. `paused`: it takes no more, and finishes those that it has. */
+/** `connecting`: takes no calls yet. `paused`: takes no new calls, and finishes those in flight. */
 export type ConnectionStatus = 'connecting' | 'ready' | 'paused';
 
-/** An app with the functions that an instance has. */
+/** An app and the functions that an instance of it serves. */
 export interface ConnectedApp {
   name: string;
   version: string | undefined;
-  /** Hash of its functions and their configurations. */
+  /** Hash of the functions and their configurations. */
   functionsHash: string;
 }
 
@@ -30,10 +30,10 @@ export interface Connection {
   sdk: string;
   platform: string | undefined;
   apps: ConnectedApp[];
-  /** Calls that it takes at once. */
+  /** Maximum number of concurrent calls. */
   concurrency: number;
   status: ConnectionStatus;
-  /** Fingerprint of the signing key that authenticated it; undefined in dev mode. */
+  /** Fingerprint of the signing key that authenticated the connection; undefined in dev mode. */
   keyFingerprint?: string | undefined;
   /** Unix milliseconds. */
   connectedAt: number;

@@ -1,5 +1,5 @@
-/** Whether a text is a valid schedule: five crontab fields, six with seconds first, a name such as `@daily`, or `@every 1h`; optionally after
- *  `TZ=<time zone>`. The clients check the same (clients/conformance/definitions.json). */
+/** Validates schedules: five crontab fields, six with seconds first, a name such as `@daily`, or `@every 1h`; a time zone may come first
+ *  (`TZ=<time zone>`). The clients run the same check (clients/conformance/definitions.json). */
 import { nextTick } from '../schedules/ticks.ts';
 import { durationMs } from '../values/duration.ts';
 
@@ -10,7 +10,7 @@ const ITEM = /^(?:[*?]|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** Valid fields whose combination is a date that does not exist, or that name a value twice. */
+/** Each field is valid, but the date does not exist or a field repeats a value. */
 const NEVER = 'it never ticks; use dates that exist, and each value once';
 
 interface Field {
@@ -29,7 +29,7 @@ const FIELDS: readonly Field[] = [
   { label: 'day of the week', from: 0, to: 7, names: DAYS },
 ];
 
-/** What is wrong with a schedule; undefined: nothing. */
+/** Returns what is wrong with a schedule; undefined if it is valid. */
 export function cronProblem(text: string): string | undefined {
   const trimmed = text.trim();
   const zone = TIME_ZONE.exec(trimmed)?.[1];
@@ -58,7 +58,7 @@ function fits(item: string, field: Field): boolean {
   return from >= field.from && from <= to && to <= field.to;
 }
 
-/** NaN, which is in no range, if the text is not a number. */
+/** NaN is in no range, so text that is not a number fails the range check. */
 function numberOf(text: string, { from, names }: Field): number {
   if (/^\d+$/.test(text)) return Number(text);
   const at = names?.indexOf(text.toLowerCase()) ?? -1;

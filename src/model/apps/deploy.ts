@@ -1,25 +1,24 @@
-/** Deploys: what a registration changed of an app. A registration with the same content is none. */
+/** Deploys: the changes that a registration made to an app. A registration that changes nothing is not a deploy. */
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 
-/** How a registration came: by a request of the app, over a connection of it, because a process in dev mode found it, or because somebody asked
- *  for it. */
+/** What caused a registration: a request of the app, its connection, discovery in dev mode, or a sync request by a person or API key. */
 export const SYNC_KINDS = ['app', 'connection', 'discovery', 'request'] as const;
 
 export interface SyncOrigin {
   kind: (typeof SYNC_KINDS)[number];
-  /** Who asked for it, of the kind `request`. */
+  /** Name of the requesting principal; only for the kind `request`. */
   name?: string;
 }
 
-/** What an app says of itself, beside its functions. */
+/** What an app reports about itself, apart from its functions. */
 export interface AppFacts {
   url: string;
-  /** Name and version. */
+  /** Name and version of the SDK. */
   sdk?: string | undefined;
   framework?: string | undefined;
-  /** Which build of the app it is, as its SDK says. */
+  /** Build ID as the app's SDK reports it. */
   deployId?: string | undefined;
 }
 
@@ -27,13 +26,13 @@ export const APP_FACTS = ['url', 'sdk', 'framework', 'deployId'] as const satisf
 
 export interface FactChange {
   fact: (typeof APP_FACTS)[number];
-  /** undefined: it had none. */
+  /** undefined if it was not set before. */
   from?: string | undefined;
 }
 
 export interface ChangedFunction {
   id: string;
-  /** Names of the fields of its configuration that differ. */
+  /** Names of the configuration fields that changed. */
   fields: string[];
 }
 
@@ -41,7 +40,7 @@ export interface FunctionChanges {
   added: string[];
   removed: string[];
   changed: ChangedFunction[];
-  /** Further functions, which are not named. */
+  /** Number of changed functions that the list leaves out. */
   omitted: number;
 }
 
@@ -51,25 +50,25 @@ export interface Deploy extends AppFacts {
   /** Unix milliseconds. */
   at: number;
   by: SyncOrigin;
-  /** Whether the app was not known before. */
+  /** Whether this is the app's first registration. */
   first: boolean;
-  /** Changes in what the app says about itself. */
+  /** Changes of what the app reports about itself. */
   changes: FactChange[];
   functions: FunctionChanges;
-  /** Digest of what was registered: two processes that register the same at once are one deploy. */
+  /** Digest of the registered content. Concurrent registrations of the same content by two processes are one deploy. */
   content: string;
 }
 
-/** Characters of the function IDs and field names that a deploy names. */
+/** Maximum length of all function IDs and field names listed in a deploy. */
 const NAMES_LENGTH_MAX = 2_000;
 const FIELDS_MAX = 20;
 const FIELD_LENGTH_MAX = 64;
 
-/** What differs between two registrations; undefined: nothing.
- *  @param before undefined: the app was not known
- *  @param previous its functions, archived ones included
- *  @param registered its functions now
- *  @param removed IDs of those that it no longer registers */
+/** Compares two registrations; undefined if they are equal.
+ *  @param before undefined for the first registration
+ *  @param previous the app's functions so far, including archived ones
+ *  @param registered the functions in the new registration
+ *  @param removed IDs of functions missing from the new registration */
 export function changesOf(
   before: AppFacts | undefined,
   after: AppFacts,
@@ -89,12 +88,12 @@ export function changesOf(
   return { first, changes, functions: bounded(added, removed, changed) };
 }
 
-/** Some ways to register do not tell the build: that is no other one. */
+/** Some kinds of registration do not report the build, so an absent one is not a change. */
 function differs(fact: (typeof APP_FACTS)[number], before: AppFacts, after: AppFacts): boolean {
   return before[fact] !== after[fact] && !(fact === 'deployId' && after.deployId === undefined);
 }
 
-/** Digest of what an app registered, whatever the order of its functions. */
+/** Digest of what an app registered, independent of the order of its functions. */
 export function contentOf(facts: AppFacts, registered: readonly AppFunction[]): string {
   const hash = createHash('sha256').update(JSON.stringify(APP_FACTS.map((fact) => facts[fact] ?? null)));
   const byId = registered.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -102,7 +101,7 @@ export function contentOf(facts: AppFacts, registered: readonly AppFunction[]): 
   return hash.digest('base64url').slice(0, 22);
 }
 
-/** A new URL of the app, which is in every function, changes none of them. */
+/** Ignores the URL: a new URL of the app would otherwise change every function. */
 function changedFields(before: AppFunction | undefined, after: AppFunction): string[] {
   if (!before) return [];
   const [was, is] = [withoutUrl(before.config), withoutUrl(after.config)];

@@ -1,4 +1,4 @@
-/** How long the lists of a function may be. Checked before the function is parsed, so that excess costs nothing. */
+/** Maximum lengths of a function's lists. Checked before parsing, so that oversized input costs nothing. */
 import type { FunctionLimits } from '../../config.ts';
 import { isJsonObject } from '../values/json.ts';
 
@@ -15,7 +15,7 @@ const LISTS: readonly ListLimit[] = [
 
 const number = new Intl.NumberFormat('en').format;
 
-/** undefined: each list is short enough. */
+/** Describes the first list that is too long; undefined if none is. */
 export function excessOf(fn: unknown, limits: FunctionLimits): string | undefined {
   if (!isJsonObject(fn)) return undefined;
   for (const { list, limit, setting } of LISTS) {

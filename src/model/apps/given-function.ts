@@ -1,8 +1,8 @@
-/** A function as an app may write it: an early SDK leaves out what can be inferred. */
+/** Completes functions as early SDKs send them, without the parts that can be inferred. */
 import { isJsonObject } from '../values/json.ts';
 
-/** The function with the ID, and the entry `step` of its steps, that it leaves out: an empty ID is the app's name and the function's; a single
- *  step may have any key. */
+/** Fills in a missing ID (from the names of the app and the function) and a missing `step` entry (a single step may be stored under any
+ *  key). */
 export function withInferred(given: unknown, app: string): unknown {
   if (!isJsonObject(given)) return given;
   const { id, name, steps } = given;

@@ -1,14 +1,14 @@
-/** URLs that an app says are its own. SDKs take them from a request that anybody may make: not only the host, also the query and a user name
- *  (`Host: a@b`). The query of an app's URL is part of each call: with `probe=trust` the official TypeScript SDK answers it without running the
- *  function. So these count only where a person gave them. */
+/** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, query and user name
+ *  (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK
+ *  answers without running the function. The query therefore counts only if a person configured it, and a user name never does. */
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 import { isConnected } from './connection.ts';
 
-/** Which function and step a call is for. */
+/** Query parameters that select the function and the step of a call. */
 const OF_CALL = new Set(['fnId', 'stepId']);
 
-/** @param trusted URL of the app that a person gave, or that it had before; undefined: there is none */
+/** @param trusted the app's URL as a person configured it, or its previous URL; undefined if there is neither */
 export function withTrustedQuery<R extends { url: string }>(
   registration: R,
   functions: readonly AppFunction[],
@@ -27,7 +27,7 @@ export function withTrustedQuery<R extends { url: string }>(
   };
 }
 
-/** @param ofCall whether the URL names function and step, after what the app's URL has */
+/** @param ofCall whether the URL also has the parameters that select function and step */
 function correctedUrl(
   text: string,
   { given, added, ofCall }: { given: readonly string[]; added: readonly [string, string][]; ofCall: boolean },

@@ -1,23 +1,23 @@
-/** Registrations that wait until somebody confirms them, because their app names an origin that nobody has allowed. Of such a registration only where it
- *  came from is kept: once it is confirmed, the app is asked to register again. */
+/** Held registrations: they wait for confirmation because their app names an origin that nobody has allowed. Only their origins are
+ *  stored; after the confirmation the app is asked to register again. */
 import { createHash } from 'node:crypto';
 import { isAllowedOrigin } from '../../origin-patterns.ts';
 import { isConnected } from './connection.ts';
 import type { AppFacts, SyncOrigin } from './deploy.ts';
 
 export interface HeldRegistration extends Omit<AppFacts, 'deployId'> {
-  /** The same for every registration of the app at this URL with these origins: who confirms an ID confirms what was shown with it. */
+  /** The same for every registration of the app at this URL with these origins, so confirming an ID confirms exactly what was shown. */
   id: string;
   app: string;
-  /** All that nobody has allowed: of the URL, and of functions. */
+  /** All origins of the app's URL and its functions' URLs that nobody has allowed. */
   origins: string[];
   functionCount: number;
-  /** The first and the last one, Unix milliseconds. */
+  /** Times of the first and the last such registration, Unix milliseconds. */
   firstAt: number;
   lastAt: number;
 }
 
-/** Registrations of an app that were not kept, because as many as may wait already did. */
+/** Registrations of an app that were dropped because the maximum number of held registrations was reached. */
 export interface RefusedRegistrations {
   count: number;
   /** Unix milliseconds. */
@@ -33,28 +33,28 @@ export function heldIdOf(app: string, origins: readonly string[], url: string): 
 }
 
 export interface RegisteredOrigins {
-  /** Origins of the registration's URL and of its functions' URLs. */
+  /** Origins of the registered URL and of the functions' URLs. */
   given: readonly string[];
-  /** Where the app is now; undefined: it is not known. */
+  /** Origins that the app has now; undefined if the app is unknown. */
   present: readonly string[] | undefined;
   allowed: readonly string[];
-  /** Whether apps that are not known wait too. */
+  /** Whether registrations of unknown apps are held too. */
   holdsNewApps: boolean;
 }
 
-/** @returns the origins that somebody has to confirm */
+/** @returns the origins that somebody must confirm */
 export function unconfirmedOrigins({ given, present, allowed, holdsNewApps }: RegisteredOrigins): string[] {
   if (present === undefined && !holdsNewApps) return [];
   return given.filter((origin) => !present?.includes(origin) && !isAllowedOrigin(origin, allowed));
 }
 
-/** Whether the app says where it is, also in its answer to the service, which may name another URL than the one that was asked. An app that connects has
- *  no URL. */
+/** Whether the app itself reports its URL. The answer to a sync request does so too, and may name another URL than the requested one.
+ *  Apps that connect have no URL. */
 export function namesItsUrl({ kind }: SyncOrigin): boolean {
   return kind !== 'connection';
 }
 
-/** Apps and functions that connect have no address. */
+/** Apps and functions that connect are skipped: they have no address. */
 export function originsOf(urls: readonly string[]): string[] {
   return [...new Set(urls.filter((url) => !isConnected(url)).map((url) => new URL(url).origin))];
 }

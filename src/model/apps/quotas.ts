@@ -1,10 +1,10 @@
-/** Limits of registrations, because every process keeps all registrations in memory and signing keys are on many machines. Each limit is a
- *  setting; its error names the setting, the current number and what to do. */
+/** Registration limits. Every process keeps all registrations in memory, and signing keys are on many machines. Each limit is a setting;
+ *  its error names the setting, the current number and the fix. */
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { isJsonObject } from '../values/json.ts';
 
-/** The setting of each quota. */
+/** The setting that defines each quota. */
 const SETTING_OF: Record<keyof Quotas, string> = {
   apps: 'APPS_MAX',
   functionsOfApp: 'FUNCTIONS_PER_APP_MAX',
@@ -16,7 +16,7 @@ const SETTING_OF: Record<keyof Quotas, string> = {
 const number = new Intl.NumberFormat('en').format;
 
 /** @param what the excess: `the environment "production" would have 101 apps`
- *  @param fix besides raising the setting */
+ *  @param fix an alternative to raising the setting */
 export function quotaExceeded(quota: keyof Quotas, allowed: number, actual: number, what: string, fix: string) {
   const setting = SETTING_OF[quota];
   return new ServiceError('quota_exceeded', {
@@ -25,7 +25,7 @@ export function quotaExceeded(quota: keyof Quotas, allowed: number, actual: numb
   });
 }
 
-/** Checks a registration before parsing it further, so that excess costs nothing.
+/** Checks a registration before parsing it, so that oversized input costs nothing.
  *  @throws ServiceError quota_exceeded */
 export function enforceQuotas(registration: unknown, quotas: Quotas): void {
   if (!isJsonObject(registration) || !Array.isArray(registration.functions)) return;

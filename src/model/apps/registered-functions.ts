@@ -1,6 +1,6 @@
-/** Checks the functions of a registration one by one, so that one that is wrong does not undo the others (docs/protocol.md#registration).
- *  A function without a usable ID, address or schedule, or with invalid flow control, is refused. Otherwise it is registered, with the problems
- *  that it has. */
+/** Checks the functions of a registration one by one, so that an invalid one does not affect the others (docs/protocol.md#registration).
+ *  A function without a usable ID, address or schedule, or with invalid flow control, is refused. Other defects are recorded as its
+ *  problems. */
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
 import { EVENT_NAME_MAX } from '../events/event.ts';
@@ -18,9 +18,9 @@ import { withInferred } from './given-function.ts';
 import { isNeverMet, unmatchedName } from './unmatched-triggers.ts';
 
 export const MAX_RETRIES = 20;
-/** Characters of a problem: it may quote what the app sent. */
+/** Maximum length of a problem, which may quote what the app sent. */
 const PROBLEM_LENGTH = 500;
-/** Problems of one function. */
+/** Maximum number of problems per function. */
 const PROBLEMS_MAX = 20;
 
 const cron = z
@@ -75,7 +75,7 @@ type GivenFunction = z.infer<typeof functionSchema>;
 
 export type CheckedFunction = { registered: AppFunction } | { refused: RefusedFunction };
 
-/** Yields undefined between expressions, which can be thousands, so that callers can pause. */
+/** Yields undefined between expressions, of which there may be thousands, so that callers can pause. */
 export function* checkFunctions(
   registration: Registration,
   dialect: Dialect,
@@ -89,7 +89,7 @@ export function* checkFunctions(
 }
 
 interface CheckContext {
-  /** IDs of the functions so far. */
+  /** IDs of the functions checked so far. */
   ids: Set<string>;
   app: string;
   dialect: Dialect;
@@ -168,7 +168,7 @@ function idOf(given: unknown): string | null {
   return typeof id === 'string' && id !== '' ? id : null;
 }
 
-/** Why no event meets a trigger; undefined: events may. */
+/** Explains why no event can meet a trigger; undefined if events can. */
 function unmetBecause(
   event: string,
   field: string,

@@ -1,20 +1,20 @@
-/** What a function listened to before its app registered it anew: it tells why an earlier event did not trigger it. */
+/** Previous triggers of a function. They explain why an earlier event did not trigger it. */
 import type { AppFunction, Trigger } from './app.ts';
 
-/** Changes of a function that are kept. */
+/** Maximum number of changes kept per function. */
 const CHANGES_MAX = 10;
 const TRIGGERS_LENGTH_MAX = 2_048;
 
 export interface PastTriggers {
   /** Time of the change, Unix milliseconds. */
   until: number;
-  /** null: it was not registered, or archived; undefined: unknown. */
+  /** null if the function was unregistered or archived then; undefined if unknown. */
   triggers?: Triggers | null | undefined;
 }
 
 type Triggers = Pick<Trigger, 'event' | 'expression'>[];
 
-/** What the function listens to. */
+/** The triggers in force; null if the function is unregistered or archived. */
 export function triggersOf(fn: AppFunction | undefined): Triggers | null {
   if (!fn || fn.archived) return null;
   return fn.triggers.flatMap(({ event, expression }) =>
@@ -23,7 +23,7 @@ export function triggersOf(fn: AppFunction | undefined): Triggers | null {
 }
 
 /** @param history newest first
- *  @returns undefined: the triggers are the same */
+ *  @returns undefined if the triggers did not change */
 export function nextHistory(
   history: readonly PastTriggers[],
   change: { known: AppFunction | undefined; given: AppFunction },
@@ -35,11 +35,11 @@ export function nextHistory(
   const entries = [{ until: nowMs, ...(text.length <= TRIGGERS_LENGTH_MAX && { triggers: before }) }, ...history];
   const kept = entries.slice(0, CHANGES_MAX);
   const oldest = kept.at(-1);
-  // What comes before is forgotten.
+  // The oldest entry also stands for the dropped ones, so its triggers are unknown.
   return entries.length > CHANGES_MAX && oldest ? [...kept.slice(0, -1), { until: oldest.until }] : kept;
 }
 
-/** The triggers from a time on, oldest first; the last ones are those of today. */
+/** The triggers since a time, oldest first; the last entry is the current one. */
 export function triggersSince(
   history: readonly PastTriggers[],
   fn: AppFunction | undefined,

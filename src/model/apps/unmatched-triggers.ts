@@ -1,4 +1,4 @@
-/** Triggers that no event can ever meet, as far as the trigger alone says so. */
+/** Detects triggers that no event can ever meet, as far as the trigger alone shows it. */
 import {
   FUNCTION_DEFERRED,
   FUNCTION_FAILED,
@@ -11,7 +11,7 @@ import { FUNCTION_CANCELLED, FUNCTION_FINISHED } from '../events/lifecycle.ts';
 import { listensTo } from '../events/triggers.ts';
 import type { Expression } from '../expressions/expression.ts';
 
-/** Events with a reserved name that there are. */
+/** Reserved event names that the service sends. */
 const SENT_BY_SERVICE: readonly string[] = [
   FUNCTION_FAILED,
   FUNCTION_FINISHED,
@@ -22,12 +22,12 @@ const SENT_BY_SERVICE: readonly string[] = [
   WEBHOOK_RECOVERED,
 ];
 
-/** Enough for a comparison: a registration may have thousands of expressions. */
+/** Fuel for one expression: enough for a comparison, because a registration may have thousands of them. */
 const UNITS = 1_000;
 const WILDCARD_ELSEWHERE = /\*./s;
 const WILDCARD_ALONE = /(?:^|[^/.])\*$/;
 
-/** Why no event has a name that this trigger is for; undefined: events may have one. */
+/** Explains why no event can have a name that the trigger matches; undefined if events can. */
 export function unmatchedName(event: string): string | undefined {
   if (RESERVED_PREFIXES.some((prefix) => event.startsWith(prefix))) {
     return SENT_BY_SERVICE.some((name) => listensTo(event, name))
@@ -39,7 +39,7 @@ export function unmatchedName(event: string): string | undefined {
     : undefined;
 }
 
-/** Whether an expression that reads nothing of the event, nor the time, is false. */
+/** Whether an expression that reads neither the event nor the time evaluates to false. */
 export function isNeverMet(source: string, { evaluate }: Pick<Expression, 'evaluate'>): boolean {
   return !/\b(?:event|async|now)\b/.test(source) && evaluate({}, UNITS).result === 'not_met';
 }

@@ -1,30 +1,30 @@
-/** Fields of a registration that the service does not act on. SDKs newer than the service may send some, and apps written by hand misspell them: either
- *  way the app expects something that does not happen. */
+/** Detects registration fields that the service ignores. Newer SDKs send unknown fields, and hand-written apps misspell them; either way
+ *  the app would expect behavior that never happens. */
 import { closest, distance } from 'fastest-levenshtein';
 import type { FLOW_FIELDS } from '../flow-control/given-options.ts';
 import { describe, isJsonObject } from '../values/json.ts';
 
 export interface UnsupportedField {
-  /** ID of the function; null: the registration itself. */
+  /** Function ID; null for a field of the registration itself. */
   function: string | null;
-  /** Its path: `triggers.0.debounce`. */
+  /** Path of the field: `triggers.0.debounce`. */
   field: string;
   message: string;
 }
 
-/** What an app is told: the first fields, and how many there are. */
+/** Reported to the app: the first fields, and the total number. */
 export interface Unsupported {
   count: number;
   fields: UnsupportedField[];
 }
 
-/** Fields that are kept of one app. */
+/** Maximum number of fields kept per app. */
 const FIELDS_MAX = 100;
 const NAME_LENGTH = 100;
-/** Longer names are not compared with the known ones: none is that long. */
+/** Longer names are not compared with known ones, all of which are shorter. */
 const COMPARED_LENGTH = 40;
 
-/** `true`: whatever it has is of no concern here. A list has the shape of its entries. */
+/** `true` accepts any content. A list has the shape of its entries. */
 type Shape = true | { readonly [field: string]: Shape } | readonly [Shape];
 
 const LIMIT = { limit: true, key: true, scope: true } as const;
@@ -52,14 +52,14 @@ const FUNCTION: Shape = {
   triggers: [{ event: true, expression: true, cron: true, jitter: true, catchUp: true }],
   cancel: [{ event: true, if: true, timeout: true }],
   steps: true,
-  // The official Go SDK says here too what is in `steps`, and what the app itself does.
+  // The official Go SDK repeats values of `steps` here, together with options that the app itself handles.
   retries: true,
   checkpoint: true,
 };
 
 const STEP: Shape = { id: true, name: true, runtime: { type: true, url: true }, retries: { attempts: true } };
 
-/** Beside what the service uses: what SDKs say of themselves. */
+/** Fields that the service uses, and fields in which SDKs describe themselves. */
 const REGISTRATION: Shape = Object.fromEntries(
   [
     ...[
@@ -82,11 +82,11 @@ const REGISTRATION: Shape = Object.fromEntries(
   ].map((field) => [field, true]),
 );
 
-/** Collects them over all functions of a registration. */
+/** Collects the unsupported fields of all functions of a registration. */
 export class UnsupportedFields {
   readonly #found: Unsupported = { count: 0, fields: [] };
 
-  /** undefined: there are none. */
+  /** undefined if there are none. */
   get found(): Unsupported | undefined {
     return this.#found.count > 0 ? this.#found : undefined;
   }
@@ -95,11 +95,11 @@ export class UnsupportedFields {
     this.#addUnknown(null, given, REGISTRATION, '');
   }
 
-  /** @param given a function that is registered */
+  /** @param given the function as the app sent it */
   addFunction(id: string, given: Record<string, unknown>): void {
     this.#addUnknown(id, given, FUNCTION, '');
     const { concurrency, steps, triggers } = given;
-    // A list of limits; one limit, or two lists, are checked above.
+    // A list of limits. A single limit and the two-list form are handled above.
     if (Array.isArray(concurrency)) this.#addUnknown(id, concurrency, [LIMIT], 'concurrency');
     if (isJsonObject(steps)) this.#addSteps(id, steps);
     if (Array.isArray(triggers)) for (const [i, one] of triggers.entries()) this.#addTrigger(id, one, `triggers.${i}`);
@@ -153,7 +153,7 @@ export class UnsupportedFields {
   }
 }
 
-/** One line for people, with the first fields. */
+/** One line for people that names the first fields. */
 export function describeUnsupported({ count, fields }: Unsupported): string {
   const [first] = fields;
   if (!first) return `${count} fields`;
@@ -165,7 +165,7 @@ function isList(shape: Shape): shape is readonly [Shape] {
   return Array.isArray(shape);
 }
 
-/** Some SDKs send null, empty and zero values for what is not configured. */
+/** Some SDKs send null, empty or zero values for options that are not set. */
 function hasValue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value !== undefined && value !== null && value !== '' && value !== 0 && value !== false;

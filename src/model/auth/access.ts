@@ -11,23 +11,23 @@ export function covers(has: Access, needed: Access): boolean {
 export const PRINCIPAL_KINDS = ['user', 'api-key', 'signing-key', 'setting', 'dev'] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
-/** The authenticated origin of a request. */
+/** Who made a request, after authentication. */
 export interface Principal {
   kind: PrincipalKind;
   id: string;
-  /** Display name: an email address, a key's name. */
+  /** Display name: an email address or the name of a key. */
   name: string;
   access: Access;
-  /** The only environment that the principal can access; undefined: all. */
+  /** The only environment that the principal can access; absent: all. */
   environment?: string;
 }
 
-/** Tells principals apart, where something is counted for each. */
+/** Unique name of a principal, for counters kept per principal. */
 export function nameOfPrincipal({ kind, id }: Principal): string {
   return `${kind}:${id}`;
 }
 
-/** The principal of the setting API_KEY. */
+/** The principal of requests that authenticate with the setting API_KEY. */
 export const SETTING_PRINCIPAL: Principal = {
   kind: 'setting',
   id: 'API_KEY',
@@ -38,7 +38,7 @@ export const SETTING_PRINCIPAL: Principal = {
 /** The principal of all requests in dev mode. */
 export const DEV_PRINCIPAL: Principal = { kind: 'dev', id: 'dev', name: 'dev mode', access: 'admin' };
 
-/** The principal of an app, which has the signing key of its environment. Only routes for apps accept it. */
+/** The principal of requests signed with an environment's signing key. Only routes for apps accept it. */
 export function principalOfApp(environment: string): Principal {
   return {
     kind: 'signing-key',

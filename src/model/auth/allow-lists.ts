@@ -49,10 +49,10 @@ export interface AccessLists {
   ipAddresses?: z.infer<typeof addressListSchema> | undefined;
 }
 
-/** Compiled lists. */
+/** Compiled allow and deny lists. */
 export interface AccessListMatcher {
   allowsName(name: string): boolean;
-  /** Without a list accepts everything; with a list rejects text that is not an address. */
+  /** Accepts everything if there is no list; with a list, rejects text that is not an address. */
   allowsAddress(address: string): boolean;
 }
 
@@ -70,7 +70,7 @@ export function matcherOf({ eventNames, ipAddresses }: AccessLists): AccessListM
   };
 }
 
-/** A batch can have 500 names and a list 200 patterns: compares each name with a few patterns only. */
+/** Compares each name with few patterns: a batch may have 500 names and a list 200 patterns. */
 function nameMatcher(items: readonly string[]): (name: string) => boolean {
   const exact = new Set(items.filter((item) => !item.endsWith('*')));
   const prefixes = shortestPrefixes(items.filter((item) => item.endsWith('*')).map((item) => item.slice(0, -1)));

@@ -13,7 +13,7 @@ export interface ApiKey {
   id: string;
   name: string;
   access: Access;
-  /** The only environment that it can access; undefined: all. */
+  /** The only environment that the key can access; absent: all. */
   environment?: string;
   /** SHA-256 of the secret, in hex. */
   digest: string;

@@ -10,20 +10,20 @@ const HINT_CHARS = 4;
 export interface EventKey extends AccessLists {
   id: string;
   name: string;
-  /** Name of the environment it belongs to, or BRANCHES. */
+  /** Name of the environment, or BRANCHES. */
   env: string;
   /** SHA-256 of the secret, in hex. */
   digest: string;
   /** Last characters of the secret, to recognize the key. */
   hint: string;
-  /** Largest request body; undefined: the limit of the installation. */
+  /** Maximum size of a request body; absent: the limit of the installation. */
   maxBytes?: number | undefined;
   /** Unix milliseconds. */
   createdAt: number;
   updatedAt: number;
 }
 
-/** Whether it was created through the API. Keys of settings and of dev mode are not stored, and their IDs are meaningless. */
+/** Whether the key was created through the API. Keys of settings and of dev mode are not stored, and their IDs are meaningless. */
 export function isStored({ createdAt }: Pick<EventKey, 'createdAt'>): boolean {
   return createdAt !== 0;
 }
@@ -36,7 +36,7 @@ export function hintOf(secret: string): string {
   return secret.slice(-HINT_CHARS);
 }
 
-/** A key of the setting EVENT_KEYS: for production, without lists. */
+/** The key of a secret in the setting EVENT_KEYS: for production, without lists. */
 export function keyOfSetting(secret: string): EventKey {
   const digest = digestOf(secret);
   return { id: `setting:${digest}`, name: 'EVENT_KEYS', env: PRODUCTION, digest, hint: '', createdAt: 0, updatedAt: 0 };

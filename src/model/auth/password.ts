@@ -23,7 +23,7 @@ export async function isPassword(password: string, storedHash: string | undefine
   return timingSafeEqual(derived, expected) && storedHash !== undefined;
 }
 
-/** Compared with if there is no hash; has the same cost. */
+/** Stands in for a missing hash, at the same cost. */
 const DUMMY_HASH = ['scrypt', COST.N, COST.r, COST.p, 'A'.repeat(22), 'A'.repeat(43)].join('$');
 
 function derive(password: string, salt: Buffer, bytes: number, cost: ScryptOptions): Promise<Buffer> {

@@ -22,14 +22,14 @@ export class Sealer {
   readonly #current: Key;
   readonly #all: Key[];
 
-  /** @param fallback the previous secret, which can still open */
+  /** @param fallback the previous secret, which can still decrypt */
   constructor(secret: string, fallback: string | undefined) {
     this.#current = keyFrom(secret);
     this.#all = [this.#current, ...(fallback === undefined ? [] : [keyFrom(fallback)])];
   }
 
   /** `v1.<key id>.<iv, tag and ciphertext>`.
-   *  @param location opens only with the same location (additional authenticated data) */
+   *  @param location additional authenticated data: the text opens only with the same location */
   seal(text: string, location: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#current.bytes, iv).setAAD(Buffer.from(location));

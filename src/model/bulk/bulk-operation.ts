@@ -1,13 +1,13 @@
-/** Bulk operations: what the service does with many events, runs or logged requests in the background, portion by portion (docs/bulk-operations.md). */
+/** Bulk operations: background work on many events, runs or logged requests, portion by portion (docs/bulk-operations.md). */
 
 export const BULK_OPERATION_KINDS = ['replay', 'bulk-action', 'cancellation', 'webhook-replay'] as const;
 export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
 
-/** `cancelling`: it does nothing new, and undoes what it started. */
+/** `cancelling`: starts nothing new and undoes what it started. */
 export const BULK_OPERATION_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
 export type BulkOperationStatus = (typeof BULK_OPERATION_STATUSES)[number];
 
-/** The environment of bulk operations that belong to the whole installation. */
+/** Stands for the environment in operations that belong to the whole installation. */
 export const INSTALLATION = '';
 
 export interface BulkOperationRef {
@@ -16,36 +16,36 @@ export interface BulkOperationRef {
   id: string;
 }
 
-/** @typeParam Definition what it was asked to do */
+/** @typeParam Definition the parameters of the request */
 export interface BulkOperation<Definition, Position> extends BulkOperationRef {
   definition: Definition;
   status: BulkOperationStatus;
-  /** Everything before is done. */
+  /** Everything before this position is done. */
   position: Position;
-  /** Number of the portion that is next, as text. */
+  /** Number of the next portion, as text. */
   portion: string;
-  /** What the portion does that is in progress: what a worker that died may have done of it. */
+  /** The plan of the portion in progress, which a worker that died may have carried out in part. */
   planned?: unknown;
-  /** Numbers by name; those that are absent are 0. */
+  /** Counts by name; absent counts are 0. */
   counts: Record<string, number>;
-  /** Why it does nothing for now. */
+  /** Why the operation is paused by the service for now. */
   waiting?: string | undefined;
-  /** When it had looked at everything, or was cancelled (Unix milliseconds). */
+  /** When it reached the end or was cancelled (Unix milliseconds). */
   doneAt?: number | undefined;
 }
 
-/** Whether it can still do something new. */
+/** Whether the operation can still start something new. */
 export function isOpen({ status }: { status: BulkOperationStatus }): boolean {
   return status === 'running' || status === 'paused';
 }
 
-/** The counts whose names begin so, by the rest of their names. */
+/** The counts whose names begin with the prefix, keyed by the rest of the name. */
 export function countsBy(counts: Record<string, number>, prefix: string): Record<string, number> {
   const named = Object.entries(counts).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(named.map(([name, count]) => [name.slice(prefix.length), count]));
 }
 
-/** What people can do with one, and the statuses in which they can. */
+/** Actions on an operation, and the statuses in which each is possible. */
 export const STATUS_CHANGES = {
   pause: { to: 'paused', from: ['running'] },
   resume: { to: 'running', from: ['paused'] },

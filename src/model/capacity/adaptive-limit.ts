@@ -1,6 +1,6 @@
 /** Adaptive concurrency limit of one app (multiplicative decrease, gradual increase), evaluated over windows of finished calls. An app is
- *  unhealthy if it reports overload (429, 503), does not respond, fails (other 5xx), or responds much more slowly than the same function did
- *  before. Time is an argument. */
+ *  unhealthy if it reports overload (429, 503), does not respond, fails (other 5xx), or responds much more slowly than before for the
+ *  same function. Time is an argument. */
 import { LRUCache } from 'lru-cache';
 
 export const THROTTLE_REASONS = ['overload', 'errors', 'latency'] as const;
@@ -10,7 +10,7 @@ export type ThrottleReason = (typeof THROTTLE_REASONS)[number];
 export interface ThrottledApp {
   env: string;
   app: string;
-  /** Calls that this worker may have in flight to it, now and when it is healthy. */
+  /** Calls that this worker may have in flight to the app: now, and when it is healthy. */
   limit: number;
   max: number;
   by: ThrottleReason;
@@ -21,26 +21,26 @@ export interface ThrottledApp {
 /** A call that has ended. */
 export interface FinishedCall {
   functionId: string;
-  /** HTTP status; undefined: no response, or none in time. */
+  /** HTTP status; undefined if there was no response in time. */
   status: number | undefined;
   startedAt: number;
   endedAt: number;
 }
 
-/** A window has as many calls as may be in flight, within these bounds. */
+/** The window size is the number of calls that may be in flight, within these bounds. */
 const WINDOW_MIN = 5;
 const WINDOW_MAX = 20;
-/** A few reports of overload are enough; errors and slowness count from every second call on. */
+/** Overload lowers the limit at a tenth of the calls; errors and slowness at half of them. */
 const OVERLOADED_SHARE = 0.1;
 const UNHEALTHY_SHARE = 0.5;
 const DECREASE_FACTOR = 0.5;
 const INCREASE_SHARE = 0.2;
-/** Only overload lowers the limit to one call: errors can come from the code, and slowness from the work. */
+/** Only overload may lower the limit to one call: errors may be bugs in the code, and slowness may be the work itself. */
 const FLOOR_SHARE = 0.1;
 /** A call is slow if it takes this many times the usual duration, and more than SLOW_MS. */
 const SLOW_FACTOR = 4;
 const SLOW_MS = 500;
-/** Calls until the usual duration of a function is known, and the weight of a new call in it. */
+/** Number of calls before a function's usual duration counts, and the weight of a new call in it. */
 const MIN_SAMPLES = 20;
 const NEWEST_WEIGHT = 0.02;
 const MAX_FUNCTIONS = 500;
@@ -64,7 +64,7 @@ export class AdaptiveLimit {
     return this.#limit;
   }
 
-  /** Why and since when the limit is lowered; undefined: it is not. */
+  /** Why and since when the limit is lowered; undefined if it is not. */
   get throttled(): { by: ThrottleReason; since: number } | undefined {
     return this.#throttled;
   }
@@ -103,7 +103,7 @@ export class AdaptiveLimit {
     if (this.#limit === this.#max) this.#throttled = undefined;
   }
 
-  /** Also updates the function's usual duration, which adapts to lasting changes. */
+  /** Also updates the function's usual duration, so that lasting changes become usual. */
   #isSlow({ functionId, status, startedAt, endedAt }: FinishedCall): boolean {
     if (status === undefined || status >= 429) return false;
     const ms = endedAt - startedAt;

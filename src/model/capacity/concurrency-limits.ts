@@ -1,7 +1,7 @@
-/** Bounds what a process does at the same time, by every name that something counts for: a token, an environment, the process. */
+/** Bounds concurrent work of a process by name: of a token, of an environment, or of the process. */
 
 export interface ConcurrencyLimit {
-  /** Whose or what the limit is. */
+  /** What the limit applies to, such as a token or an environment. */
   name: string;
   max: number;
 }
@@ -9,8 +9,8 @@ export interface ConcurrencyLimit {
 export class ConcurrencyLimits {
   readonly #counts = new Map<string, number>();
 
-  /** Counts for all limits, or for none.
-   *  @returns the first limit that is reached, or what to call, once, at the end */
+  /** Counts against all limits, or against none.
+   *  @returns the first limit that is reached; otherwise a function to call once at the end */
   begin<Limit extends ConcurrencyLimit>(limits: readonly Limit[]): { reached: Limit } | { end: () => void } {
     const reached = limits.find(({ name, max }) => this.#countOf(name) >= max);
     if (reached) return { reached };

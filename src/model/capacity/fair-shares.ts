@@ -1,19 +1,19 @@
 /** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity for others must be free
- *  before they come: a group may use a share of its own and the unused capacity. A single group uses nearly all of it, several groups
- *  share it, and some always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
+ *  before they come: a group may use its own share and the unused capacity. A single group uses nearly all of it, several groups share
+ *  it, and some always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
 
 import { PRODUCTION } from '../environment.ts';
 
-/** Environment and app of a call. */
+/** The environment and app that a call belongs to. */
 export interface CallOwner {
   env: string;
-  /** Whether it is a branch environment. */
+  /** Whether the environment is a branch. */
   branch: boolean;
   app: string;
 }
 
 export interface ShareSettings {
-  /** Calls in flight in total. */
+  /** Maximum number of calls in flight. */
   capacity: number;
   /** Share of all branch environments together, from 0 to 1. */
   branchShare: number;
@@ -33,7 +33,7 @@ export class FairShares {
     this.#settings = settings;
   }
 
-  /** How many more calls the app may have in flight now; 0 or less: none.
+  /** How many more calls the app may start now; 0 or less: none.
    *  @param limit the app's own limit */
   available({ env, branch, app }: CallOwner, limit = Number.POSITIVE_INFINITY): number {
     const { capacity, branchShare, appShare } = this.#settings;
@@ -41,7 +41,7 @@ export class FairShares {
     const inEnv = this.#inEnv.get(env) ?? 0;
     let available = capacity - this.#total;
     if (branch) available = within(this.#inBranches, available, branchShare);
-    // Other environments do not reduce the share of production.
+    // Other environments never reduce the share of production.
     if (env === PRODUCTION) available = Math.min(available, Math.max(1, Math.floor(capacity * appShare)) - inEnv);
     else available = within(inEnv, available, appShare);
     return Math.min(within(inApp, available, appShare), limit - inApp);
@@ -72,7 +72,7 @@ export function appKey(env: string, app: string): string {
   return `${env} ${app}`;
 }
 
-/** How much of the available capacity a group may take in addition: at least one, if available. */
+/** How much of the available capacity a group may take in addition: at least one, if any is available. */
 function within(used: number, available: number, share: number): number {
   return Math.min(available, Math.max(1, Math.floor(share * (used + available))) - used);
 }

@@ -1,4 +1,4 @@
-/** How long memory lasts at its present growth. */
+/** Predicts when memory reaches a limit at its present growth. */
 interface Sample {
   atMs: number;
   bytes: number;
@@ -7,9 +7,9 @@ interface Sample {
 const EVERY_MS = 5_000;
 /** Five minutes. */
 const SAMPLES_MAX = 60;
-/** Fewer tell nothing. */
+/** Fewer samples do not show a trend. */
 const SAMPLES_MIN = 4;
-/** Slope of a line through the samples. Less growth is noise. */
+/** Minimum slope of a line through the samples. A smaller one is noise. */
 const BYTES_PER_SECOND_MIN = 1;
 
 export class MemoryTrend {
@@ -25,7 +25,7 @@ export class MemoryTrend {
     if (this.#samples.length > SAMPLES_MAX) this.#samples.shift();
   }
 
-  /** Time until so many bytes are in use; undefined: they do not grow, or it is too early to tell. */
+  /** Time until this many bytes are in use; undefined if use does not grow, or with too few samples. */
   msUntil(bytes: number): number | undefined {
     if (this.#now === undefined) return undefined;
     if (this.#now >= bytes) return 0;

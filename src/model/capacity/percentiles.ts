@@ -1,24 +1,24 @@
-/** Percentiles of durations: exact of few, from a histogram of many. */
+/** Percentiles of durations: exact for few durations, from a histogram for many. */
 import { BUCKETS, quantile } from './histogram.ts';
 
-/** Fewer durations than this have exact percentiles. */
+/** Percentiles of fewer durations than this are exact. */
 export const EXACT_BELOW = 20;
 const SHARES = [0.5, 0.95, 0.99] as const;
 
 /** Counts by bucket (histogram.ts). */
 export type Durations = Map<number, number>;
 
-/** A duration that is kept by itself beside its bucket. */
+/** A duration kept individually, in addition to its bucket. */
 export interface RecentDuration {
-  /** When it was counted, Unix milliseconds. */
+  /** When it was recorded, Unix milliseconds. */
   at: number;
   ms: number;
 }
 
 /** @param all counts of all durations
- *  @param recent the last of them, and maybe others from before the time range
- *  @param since start of the time range, Unix milliseconds
- *  @param until end of it, exclusive
+ *  @param recent the last of them, possibly with older ones from before the range
+ *  @param since start of the range, Unix milliseconds
+ *  @param until end of the range, exclusive
  *  @returns p50, p95 and p99, milliseconds; undefined when nothing was counted */
 export function percentiles(
   all: Durations,

@@ -26,7 +26,7 @@ export interface ExceededThreshold {
 const READMIT_BELOW = 0.95;
 const MIN_SECONDS = 2;
 const MAX_SECONDS = 30;
-/** At this multiple of the threshold, `Retry-After` is longest. 90 % of the memory times this is nearly all of it. */
+/** At this multiple of the threshold, `Retry-After` reaches its maximum. For memory, 1.1 × 90 % is nearly all of it. */
 const FULL = 1.1;
 
 /** Bytes above which events are rejected; 0: Redis has no limit. */
@@ -51,7 +51,7 @@ export function exceededThresholds(
   });
 }
 
-/** Grows with the excess, because more jobs must finish first. */
+/** Grows with the excess, because more jobs must finish before there is room. */
 export function retryAfterSeconds({ level, threshold }: ExceededThreshold): number {
   const excess = (level / threshold - 1) / (FULL - 1);
   return Math.round(MIN_SECONDS + (MAX_SECONDS - MIN_SECONDS) * Math.min(1, Math.max(0, excess)));

@@ -1,4 +1,4 @@
-/** Limits a rate: so many units a second on average, and a second's worth at once. */
+/** Token bucket: allows a number of units per second on average, with bursts of one second's worth. */
 export class TokenBucket {
   readonly #perSecond: number;
   #units: number;
@@ -10,8 +10,8 @@ export class TokenBucket {
     this.#filledAt = nowMs;
   }
 
-  /** Takes units if there are any left; more than are left makes the next ones wait for longer.
-   *  @returns after how many milliseconds to try again; 0: taken */
+  /** Takes units if any are left. It may take more than are left; later requests then wait longer.
+   *  @returns milliseconds until a retry can succeed; 0: taken */
   take(units: number, nowMs: number): number {
     const elapsedMs = Math.max(0, nowMs - this.#filledAt);
     this.#units = Math.min(this.#perSecond, this.#units + (elapsedMs / 1_000) * this.#perSecond);
@@ -21,7 +21,7 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Whether it is full, as a new one is. */
+  /** Whether the bucket is full, like a new one. */
   isFull(nowMs: number): boolean {
     return this.#units + ((nowMs - this.#filledAt) / 1_000) * this.#perSecond >= this.#perSecond;
   }

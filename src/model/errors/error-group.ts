@@ -2,19 +2,19 @@
 import type { PrincipalKind } from '../auth/access.ts';
 import { HOUR_MS } from '../values/time.ts';
 
-/** A resolved group is reopened by the next failure. */
+/** The next failure reopens a resolved group. */
 export const ERROR_GROUP_STATES = ['open', 'resolved'] as const;
 export type ErrorGroupState = (typeof ERROR_GROUP_STATES)[number];
 
-/** Failures are counted by hour, as far back as metrics are. */
+/** Failures are counted by hour, for as long as metrics are kept. */
 export const HOURS_KEPT = 7 * 24;
 
 export interface ErrorGroup {
   fingerprint: string;
   functionId: string;
-  /** Name of the step that failed; undefined: the function itself did. */
+  /** Name of the step that failed; undefined if the function itself failed. */
   step: string | undefined;
-  /** Name of the last failure's error. */
+  /** Name of the latest failure's error. */
   name: string;
   message: string;
   state: ErrorGroupState;
@@ -23,16 +23,16 @@ export interface ErrorGroup {
   lastSeen: number;
   /** Failed runs since `firstSeen`. */
   count: number;
-  /** By the start of the hour, Unix milliseconds. */
+  /** Failed runs by start of the hour, Unix milliseconds. */
   hours: ReadonlyMap<number, number>;
-  /** The last failed runs, the newest first. */
+  /** The last failed runs, newest first. */
   samples: readonly { runId: string; at: number }[];
-  /** The first failure since it was opened, or reopened. */
+  /** The first failure since the group was opened or reopened. */
   openedAt: number;
-  /** How often a failure reopened it. */
+  /** How often a failure has reopened the group. */
   reopened: number;
   stateChangedAt: number;
-  /** undefined: a failure. */
+  /** undefined if a failure changed it. */
   stateChangedBy: { kind: PrincipalKind; id: string; name: string } | undefined;
 }
 
@@ -45,7 +45,7 @@ export function countWithin({ hours }: Pick<ErrorGroup, 'hours'>, from: number, 
   return count;
 }
 
-/** What several partitions have of one group. It is open where it is open in one of them. */
+/** Merges one group's records of several partitions. The group is open if any record is. */
 export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): ErrorGroup {
   const [first, ...others] = parts;
   return others.reduce((one, other) => {

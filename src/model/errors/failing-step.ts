@@ -1,4 +1,4 @@
-/** The step that failed a run: the last one that failed with the run's error, or with what caused it. */
+/** Finds the step that failed a run: the last one that failed with the run's error, or with a cause of it. */
 import type { Memo } from '../runs/memo.ts';
 import type { HistoryEntry } from '../runs/run.ts';
 import type { RunError } from '../runs/run-error.ts';
@@ -6,15 +6,15 @@ import type { RunError } from '../runs/run-error.ts';
 export interface FailingStep {
   /** Hashed ID. */
   id: string;
-  /** As the function calls it; undefined: unknown. */
+  /** The name in the function's code; undefined if unknown. */
   name: string | undefined;
 }
 
-/** An SDK throws the error of a step into the function, mostly inside an error of its own. */
+/** SDKs throw a step's error into the function, mostly wrapped in an error of their own. */
 const CAUSES_MAX = 5;
 
-/** @param history in the order the entries ended
- *  @returns undefined: the function itself failed */
+/** @param history in order of end
+ *  @returns undefined if the function itself failed */
 export function failingStepOf(
   history: readonly Pick<HistoryEntry, 'stepId' | 'name' | 'status' | 'error'>[],
   error: RunError,
@@ -28,24 +28,24 @@ export function failingStepOf(
     );
   });
   if (failed?.stepId === undefined) return undefined;
-  // Attempts do not have the names of their steps.
+  // Entries of attempts lack the step's name.
   const name = history.findLast(({ stepId, name: known }) => stepId === failed.stepId && known !== undefined)?.name;
   return { id: failed.stepId, name };
 }
 
-/** Whether a call failed only because a step had: then the step's attempts are all there were.
- *  @param memos of the run before the call */
+/** Whether a call failed only because a step had failed: the step has then used up the attempts.
+ *  @param memos the run's memos before the call */
 export function isStepError(error: RunError | undefined, memos: Readonly<Record<string, Memo>>): boolean {
   if (!error) return false;
   const messages = messagesOf(error);
   return Object.values(memos).some((memo) => {
-    // The memo of a wait is an event, which has a name.
+    // The memo of a wait is an event, which has a `name`.
     if (memo === null || !('error' in memo) || 'name' in memo) return false;
     return messagesOf(memo.error).some((one) => messages.includes(one));
   });
 }
 
-/** Messages of the error and of its causes. */
+/** Messages of the error and of its nested causes. */
 function messagesOf(error: unknown): string[] {
   const messages: string[] = [];
   for (let one = error; messages.length <= CAUSES_MAX; ) {

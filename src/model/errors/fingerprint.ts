@@ -1,4 +1,4 @@
-/** The fingerprint of an error: the same for failures of one function that have the same reason, so that they are counted as one group. */
+/** Fingerprint of an error: equal for failures of one function that have the same reason, so that they form one group. */
 import { hash } from 'node:crypto';
 import type { RunError } from '../runs/run-error.ts';
 import { normalizedMessage } from './normalized-message.ts';
@@ -7,13 +7,13 @@ import { ownFrameOf, parseStack } from './stack.ts';
 export const FINGERPRINT_PATTERN = /^[\da-f]{32}$/;
 const LENGTH = 32;
 
-/** Characters of a stack that are read: the frame in which an error came about is at one of the ends. */
+/** Characters read of each end of a stack; the failing frame is at one of the ends. */
 const STACK_MAX = 4_096;
-/** Folders above it change from one release to the next. */
+/** Number of trailing path parts compared: the folders above change from release to release. */
 const PATH_PARTS = 2;
 const NAME_MAX = 256;
 
-/** @param step name of the step that failed; undefined: the function itself did */
+/** @param step name of the step that failed; undefined if the function itself failed */
 export function fingerprintOf(functionId: string, step: string | undefined, error: RunError): string {
   const { name, message, stack } = error;
   const parts = [
@@ -26,7 +26,7 @@ export function fingerprintOf(functionId: string, step: string | undefined, erro
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, LENGTH);
 }
 
-/** Function and file of the app's first own frame, without the line, which changes with each edit. */
+/** Function and file of the app's first own frame, without the line number, which changes with each edit. */
 function frameOf(stack: string): string | null {
   const frame = ownFrameOf(parseStack(ends(stack)));
   if (!frame) return null;

@@ -1,9 +1,9 @@
-/** Messages of errors without what differs from one run to the next: numbers, IDs, quoted texts, email addresses and URLs. */
+/** Error messages without the parts that vary from run to run: numbers, IDs, quoted texts, email addresses and URLs. */
 
-/** Characters of a message that are read, and that are kept. */
+/** Maximum length of a message that is read, and of the result. */
 const READ_MAX = 1_000;
 const KEPT_MAX = 300;
-/** Characters of a quoted text. */
+/** Maximum length of a quoted text. */
 const QUOTED_MAX = 200;
 
 const QUOTES = new Set(['"', "'", '`', '“', '‘', '«']);
@@ -16,15 +16,15 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const UUID_LENGTH = 36;
 const UNIT_MAX = 3;
 
-/** The same for errors that differ only in such values. Its cost is bounded. */
+/** Returns the same text for messages that differ only in such values, at bounded cost. */
 export function normalizedMessage(message: string): string {
   const parts = message.slice(0, READ_MAX).split(/\s+/);
-  // First the addresses: they may have quotes in them.
+  // Replaces addresses first, because they may contain quotes.
   const texts = withoutQuoted(parts.map(withoutAddress).join(' '));
   return withoutNumbers(texts).trim().slice(0, KEPT_MAX);
 }
 
-/** A quote begins a quoted text where no word is before it, and ends it where no word follows: an apostrophe does neither. */
+/** An opening quote has no word before it, and a closing quote no word after it; an apostrophe is neither. */
 function withoutQuoted(text: string): string {
   let result = '';
   let from = 0;
@@ -47,7 +47,7 @@ function endOfQuoted(text: string, start: number, closing: string): number | und
   return undefined;
 }
 
-/** @param part without white space */
+/** @param part text without white space */
 function withoutAddress(part: string): string {
   const [, before = '', core = ''] = /^([([{<]{0,5})(.*)$/s.exec(part) ?? [];
   if (URL_START.test(core)) return `${before}<url>`;
@@ -56,7 +56,7 @@ function withoutAddress(part: string): string {
 
 function withoutNumbers(text: string): string {
   const words = text.replace(/[\da-zA-Z-]+/g, withoutUuid).replace(/[\p{L}\p{M}\d_]+/gu, normalizedWord);
-  // `3.14`, `-5`, `10:30` and `1,000` are numbers as `3` is.
+  // Treats `3.14`, `-5`, `10:30` and `1,000` as numbers.
   return words.replace(/-?<n>(?:[.,:/-]<n>)*/g, '<n>');
 }
 
@@ -68,7 +68,7 @@ function withoutUuid(run: string): string {
 function normalizedWord(word: string): string {
   if (!/\d/.test(word)) return word;
   const [, letters, , unit] = /^([^\d]*)(\d+)([^\d]*)$/.exec(word) ?? [];
-  // Digits and letters by turns: an ID.
+  // Alternating digits and letters are an ID.
   if (letters === undefined || unit === undefined) return '<id>';
   // `order17`, `30s`
   if (letters === '' && unit.length <= UNIT_MAX) return `<n>${unit}`;

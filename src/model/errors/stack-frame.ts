@@ -1,28 +1,29 @@
-/** One frame of a stack trace, in the words of any of its languages, and whose code it is. */
+/** One frame of a stack trace in any supported language, and who owns its code. */
 
 export interface StackFrame {
-  /** As the runtime wrote it; several lines where the runtime shows the source. */
+  /** As the runtime wrote it; several lines if the runtime includes source code. */
   text: string;
-  /** Name of the function; undefined: it has none. */
+  /** Name of the function; undefined if it is anonymous. */
   name?: string | undefined;
   /** Path or URL. */
   file?: string | undefined;
   line?: number | undefined;
   column?: number | undefined;
-  /** The package or runtime to which the frame belongs; undefined: the app's own code. */
+  /** The package or runtime that the frame belongs to; undefined for the app's own code. */
   library?: string | undefined;
 }
 
-/** Whose code a frame is that names no file: `at Array.map (<anonymous>)`. */
+/** Owner of frames without a file: `at Array.map (<anonymous>)`. */
 export const RUNTIME = 'the runtime';
 
-/** A folder that holds packages, and how many folders below it name one. The last one of a path decides: packages hold packages. */
+/** Folders that hold packages, and how many path parts after them name a package. Packages nest, so the last such folder of a path
+ *  decides. */
 const PACKAGE_FOLDERS: readonly [folder: string, depth: number][] = [
   ['/node_modules/', 1],
   ['/site-packages/', 1],
   ['/dist-packages/', 1],
 ];
-/** Where Go has packages: `github.com/acme/pay`. */
+/** Hosts of Go packages: `github.com/acme/pay`. */
 const GO_FOLDERS: typeof PACKAGE_FOLDERS = [
   ['/pkg/mod/', 3],
   ['/vendor/', 3],
@@ -33,19 +34,19 @@ const RUNTIME_SCHEME = /^(?:node|bun|deno|ext|internal|native|wasm):/;
 /** Hosts from which code imports packages. */
 const PACKAGE_HOST =
   /^https:\/\/(?:deno\.land|jsr\.io|esm\.sh|cdn\.jsdelivr\.net|unpkg\.com)\/(?:x\/|npm\/)?((?:@[^/]{1,64}\/)?[^/@]{1,64})/;
-/** Not `/go/src/`, which is where many apps are. */
+/** Excludes `/go/src/`, where many apps live. */
 const GO_RUNTIME = /\/(?:local|lib|opt|sdk|libexec)\/(?:go(?:-?\d[\d.]{0,12})?\/)?src\//;
-/** Where Go puts a runtime that it downloads. */
+/** Where Go stores downloaded toolchains. */
 const GO_TOOLCHAIN = /\/toolchain@[^/]{1,64}\/src\//;
-/** Builds with `-trimpath` have the beginning of no path. */
+/** Builds with `-trimpath` have paths without their beginning. */
 const GO_STANDARD = /^(?:runtime|net|reflect|sync|testing|internal|io|os|encoding|time|context|bufio|log)\//;
 const PYTHON_LIBRARY = /\/lib\/python\d(?:\.\d{1,3})?\//;
 
-/** @returns undefined: the app's own code */
+/** @returns undefined for the app's own code */
 export function libraryOf(file: string): string | undefined {
   if (file === '' || file.startsWith('<')) return RUNTIME;
   const scheme = RUNTIME_SCHEME.exec(file)?.[0];
-  // `node:internal/timers` is one of many files of one library.
+  // Collapses files of one runtime library: `node:internal/timers` is part of `node:internal`.
   if (scheme) return scheme + file.slice(scheme.length).split('/', 1)[0];
   const hosted = PACKAGE_HOST.exec(file)?.[1];
   if (hosted) return hosted;

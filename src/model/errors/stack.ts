@@ -1,18 +1,18 @@
-/** Reads stack traces of JavaScript (V8 in Node and Deno, JavaScriptCore in Bun), Python and Go. A text that is none of these has no frames. */
+/** Reads stack traces of JavaScript (V8 in Node and Deno, JavaScriptCore in Bun), Python and Go. Other texts have no frames. */
 import { libraryOf, RUNTIME, type StackFrame } from './stack-frame.ts';
 
 export interface Stack {
-  /** What comes before the first frame: mostly name and message. */
+  /** Text before the first frame: usually name and message. */
   head: string;
   /** In the order of the text. */
   frames: StackFrame[];
-  /** Python writes the frame that failed last; undefined: there are no frames. */
+  /** Which end failed: Python writes that frame last. undefined if there are no frames. */
   failedIn: 'first' | 'last' | undefined;
 }
 
-/** Lines of which frames are read; what follows is left out. */
+/** Maximum number of lines read; later frames are omitted. */
 export const STACK_LINES_MAX = 500;
-/** Characters of a line that are looked at. */
+/** Maximum number of characters read per line. */
 const LINE_MAX = 1_000;
 
 const NUMBER = /^\d{1,9}$/;
@@ -28,7 +28,7 @@ export function parseStack(text: string): Stack {
   return { head: head.join('\n').trim(), frames, failedIn };
 }
 
-/** The frame of the app's own code in which the error came about; undefined: there is none. */
+/** The frame of the app's own code in which the error was raised; undefined if there is none. */
 export function ownFrameOf({ frames, failedIn }: Stack): StackFrame | undefined {
   const isOwn = ({ library }: StackFrame) => library === undefined;
   return failedIn === 'last' ? frames.findLast(isOwn) : frames.find(isOwn);
@@ -106,14 +106,14 @@ function locationOf(where: string): { file: string; line: number; column: number
   return line === undefined ? undefined : { file, line, column };
 }
 
-/** Modules that are loaded again get a new query. */
+/** Reloaded modules get a new query, so it is dropped. */
 function withoutQuery(file: string): string {
   const path = file.replace(/^file:\/\//, '');
   const query = path.indexOf('?');
   return query === -1 ? path : path.slice(0, query);
 }
 
-/** The last of chained exceptions counts: the others are its causes. */
+/** Only the last of chained exceptions counts: the others are its causes. */
 function pythonFrames(lines: readonly string[]): Read {
   const start = lines.findLastIndex((line) => line.startsWith('Traceback (most recent call last)'));
   const head: string[] = [];

@@ -14,10 +14,10 @@ export const FUNCTION_INVOKED = 'inngest/function.invoked';
 /** Triggers deferred functions; the official SDKs expect this name. */
 export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 
-/** The event of a run that a schedule starts. */
+/** Event of a run that a schedule starts. */
 export const SCHEDULED_TIMER = 'inngest/scheduled.timer';
 
-/** Tell of issues of webhooks (docs/webhooks.md#issues). */
+/** Events about issues of webhooks (docs/webhooks.md#issues). */
 export const WEBHOOK_FAILING = 'tidegate/webhook.failing';
 export const WEBHOOK_RECOVERED = 'tidegate/webhook.recovered';
 
@@ -26,7 +26,7 @@ export const EVENT_ID_MAX = 512;
 export const TS_MIN = Date.UTC(1980, 0);
 export const TS_MAX = Date.UTC(2100, 0);
 
-/** An accepted event. Senders may leave more out (sent-event.ts). */
+/** An accepted event. Senders may omit more fields (sent-event.ts). */
 export const eventSchema = z
   .object({
     name: z
@@ -87,7 +87,7 @@ export interface Envelope {
   name: string;
   /** The sender's deduplication ID. */
   id?: string;
-  /** A certain duplicate: an earlier event has this ID. The event is only counted. */
+  /** A known duplicate: an earlier event has this deduplication ID, so this one is only counted. */
   repeat?: true;
   /** The event's own time, Unix milliseconds: its functions run no earlier. */
   ts: number;
@@ -165,7 +165,7 @@ export function payloadOf(record: EventRecord): Event & { ts: number } {
   };
 }
 
-/** The event that a function receives: of its run, of a wait, in events about the end of a run (docs/protocol.md#calls). */
+/** The event as functions receive it: in calls, as the result of a wait, and in events about the end of a run (docs/protocol.md#calls). */
 export function receivedEventOf(record: EventRecord): Event & { ts: number } {
   return { user: {}, ...payloadOf(record) };
 }

@@ -1,18 +1,18 @@
-/** The gist of an event's data, on one line of a list: its first plain values, `customer: "c_1", total: 99.5`. Values of the top level come first, then
- *  those one level deeper. The work is bounded whatever the size of the data. */
+/** Gist of an event's data for one line of a list: its first plain values, `customer: "c_1", total: 99.5`. Values of the top level come
+ *  first, then those one level deeper. The work is bounded for data of any size. */
 import { parseStored } from '../values/json.ts';
 
 export const GIST_CHARS = 120;
 const VALUE_CHARS = 40;
 const KEY_CHARS = 40;
-/** Values, objects and lists that are looked at. */
+/** Maximum number of values, objects and lists read. */
 const MAX_NODES = 200;
-/** Characters of a payload that are looked at. */
+/** Maximum number of characters read of a payload. */
 const HEAD_CHARS = 4_096;
-/** Deeper levels of a payload that is cut off are left out. */
+/** Deeper levels of a truncated payload are left out. */
 const MAX_NESTING = 16;
 
-/** @returns at most 120 characters; '': there is no plain value among the first ones */
+/** @returns at most 120 characters; '' if there is no plain value near the beginning */
 export function gistOf(data: unknown): string {
   const [top, nested] = pairsOf(data);
   let gist = '';
@@ -24,7 +24,7 @@ export function gistOf(data: unknown): string {
   return gist;
 }
 
-/** The beginning of an event's JSON text, as far as its gist needs it. A copy: a slice would keep the whole text in memory. */
+/** The beginning of an event's JSON text that its gist needs. A copy, because a slice would keep the whole text in memory. */
 export function headOf(payload: string): string {
   return payload.length <= HEAD_CHARS ? payload : Buffer.from(payload.slice(0, HEAD_CHARS)).toString();
 }
@@ -43,7 +43,7 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
   let nodes = 0;
   const collect = (value: object, path: string, level: 0 | 1) => {
     for (const key in value) {
-      // SDKs keep fields of their own under such names.
+      // SDKs keep internal fields under names that begin with an underscore.
       if (key.startsWith('_')) continue;
       if (++nodes > MAX_NODES) return;
       const one = (value as Record<string, unknown>)[key];
@@ -57,7 +57,7 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
   return levels;
 }
 
-/** undefined: an object, a list, null or an empty text. */
+/** undefined for an object, a list, null or an empty text. */
 function plainText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : JSON.stringify(cut(value, VALUE_CHARS));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -78,7 +78,7 @@ function cut(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 }
 
-/** JSON text that was cut off, without what is incomplete at its end. */
+/** Turns truncated JSON text into valid JSON by dropping its incomplete end. */
 function completed(text: string): string {
   const closers: string[] = [];
   let end = 0;

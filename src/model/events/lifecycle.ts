@@ -8,13 +8,14 @@ export { FUNCTION_FAILED, FUNCTION_INVOKED };
 
 const ENDS: ReadonlySet<string> = new Set([FUNCTION_FAILED, FUNCTION_FINISHED, FUNCTION_CANCELLED]);
 
-/** Whether the event tells the end of a run. No event tells the end of a run that it triggered: handlers would trigger
- *  each other forever. */
+/** Whether the event reports the end of a run. The end of a run that such an event triggered is not reported: handlers would trigger each
+ *  other forever. */
 export function tellsEnd(eventName: string): boolean {
   return ENDS.has(eventName);
 }
 
-/** The step that invoked a run, in events: `_inngest.correlation_id` of the invocation, `correlation_id` of its end. */
+/** Identifies the step that invoked a run: `_inngest.correlation_id` in the invocation, `correlation_id` in the event about the run's
+ *  end. */
 export function correlationId({ runId, stepId }: { runId: string; stepId: string }): string {
   return `${runId}.${stepId}`;
 }

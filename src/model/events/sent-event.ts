@@ -58,7 +58,7 @@ export const sentEventSchema = z
       .nullable()
       .transform((v) => v ?? undefined)
       .optional(),
-    // Others may have a field of this name for something else.
+    // Senders may use a field of this name for something else.
     meta: z
       .preprocess((meta) => (isJsonObject(meta) ? meta : undefined), sentMetaSchema.optional())
       .optional()
@@ -75,14 +75,14 @@ export function validateEvents(body: unknown, text: string): Event[] {
   return list.map(validateEvent);
 }
 
-/** A transform that returns no `data` has most likely misread the request.
+/** A transform that returns no `data` has probably misread the request.
  *  @throws ServiceError event_invalid with index, field, received and expected value */
 export function requireData(event: unknown, index = 0): void {
   const data = isJsonObject(event) ? event.data : undefined;
   if (data === undefined || data === null) throw invalid(index, 'data', data, 'a JSON object');
 }
 
-/** @throws ServiceError event_invalid if it is nested too deeply for later serializers */
+/** @throws ServiceError event_invalid for nesting too deep for later serializers */
 export function rejectDeep(value: unknown, text?: string): void {
   if (isShallow(value, text)) return;
   throw new ServiceError('event_invalid', { detail: `nested deeper than ${MAX_DEPTH} levels; flatten the data` });
@@ -111,7 +111,7 @@ function validateEvent(candidate: unknown, index: number): Event {
   throw invalid(index, field, candidate[field], message);
 }
 
-/** Apps of the official SDKs test for these words. */
+/** Apps of the official SDKs match this wording. */
 function reserved(index: number, name: string): ServiceError {
   const detail = `event ${index}, field "name": got ${describe(name)}; expected ${reservedRule}`;
   const message = `event name is reserved for internal use: ${name}`;

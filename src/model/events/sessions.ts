@@ -1,5 +1,5 @@
-/** Sessions of an event: IDs by name, such as a chat or a customer, that events and runs belong to. A run's events pass theirs on to the events
- *  that it sends; a sender may override or remove what is passed on. */
+/** Sessions of an event: IDs by name, such as a chat or a customer. A run passes the sessions of its events on to the events that it
+ *  sends; a sender may override or remove them. */
 import { z } from 'zod';
 
 /** Per event. */
@@ -10,13 +10,13 @@ const ID_MAX = 256;
 /** IDs by name. */
 export type Sessions = Record<string, string>;
 
-/** As stored, and as functions receive it. */
+/** Sessions as stored, and as functions receive them. */
 export const metaSchema = z.object({ sessions: z.record(z.string(), z.string()) });
 
 const nameSchema = z.string().min(1).max(NAME_MAX);
 const idSchema = z.union([z.string().min(1).max(ID_MAX), z.number()]);
 
-/** As senders write it. `sessions` overrides `propagated_sessions`: null removes one of them, or all. */
+/** Sessions as senders write them. `sessions` overrides `propagated_sessions`: null removes one of them, or all. */
 export const sentMetaSchema = z
   .looseObject({
     sessions: z.record(nameSchema, idSchema.nullable()).nullish(),
@@ -36,7 +36,7 @@ function merged(own: Layer | null | undefined, inherited: Layer): Sessions | und
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** The sessions in a step's payload; none if they are invalid. */
+/** The sessions in a step's payload; invalid ones are ignored. */
 export function metaOf(payload: Record<string, unknown> | null | undefined): z.infer<typeof metaSchema> | undefined {
   const parsed = sentMetaSchema.nullish().safeParse(payload?.meta);
   return (parsed.success && parsed.data) || undefined;

@@ -6,7 +6,7 @@ import { compile, type Expression } from '../expressions/expression.ts';
 export interface TriggerExpression {
   fn: AppFunction;
   source: string;
-  /** undefined: an earlier version accepted it, but this one rejects it. It triggers nothing, and does not affect other triggers. */
+  /** undefined if an earlier version accepted it and this one rejects it. It triggers nothing, and does not affect other triggers. */
   readonly expression: Expression | undefined;
 }
 
@@ -36,7 +36,7 @@ export class TriggerTable {
     }
   }
 
-  /** Includes archived and paused functions, because their active runs finish. */
+  /** Includes archived and paused functions, because their active runs still finish. */
   find(functionId: string): AppFunction | undefined {
     return this.#functions.get(functionId);
   }
@@ -46,18 +46,18 @@ export class TriggerTable {
     return this.#idsByApp.get(app) ?? [];
   }
 
-  /** Whether events of this name trigger a function, if its expression is met. */
+  /** Whether an event of this name may trigger a function, depending on expressions. */
   isTrigger(name: string): boolean {
     return !candidates(this.#live, name).next().done;
   }
 
-  /** Functions that listen to events of this name, paused ones included, whatever their expressions say. */
+  /** Functions with a trigger for this name, paused ones included, regardless of expressions. */
   listeners(name: string): Set<AppFunction> {
     const rules = [...candidates(this.#live, name), ...candidates(this.#paused, name)];
     return new Set(rules.flat().map(({ fn }) => fn));
   }
 
-  /** All functions, archived ones included. */
+  /** All functions, including archived ones. */
   all(): MapIterator<AppFunction> {
     return this.#functions.values();
   }
@@ -73,7 +73,7 @@ export class TriggerTable {
     return match(this.#live, name, read, isMet);
   }
 
-  /** Likewise, every function that the event would trigger if it were not paused. */
+  /** Like `match`, but yields the functions that the event would trigger if they were not paused. */
   matchPaused(...args: Required<Parameters<TriggerTable['match']>>): Generator<AppFunction | undefined> {
     return match(this.#paused, ...args);
   }
@@ -134,7 +134,7 @@ function isWildcard(event: string): boolean {
   return event.endsWith('/*') || event.endsWith('.*');
 }
 
-/** Whether a trigger is for events of this name. */
+/** Whether a trigger matches events of this name. */
 export function listensTo(trigger: string, name: string): boolean {
   if (!isWildcard(trigger)) return trigger === name;
   const prefix = trigger.slice(0, -1);

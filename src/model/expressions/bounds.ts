@@ -12,7 +12,7 @@ export const PARSER_LIMITS = {
 };
 
 const MAX_LENGTH = 4_096;
-/** Nested `all`, `exists`, `exists_one`, `map` and `filter`. */
+/** Maximum nesting of `all`, `exists`, `exists_one`, `map` and `filter`. */
 const MAX_LOOP_DEPTH = 3;
 /** CEL integers have 64 bits; cel-js would compute with longer ones at full length. */
 const MAX_INT = 2n ** 63n;

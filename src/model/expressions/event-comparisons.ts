@@ -1,6 +1,6 @@
-/** Comparisons between the two events of a wait. Two missing fields are not equal, and neither comes first: otherwise any event would end a wait for a
- *  field that the run's own event lacks. Only `!=` is met. This holds in lists, maps and functions too, where a missing field has become another
- *  value: `"order-" + async.data.id in ["order-" + event.data.id]`. A variable of a loop counts as missing if it is `null`. */
+/** Comparisons between the two events of a wait. Two missing fields are never equal or ordered; only `!=` is met. Otherwise any event
+ *  would end a wait for a field that the run's own event lacks. The rule also covers lists, maps and functions, which turn a missing
+ *  field into another value: `"order-" + async.data.id in ["order-" + event.data.id]`. A loop variable that is `null` counts as missing. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { partsOf } from './bounds.ts';
 import type { CheckedNode, Evaluator } from './checked-node.ts';
@@ -8,9 +8,9 @@ import { NOT_EVALUABLE } from './fuel.ts';
 import { isFieldPresent } from './json-fields.ts';
 
 type Variable = 'event' | 'async';
-/** The events that variables of loops come from. */
+/** Which of the events each loop variable comes from. */
 type Loops = ReadonlyMap<string, ReadonlySet<Variable>>;
-/** Operands that are compared with each other, each of another event. */
+/** Two compared operands, each of which reads a different event. */
 type Pair = readonly [CheckedNode, CheckedNode];
 
 const EQUALITIES = new Set(['==', '!=']);
@@ -47,7 +47,7 @@ function compareOrder(node: CheckedNode, loops: Loops): void {
   if (pairs.length === 0) return;
   node.evaluate = (evaluator, self, context) => {
     const [a, b] = [evaluator.run(left, context), evaluator.run(right, context)];
-    // False would make its negation true.
+    // Returning false would make its negation true.
     if (areMissing(pairs, evaluator, context)) throw NOT_EVALUABLE;
     return handle(a, b, self, evaluator);
   };
@@ -71,7 +71,7 @@ function compareElements(node: CheckedNode, loops: Loops): void {
   };
 }
 
-/** Lists and maps are compared part by part. */
+/** Lists and maps are compared element by element. */
 function pairsOf(a: CheckedNode, b: CheckedNode, loops: Loops): Pair[] {
   if (a.op === 'list' && b.op === 'list') {
     const others = b.args as CheckedNode[];
@@ -90,7 +90,7 @@ function pairsOf(a: CheckedNode, b: CheckedNode, loops: Loops): Pair[] {
   return areOfDifferent(a, b, loops) ? [[a, b]] : [];
 }
 
-/** Whether one operand depends only on the triggering event, and the other only on the received one. */
+/** Whether one operand reads only the triggering event and the other only the received one. */
 function areOfDifferent(a: CheckedNode, b: CheckedNode, loops: Loops): boolean {
   const [[first, ...more], [second, ...others]] = [[...eventsIn(a, loops)], [...eventsIn(b, loops)]];
   if (first === undefined || second === undefined || more.length + others.length > 0) return false;
@@ -108,7 +108,7 @@ function eventsIn(node: CheckedNode, loops: Loops, found = new Set<Variable>()):
   return found;
 }
 
-/** The variable of a loop hides others of its name. */
+/** A loop variable hides others of the same name. */
 function withLoopVariable(node: CheckedNode, loops: Loops): Loops {
   if (node.op !== 'rcall' || !node.meta.alternate) return loops;
   const [, list, [variable]] = node.args as [string, CheckedNode, CheckedNode[]];
@@ -119,7 +119,7 @@ function areMissing(pairs: readonly Pair[], evaluator: Evaluator, context: unkno
   return pairs.some(([a, b]) => isMissing(a, evaluator, context) && isMissing(b, evaluator, context));
 }
 
-/** Whether the value of the node says only that a field is not there. */
+/** Whether the node's value only reflects that a field is missing. */
 function isMissing(node: CheckedNode, evaluator: Evaluator, context: unknown): boolean {
   const { op, args } = node;
   if (op === 'call' || op === 'rcall') {
@@ -137,14 +137,14 @@ function isMissing(node: CheckedNode, evaluator: Evaluator, context: unknown): b
   return !isPath(node) || op === 'id' || !isPresent(node, evaluator, context);
 }
 
-/** Whether the path leads to a field that is there: `null` is then its value. */
+/** Whether the path leads to an existing field, whose value may be `null`. */
 function isPresent({ op, args }: CheckedNode, evaluator: Evaluator, context: unknown): boolean {
   const [parent, key] = args as [CheckedNode, unknown];
   const name = op === '.' ? key : evaluator.run(key as CheckedNode, context);
   return isFieldPresent(evaluator.run(parent, context), name);
 }
 
-/** Whether the node is a variable, or a field of one. */
+/** Whether the node is a variable or one of its fields. */
 function isPath(node: CheckedNode): boolean {
   let at = node;
   while (at.op === '.' || at.op === '[]') [at] = at.args as [CheckedNode];

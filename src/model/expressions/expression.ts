@@ -1,11 +1,11 @@
-/** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event); in filters
- *  of webhooks, over `method`, `headers`, `query` and `body` of the request. Apps write them, and processes that all apps share evaluate them. Their size and cost are therefore bounded
- *  (docs/decisions/0014-expression-fuel.md). */
+/** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event);
+ *  in filters of webhooks, over `method`, `headers`, `query` and `body` of the request. Apps write them, and shared processes evaluate
+ *  them, so their size and cost are bounded (docs/decisions/0014-expression-fuel.md). */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { Language } from './language.ts';
 
-/** Fuel of one evaluation: about 5 ms, at most 20 ms. Enough to read a field of each of 10,000 list elements. */
+/** Fuel of one evaluation: about 5 ms, at most 20 ms; enough to read a field of each of 10,000 list elements. */
 export const EVALUATION_UNITS = 60_000;
 
 /** `too_costly`: the evaluation was stopped without a result. */
@@ -19,7 +19,7 @@ export interface Evaluation {
 
 export type Scope = Record<string, unknown>;
 
-/** The value of an expression; `value` is undefined if it cannot be evaluated. */
+/** The value of an expression; `value` is undefined if evaluation failed. */
 export interface EvaluatedValue {
   value: unknown;
   result: 'evaluated' | 'not_evaluable' | 'too_costly';
@@ -32,13 +32,13 @@ export interface Expression {
    *  @param units fuel limit
    *  @param nowMs the time that `now()` returns, Unix milliseconds */
   evaluate(scope: Scope, units?: number, nowMs?: number): Evaluation;
-  /** Likewise, for an expression whose value counts: the key of a limit, for example. Never throws. */
+  /** Like `evaluate`, for an expression whose value is needed: the key of a limit, for example. Never throws. */
   valueOf(scope: Scope, units?: number, nowMs?: number): EvaluatedValue;
 }
 
 const CACHED_MAX = 1_000;
 
-/** Compiles and caches expressions over the same variables: functions share them, and each change of an environment loads them again. */
+/** Compiles and caches expressions over the same variables: functions share expressions, and each change of an environment reloads them. */
 class Compiler {
   readonly #language: Language;
   readonly #compiled = new LRUCache<string, Expression>({ max: CACHED_MAX });

@@ -1,10 +1,10 @@
-/** Functions that CEL does not have, and that expressions of this protocol do (docs/functions.md#expressions). */
+/** Functions that the protocol adds to CEL (docs/functions.md#expressions). */
 import type { Environment } from '@marcbachmann/cel-js';
 import { durationMs } from '../values/duration.ts';
 import { isShallow } from '../values/json.ts';
 import { NOT_EVALUABLE } from './fuel.ts';
 
-/** The time of an evaluation. Repeating the evaluation of an event must give the same result, so it is not the clock's. */
+/** The time of an evaluation. Not the clock's, because evaluating an event again must give the same result. */
 export interface EvaluationTime {
   nowMs: number;
 }
@@ -14,7 +14,7 @@ const DURATION = 'google.protobuf.Duration';
 const MAX_DATE_LENGTH = 64;
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const MAIL_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/;
-/** Larger numbers are milliseconds: as seconds they would be after the year 5000. */
+/** Larger numbers are milliseconds: as seconds they would lie after the year 5000. */
 const MAX_SECONDS = 1e11;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -47,7 +47,7 @@ function spanOf(text: string): number {
   return ms;
 }
 
-/** Without a time zone a date is UTC. */
+/** A date without a time zone is UTC. */
 function dateOf(text: string): Date {
   if (text.length > MAX_DATE_LENGTH) throw NOT_EVALUABLE;
   const iso = ISO_DATE.exec(text);

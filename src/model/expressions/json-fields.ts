@@ -1,6 +1,6 @@
-/** Fields of JSON values, as expressions read them: also of lists by their index, and only own ones. */
+/** Fields of JSON values as expressions read them: own properties only, and list elements by index. */
 
-/** undefined: there is no such field. JSON has no `undefined`. */
+/** undefined if there is no such field, because JSON has no `undefined`. */
 export function presentField(value: unknown, key: unknown): unknown {
   if (Array.isArray(value)) return typeof key === 'bigint' || typeof key === 'number' ? value[Number(key)] : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -10,7 +10,7 @@ import { EXHAUSTED, Fuel, NOT_EVALUABLE } from './fuel.ts';
 import { type EvaluationTime, registerFunctions } from './functions.ts';
 import { meter } from './prices.ts';
 
-/** JSON has one type of number, CEL two that do not mix. These operators combine integers of an expression with doubles of JSON. */
+/** JSON has one number type; CEL has two, which do not mix. These operators combine integers of an expression with doubles of JSON. */
 const MIXED_OPERATORS: Record<string, (a: number, b: number) => number> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
@@ -28,7 +28,7 @@ const COMPILES_PER_ENVIRONMENT = 1_000;
 
 const ORDER = ['<', '<=', '>', '>='];
 const ORDERED = ['bool', 'int', 'uint', 'double', 'string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'];
-/** What a text can be added to. */
+/** Types that can be added to a text. */
 const ADDED_TO_TEXT = ['null', 'bool', 'int', 'uint', 'double', 'list', 'map', 'google.protobuf.Timestamp'];
 
 interface CelEvaluator extends Evaluator {
@@ -92,7 +92,7 @@ function environmentOf(variables: readonly string[], fuel: Fuel, time: Evaluatio
   return environment;
 }
 
-/** For the check of types only: missing-values.ts computes the results. */
+/** Only for type checks; missing-values.ts computes the results. */
 function registerMissing(environment: Environment): void {
   const unused = () => false;
   const isSame = (a: unknown, b: unknown) => a === b;
@@ -103,7 +103,7 @@ function registerMissing(environment: Environment): void {
       environment.registerOperator(`${type} ${operator} null`, unused);
     }
   }
-  // The operands may come in either order, and `!=` follows.
+  // Both orders of operands; CEL derives `!=`.
   for (const type of ORDERED) environment.registerOperator(`null == ${type}`, isSame);
   for (const type of ADDED_TO_TEXT) {
     environment.registerOperator(`string + ${type}: string`, unused as never);
@@ -140,7 +140,7 @@ function addFuel(evaluator: CelEvaluator, fuel: Fuel): void {
       }
     },
     createError: () => NOT_EVALUABLE,
-    // cel-js would inspect lists and objects, create a type and cache it forever.
+    // cel-js would inspect lists and objects to create a type, and cache it forever.
     debugTypeDeep: (value: unknown) => evaluator.debugType(value),
   });
 }

@@ -1,7 +1,7 @@
-/** Missing values. Events are JSON that nobody typed, so an expression over them is total where it can be: a field that is not there is
- *  `null`; `null` comes before every other value; a text takes anything as its continuation; `&&`, `||`, `!` and `? :` take any value as a
- *  condition. cel-js has errors in these places. The wait index relies on the same rules (runs/wait-index.ts). Comparisons between the two events
- *  of a wait are stricter (event-comparisons.ts). */
+/** Missing values. Events are untyped JSON, so expressions over them succeed where they can: a missing field is `null`; `null` sorts
+ *  before every other value; any value can be appended to a text; `&&`, `||`, `!` and `? :` take any value as a condition. cel-js has
+ *  errors in these places. The wait index relies on the same rules (runs/wait-index.ts). Comparisons between the two events of a wait are
+ *  stricter (event-comparisons.ts). */
 import { isJsonObject } from '../values/json.ts';
 import type { CheckedNode, Evaluator, Handle } from './checked-node.ts';
 import type { Fuel } from './fuel.ts';
@@ -10,9 +10,9 @@ import { isPlain, joinedText } from './text-of.ts';
 
 type Order = '<' | '<=' | '>' | '>=';
 
-/** Methods that are false when one of their operands is missing. */
+/** Methods that return false when an operand is missing. */
 const PREDICATES = new Set(['contains', 'startsWith', 'endsWith', 'matches']);
-/** Functions that tell apart what is missing. */
+/** Functions that distinguish missing values. */
 const TAKES_NULL = new Set(['type', 'dyn']);
 
 export function tolerateMissing(node: CheckedNode, handle: Handle, fuel: Fuel): Handle {
@@ -72,13 +72,14 @@ export function tolerateConditions(node: CheckedNode): void {
   else if (node.meta.macro?.macroHasProps) node.evaluate = has;
 }
 
-/** Everything is true but `null`, `false`, 0, NaN and the empty text. */
+/** Everything is true except `null`, `false`, 0, NaN and the empty text. */
 function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** The first operand that decides, else the second. An operand that cannot be evaluated counts only if the other does not decide.
- *  @param deciding `||` is decided by what is true, `&&` by what is not */
+/** Returns the first operand if it decides, else the second. An operand that cannot be evaluated counts only if the other does not
+ *  decide.
+ *  @param deciding the value that decides: true for `||`, false for `&&` */
 function logical(evaluator: Evaluator, node: CheckedNode, context: unknown, deciding: boolean): unknown {
   const left = evaluator.tryEval(node.left as CheckedNode, context);
   const failed = left instanceof Error;
@@ -108,7 +109,7 @@ function fieldOf(value: unknown, key: unknown): unknown {
   return presentField(value, key) ?? null;
 }
 
-/** A number that is compared with a time is milliseconds, as `ts` of events. */
+/** A number compared with a time is milliseconds, like `ts` of events. */
 function isTimeAndNumber(a: unknown, b: unknown): boolean {
   return a instanceof Date && (typeof b === 'number' || typeof b === 'bigint');
 }

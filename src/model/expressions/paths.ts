@@ -1,9 +1,9 @@
-/** The fields of events that expressions read. */
+/** The event fields that expressions read. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { isJsonObject } from '../values/json.ts';
 import { partsOf } from './bounds.ts';
 
-/** Field names from `event` or `async` to a value. */
+/** Field names that lead from `event` or `async` to a value. */
 export type Path = string[];
 
 /** A missing field is `null`, as in expressions (missing-values.ts). */
@@ -16,7 +16,7 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** The path of fields that the node reads from the variable; undefined: the node has another shape. */
+/** The fields that the node reads from the variable; undefined if the node is not a path. */
 export function pathOf(node: ASTNode, variable: string): Path | undefined {
   const fields: Path = [];
   let at = node;

@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js';
 
 const MAX_LENGTH = 256;
-/** Instructions that a pattern may compile to: each can run for each character. */
+/** Maximum number of instructions per pattern, each of which may run for each character. */
 const MAX_SIZE = 300;
 /** Fuel for one instruction and one character, in the worst case. */
 const UNITS_PER_STEP = 1;
@@ -18,7 +18,7 @@ export function compilePattern(source: string): Pattern {
   if (source.length > MAX_LENGTH) {
     throw new Error(`the pattern has ${source.length} characters; at most ${MAX_LENGTH} are allowed`);
   }
-  // Before compiling, which takes long for nested repetitions.
+  // Checked before compiling, which is slow for nested repetitions.
   const estimate = estimateSize(source);
   if (estimate > MAX_SIZE) throw tooLarge(estimate);
   const compiled = compile(source);

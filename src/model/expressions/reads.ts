@@ -1,4 +1,4 @@
-/** What an expression reads of an event, short enough to show. */
+/** The values that an expression reads of an event, shortened for display. */
 import type { Expression } from './expression.ts';
 import { type Path, pathsIn, valueAt } from './paths.ts';
 
@@ -7,15 +7,15 @@ const VALUE_LENGTH = 200;
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
 
 export interface Read {
-  /** As in an expression: `event.data.total`. */
+  /** As written in the expression: `event.data.total`. */
   path: string;
-  /** JSON; null also for a field that is missing. */
+  /** JSON; null also for a missing field. */
   value: unknown;
-  /** A text of which only the beginning is shown, or a list or an object that is not shown: too long. */
+  /** True for a truncated text, and for a list or object too long to show. */
   shortened?: true;
 }
 
-/** @param event as expressions see it */
+/** @param event the event as expressions see it */
 export function readsOf({ ast }: Expression, event: unknown): Read[] {
   const paths = new Map<string, Path>();
   for (const path of pathsIn(ast, 'event')) {
@@ -39,7 +39,7 @@ function shortened(value: unknown): Pick<Read, 'value' | 'shortened'> {
   return lengthOf(value, VALUE_LENGTH) > VALUE_LENGTH ? { value: null, shortened: true } : { value };
 }
 
-/** Lower bound of the value's length as JSON; stops counting above the maximum. */
+/** Lower bound of the value's JSON length; stops counting above the maximum. */
 function lengthOf(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;

@@ -1,5 +1,5 @@
-/** Text of any value, for `+` with a text: apps build texts from fields whose type they do not know, and some compare them with texts
- *  from Go, so lists and objects look as Go prints them. */
+/** Converts any value to text for `+`. Apps concatenate fields of unknown type, and some compare the result with texts that Go produced,
+ *  so lists and objects look as Go prints them. */
 import { type Fuel, NOT_EVALUABLE } from './fuel.ts';
 
 const NESTED_MAX = 32;
@@ -26,7 +26,7 @@ function nestedText(value: unknown, depth: number): string {
   return `map[${fields.map(([name, item]) => `${name}:${nestedText(item, depth + 1)}`).join(' ')}]`;
 }
 
-/** Objects of JSON, not those of cel-js, such as durations. */
+/** True for JSON objects; false for objects of cel-js, such as durations. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

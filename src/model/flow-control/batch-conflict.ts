@@ -1,8 +1,8 @@
-/** What a function with batches cannot have: each of them is about one event, and a run of a batch has many. */
+/** Options that a function with batches cannot have: each is about a single event, and a batch run has many. */
 const NOT_WITH_BATCHES = ['rateLimit', 'idempotency', 'debounce', 'singleton', 'priority', 'cancel'] as const;
 
-/** @param flow its flow control, without absent fields
- *  @returns undefined: there is none */
+/** @param flow the function's flow control, without absent fields
+ *  @returns undefined if there is no conflict */
 export function batchConflict(
   flow: Readonly<Record<string, unknown>>,
   { cancel }: { cancel?: unknown },

@@ -5,13 +5,13 @@ import { isJsonObject } from '../values/json.ts';
 import { expression, integer, oneOf } from './fields.ts';
 import type { ConcurrencyLimit, FlowOptions } from './options.ts';
 
-/** In one list. */
+/** Maximum number of limits in a list. */
 const LIMITS_MAX = 2;
 const FORMS = `an integer, an object with limit, key and scope, a list of at most ${LIMITS_MAX} of them, or an object with the lists fn and step`;
 
 const amount = integer({ from: 1 });
 
-/** Without a limit it limits nothing. */
+/** An entry without `limit` has no effect. */
 const limitSchema = z
   .object(
     { limit: amount.optional(), key: expression.optional(), scope: oneOf(['fn', 'env', 'account']).optional() },
@@ -34,7 +34,7 @@ const groupsSchema = z.object({ fn: listSchema.optional(), step: listSchema.opti
 type GivenLimit = z.output<typeof limitSchema>;
 export type GivenConcurrency = number | GivenLimit | GivenLimit[] | z.output<typeof groupsSchema>;
 
-/** Decides for a form first, so that an error is about that form. */
+/** Chooses the form first, so that an error is about that form. */
 export const concurrencySchema = z.unknown().transform((given, ctx): GivenConcurrency => {
   const { success, data, error } = formOf(given).safeParse(given, { error: expected });
   if (success) return data;

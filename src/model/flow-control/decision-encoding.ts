@@ -1,16 +1,16 @@
-/** Decisions about one event as bytes, one entry after another: the digest of the function's ID (6 bytes), reason and kind of the entry (1 byte), then by
- *  its kind the time until which it holds (6 bytes) and the ID of a run (16 bytes). */
+/** Encodes the decisions about one event as bytes, one entry after another: digest of the function ID (6 bytes), reason and kind of the
+ *  entry (1 byte), and depending on the kind an expiry time (6 bytes) and a run ID (16 bytes). */
 import { hash } from 'node:crypto';
 import { hexOf, idOfHex } from '../ids.ts';
 import { DECISION_REASONS, type Decision, type DecisionReason } from './decision.ts';
 
-/** 48 bits: of 10,000 functions, two have the same digest with a probability of 2 in 10 million. */
+/** 48 bits: among 10,000 functions, two share a digest with a probability of 2 in 10 million. */
 export const DIGEST_BYTES = 6;
 const TIME_BYTES = 6;
 const RUN_BYTES = 16;
 const HEAD_BYTES = DIGEST_BYTES + 1;
 const REASONS_MAX = 16;
-/** Bits of a kind. */
+/** Bit flags of a kind. */
 const WITH_TIME = 1;
 const WITH_RUN = 2;
 
@@ -46,7 +46,7 @@ export function encodeDecision({ functionId, reason, runId, until }: Omit<Decisi
   ]);
 }
 
-/** Leaves out reasons that a later version has added. */
+/** Skips reasons that a later version added. */
 export function decodeDecisions(bytes: Buffer): StoredDecision[] {
   const decisions: StoredDecision[] = [];
   for (let at = 0; at + HEAD_BYTES <= bytes.length; ) {

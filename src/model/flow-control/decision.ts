@@ -1,6 +1,8 @@
-/** Why an event did not simply start a run of a function that listens to it. A run that it did start needs no decision: its list of runs tells. */
+/** Why an event did not simply start a run of a function that listens to it. Started runs need no decision: the event's list of runs
+ *  shows them. */
 
-/** Stored by their position: append only. `expression_false` is not stored: event and function tell (jobs/flow-control/explained-decisions.ts). */
+/** Stored by position, so append only. `expression_false` is not stored but derived from event and function
+ *  (jobs/flow-control/explained-decisions.ts). */
 export const DECISION_REASONS = [
   'expression_false',
   'not_evaluated',
@@ -20,8 +22,8 @@ export interface Decision {
   eventId: string;
   functionId: string;
   reason: DecisionReason;
-  /** The run that stands for this one: of the batch, of the debounce, of the singleton, or with the same idempotency key. */
+  /** The run that takes this one's place: of the batch, the debounce or the singleton, or with the same idempotency key. */
   runId?: string;
-  /** Until when further events are rate-limited, Unix milliseconds. */
+  /** End of the rate limit, Unix milliseconds. */
   until?: number;
 }

@@ -1,12 +1,12 @@
-/** Kinds of fields of flow control. Each error tells what is allowed. */
+/** Field types of flow control. Each error names the allowed values. */
 import { z } from 'zod';
 import { durationMs } from '../values/duration.ts';
 
 export interface Range {
   from: number;
-  /** Absent: as far as integers are exact. */
+  /** Absent: the largest exact integer. */
   to?: number;
-  /** What raises the upper end. */
+  /** The setting that raises the maximum. */
   setting?: string;
 }
 
@@ -18,7 +18,7 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER, setting }: Range) 
   return z.number(allowed).refine((given) => Number.isSafeInteger(given) && given >= from && given <= to, allowed);
 }
 
-/** A time string within a range of milliseconds. */
+/** A time string within a range. */
 export function period({ from, to = Number.MAX_SAFE_INTEGER, setting }: Range) {
   const allowed = `a time string from ${timeText(from)} to ${timeText(to)}${ofSetting(setting)}, such as "30s"`;
   return z
@@ -27,7 +27,7 @@ export function period({ from, to = Number.MAX_SAFE_INTEGER, setting }: Range) {
     .refine((ms) => ms >= from && ms <= to, allowed);
 }
 
-/** In lower case: the official Go SDK writes capitals. */
+/** Converts to lower case: the official Go SDK capitalizes names. */
 export function oneOf<const Name extends string>(names: readonly Name[]) {
   const allowed = names.map((name) => `"${name}"`).join(' or ');
   return z
@@ -49,7 +49,7 @@ const UNITS: readonly [name: string, ms: number][] = [
   ['s', 1_000],
 ];
 
-/** In the largest unit that leaves no rest, but a day is 24 h and a minute is 60 s. */
+/** Uses the largest unit that divides the duration; a day is written as 24 h and a minute as 60 s. */
 function timeText(ms: number): string {
   const [name, unit] =
     UNITS.find(([, unit]) => ms > unit && ms % unit === 0) ?? (ms < 1_000 ? ['ms', 1] : ['s', 1_000]);

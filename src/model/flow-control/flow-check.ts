@@ -6,11 +6,11 @@ import { batchConflict } from './batch-conflict.ts';
 import { type BatchLimits, flowSchemaOf } from './flow-schema.ts';
 import { sentOptions, withoutAbsent } from './given-options.ts';
 
-/** Names of the fields that are expressions, at any depth. */
+/** Names of the fields that hold expressions, at any depth. */
 const EXPRESSIONS: readonly string[] = ['key', 'if', 'run', 'idempotency'];
 
 /** Yields between expressions, so that callers can pause.
- *  @returns the first problem; undefined: there is none */
+ *  @returns the first problem; undefined if there is none */
 export function* checkFlow(
   config: Record<string, unknown>,
   limits: BatchLimits,

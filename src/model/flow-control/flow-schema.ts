@@ -15,7 +15,7 @@ const key = expression.optional();
 
 const schemas = new WeakMap<BatchLimits, FlowSchema>();
 
-/** Built once for the same limits. */
+/** Cached: built once for equal limits. */
 export function flowSchemaOf(limits: BatchLimits): FlowSchema {
   let schema = schemas.get(limits);
   if (!schema) {

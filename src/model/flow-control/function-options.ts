@@ -1,4 +1,4 @@
-/** The flow control that a function has, read from its stored configuration: functions that an earlier version registered have theirs too. */
+/** The flow control of a stored function. Functions that an earlier version registered are read the same way. */
 import { BATCH_SIZE_HIGHEST, BATCH_TIMEOUT_HIGHEST_SECONDS } from '../../settings.ts';
 import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
@@ -8,7 +8,7 @@ import { flowSchemaOf, type GivenFlow } from './flow-schema.ts';
 import { FLOW_FIELDS, sentOptions, withoutAbsent } from './given-options.ts';
 import type { FlowOptions } from './options.ts';
 
-/** Whatever the settings say now, a function keeps the batches that it was registered with. */
+/** A function keeps the batch limits that it was registered with, whatever the settings say now. */
 const schema = flowSchemaOf({
   batchSize: BATCH_SIZE_HIGHEST,
   batchTimeoutMs: BATCH_TIMEOUT_HIGHEST_SECONDS * 1_000,
@@ -20,19 +20,19 @@ interface Configured {
 
 interface ReadFlow {
   options: FlowOptions | undefined;
-  /** Only an earlier version can have registered a function with one. */
+  /** Not empty only for functions that an earlier version registered. */
   problems: string[];
 }
 
 const NONE: ReadFlow = { options: undefined, problems: [] };
 const known = new WeakMap<Configured, ReadFlow>();
 
-/** undefined: it has none. Options that are not valid count as absent. */
+/** undefined if it has none. Invalid options count as absent. */
 export function flowOptionsOf(fn: Configured): FlowOptions | undefined {
   return read(fn).options;
 }
 
-/** Why options of the function count as absent, one sentence for each. */
+/** Why options of the function count as absent, one sentence each. */
 export function flowProblemsOf(fn: Configured): readonly string[] {
   return read(fn).problems;
 }

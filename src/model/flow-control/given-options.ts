@@ -1,4 +1,4 @@
-/** The flow control in the configuration of a function, as the SDKs spell it. */
+/** Flow control in a function's configuration, as SDKs spell it. */
 import { durationMs } from '../values/duration.ts';
 import { isJsonObject } from '../values/json.ts';
 
@@ -19,14 +19,14 @@ const TIMES: readonly string[] = ['period', 'timeout', 'start', 'finish'];
 /** The deepest field is concurrency.fn[0].limit. */
 const DEPTH_MAX = 4;
 
-/** The fields of flow control as they were sent. */
+/** The flow control fields as the app sent them. */
 export function sentOptions(config: Record<string, unknown>): Record<string, unknown> {
   const sent = Object.fromEntries(FLOW_FIELDS.map((field) => [field, config[field]]));
   // The official Go SDK spells it with a capital.
   return { ...sent, singleton: config.singleton ?? config.Singleton };
 }
 
-/** Without the fields that have no value: null, empty and zero values count as absent, because some SDKs send them. */
+/** Removes fields without a value: some SDKs send null, empty or zero values for absent options. */
 export function withoutAbsent(sent: unknown, name = '', depth = 0): unknown {
   if (depth > DEPTH_MAX) return sent;
   if (Array.isArray(sent)) return sent.length === 0 ? undefined : sent.map((one) => present(one, name, depth) ?? {});

@@ -1,7 +1,7 @@
-/** Values of keys as text. What cannot be evaluated, and null, is the empty text: such runs share a limit of their own. */
+/** Converts values of keys to text. null and values that cannot be evaluated become the empty text, and share one limit. */
 import { hash } from 'node:crypto';
 
-/** A longer one is shortened, and told from others by its hash. */
+/** Longer values are truncated and distinguished by a hash. */
 const LENGTH_MAX = 256;
 const SHOWN_LENGTH = 200;
 

@@ -1,24 +1,24 @@
-/** The limits under which a call of a function starts. Calls with the same limits form one backlog, first in, first out. */
+/** The limits that apply to a call of a function. Calls with the same limits form one backlog, first in, first out. */
 import { hash } from 'node:crypto';
 import type { AppFunction } from '../apps/app.ts';
 import { BRANCHES } from '../environment.ts';
 import { flowOptionsOf } from './function-options.ts';
 import type { ConcurrencyLimit, FlowOptions, FrozenKeys } from './options.ts';
 
-/** `run`: counts runs from their start to their end; `step`: counts calls in flight; `throttle`: counts starts of runs by time. */
+/** `run` counts runs from start to end; `step` counts calls in flight; `throttle` counts run starts per period. */
 export type LimitKind = 'run' | 'step' | 'throttle';
 
 export interface Limit {
   id: string;
   kind: LimitKind;
-  /** Runs or calls at the same time; of a throttle, starts in a period. */
+  /** Maximum number of concurrent runs or calls; for a throttle, starts per period. */
   limit: number;
   scope: ConcurrencyLimit['scope'];
-  /** Value of its key; the empty text: it has none. */
+  /** Value of the key; empty if the limit has none. */
   key: string;
-  /** The expression of its key. */
+  /** Expression of the key. */
   source?: string;
-  /** Not of its configuration: the function is paused, or its runs are served by priority. */
+  /** Set for limits that the function does not configure: it is paused, or its runs are served by priority. */
   implied?: 'capacity' | 'paused';
   /** For a throttle, milliseconds: the time between two starts, and how much earlier a start may be. */
   intervalMs?: number;
@@ -27,37 +27,37 @@ export interface Limit {
 
 export interface CallLimits {
   limits: Limit[];
-  /** Calls with the same one wait behind each other. */
+  /** Calls with the same backlog wait behind each other. */
   backlog: string;
-  /** Decides the partition that the limits are in. */
+  /** Determines the partition in which the limits are counted. */
   home: string;
 }
 
-/** Limits that functions share are in one place: a call takes all of its limits at once or none. */
+/** Limits shared by functions are counted in one partition, because a call takes all of its limits at once or none. */
 const SHARED_HOME = 'shared limits';
 const ID_LENGTH = 16;
 
 export interface CallToLimit {
   env: string;
-  /** Branches share limits of the scope `account` among each other alone: they hold nothing of production back. */
+  /** Branches share limits of the scope `account` only with each other, so they never delay production. */
   isBranch: boolean;
   fn: AppFunction;
   keys: FrozenKeys | undefined;
-  /** The first call of a run that has not started. */
+  /** Whether this is the first call of a run that has not started. */
   isStart: boolean;
-  /** When the run was queued, Unix milliseconds; undefined: lately. */
+  /** When the run was queued, Unix milliseconds; undefined: recently. */
   queuedAt?: number | undefined;
-  /** Calls that all workers can make at the same time. */
+  /** Calls that all workers together can have in flight. */
   capacity: number;
 }
 
-/** undefined: the call starts at once. */
+/** undefined if no limit applies and the call can start at once. */
 export function limitsOf(call: CallToLimit): CallLimits | undefined {
   const { env, fn, isStart, capacity } = call;
   const options = flowOptionsOf(fn);
   const limits = options ? limitsBy(options, call) : [];
   if (isStart && mayNotStart(fn, call.queuedAt)) limits.unshift(held(env, fn.id));
-  // Runs are served in the order of their priority only where they wait: as many are in the queue as can be called.
+  // Priority orders only the runs in a backlog, so this limit keeps the queue as short as the workers' capacity.
   if (options?.priority !== undefined && limits.every(({ kind }) => kind === 'throttle')) {
     limits.push({ ...limitOf('step', { limit: capacity, scope: 'fn' }, call, 'priority'), implied: 'capacity' });
   }
@@ -71,13 +71,13 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
   };
 }
 
-/** All places in which limits of the function may be, also those of its earlier configurations. */
+/** All homes in which the function's limits may be counted, including those of earlier configurations. */
 export function homesOf(env: string, functionId: string): string[] {
   return [`${env}/${functionId}`, SHARED_HOME];
 }
 
-/** Whether a run that has not started is held, or is being cancelled.
- *  @param queuedAt Unix milliseconds; undefined: lately */
+/** Whether a run that has not started is held by a pause or is being cancelled.
+ *  @param queuedAt Unix milliseconds; undefined: recently */
 export function mayNotStart(
   { held, cancelQueuedBefore = Number.NEGATIVE_INFINITY }: AppFunction,
   queuedAt = Number.POSITIVE_INFINITY,
@@ -89,7 +89,7 @@ function limitsBy({ runConcurrency, stepConcurrency, throttle }: FlowOptions, ca
   const starts = call.isStart
     ? [...(throttle ? [throttleOf(throttle, call)] : []), ...concurrency('run', runConcurrency, call)]
     : [];
-  // Those of fewer calls first: they are the ones that most calls wait for.
+  // Smaller limits first: most calls wait for those.
   return [...starts, ...concurrency('step', stepConcurrency, call)].sort((a, b) => a.limit - b.limit);
 }
 
@@ -104,7 +104,7 @@ function limitOf(
   what = '',
 ): Limit {
   const key = source === undefined ? '' : (keys?.values[source] ?? '');
-  // Functions share a limit by the value of its key, however each of them gets it.
+  // Functions share a limit by the value of its key, even if their expressions differ.
   const owner = { fn: [env, fn.id, source ?? '', what], env: [env], account: isBranch ? [BRANCHES] : [] }[scope];
   return { id: digestOf(kind, scope, ...owner, key), kind, limit, scope, key, ...(source !== undefined && { source }) };
 }
@@ -129,7 +129,7 @@ function throttleOf(
   };
 }
 
-/** The limit of 0 of a held function. */
+/** ID of the zero limit that holds a paused function's runs. */
 export function heldLimitId(env: string, functionId: string): string {
   return digestOf('held', env, functionId);
 }

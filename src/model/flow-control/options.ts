@@ -1,18 +1,18 @@
-/** Flow control of a function: how many of its runs, which, and when. Durations are milliseconds; keys are CEL over `event`. */
+/** Flow control of a function: how many runs, which, and when. Durations are milliseconds; keys are CEL over `event`. */
 
-/** Counts executing calls, or with `fn` entries whole runs. */
+/** Counts executing calls, or whole runs in entries with `fn`. */
 export interface ConcurrencyLimit {
   limit: number;
-  /** A separate limit for each value. */
+  /** Each value has a separate limit. */
   key?: string;
-  /** Which functions share the limit: this one, all of the environment, or all of the installation that have the same value of the key. */
+  /** What shares the limit: this function, the environment, or all functions of the installation with the same value of the key. */
   scope: 'fn' | 'env' | 'account';
 }
 
 export interface Throttle {
   limit: number;
   periodMs: number;
-  /** Runs that may start at once beside the first `limit`. */
+  /** Runs that may start at once in addition to `limit`. */
   burst: number;
   key?: string;
 }
@@ -25,7 +25,7 @@ export interface RateLimit {
 
 export interface Debounce {
   periodMs: number;
-  /** From the first event to the run, at most. */
+  /** Maximum time from the first event to the run. */
   timeoutMs?: number;
   key?: string;
 }
@@ -34,20 +34,20 @@ export interface Batch {
   maxSize: number;
   timeoutMs: number;
   key?: string;
-  /** An event that does not meet it runs alone. */
+  /** Events that do not meet it run alone. */
   if?: string;
 }
 
 export interface Singleton {
   key?: string;
-  /** What a new run does while another is active: it is skipped, or cancels the other. */
+  /** What happens to a new run while another is active: `skip` drops it, `cancel` cancels the other one. */
   mode: 'skip' | 'cancel';
 }
 
 export interface FlowOptions {
-  /** Limits of whole runs. */
+  /** Limits of concurrent runs. */
   runConcurrency: readonly ConcurrencyLimit[];
-  /** Limits of executing calls. */
+  /** Limits of concurrent calls. */
   stepConcurrency: readonly ConcurrencyLimit[];
   throttle?: Throttle;
   rateLimit?: RateLimit;
@@ -56,17 +56,17 @@ export interface FlowOptions {
   singleton?: Singleton;
   /** CEL: seconds by which a run is served earlier, -600 to 600. */
   priority?: string;
-  /** CEL: one run for each value in 24 hours. */
+  /** CEL: one run per value within 24 hours. */
   idempotency?: string;
   timeouts?: { startMs?: number; finishMs?: number };
 }
 
-/** The variable parts of limits as the event gives them, frozen when the run is created. */
+/** Values of the limits' keys for this event, frozen when the run is created. */
 export interface FrozenKeys {
-  /** By the expression. */
+  /** Values by expression. */
   values: Record<string, string>;
   /** Seconds. */
   priority?: number;
-  /** Digest of the value of the singleton that the run holds while it is active. */
+  /** Digest of the singleton's key value; the run holds the singleton while it is active. */
   singleton?: string;
 }

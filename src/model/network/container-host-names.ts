@@ -1,7 +1,7 @@
-/** Names by which programs in containers reach the machine that they run on. Docker writes them to the hosts file of that machine, which its
- *  browsers read before they ask any DNS server: a name that is there cannot be rebound. */
+/** Host names by which containers reach the machine that they run on. Docker adds them to that machine's hosts file, which browsers
+ *  consult before DNS, so such a name cannot be rebound. */
 
-/** No others: a hosts file may have any name. Of Docker, and of Podman. */
+/** Names of Docker and of Podman. Nothing else is accepted, because a hosts file may contain any name. */
 const NAMES: ReadonlySet<string> = new Set([
   'host.docker.internal',
   'gateway.docker.internal',
@@ -13,9 +13,9 @@ export function isContainerHostName(hostname: string): boolean {
   return NAMES.has(hostname);
 }
 
-/** The names of containers for this machine that its hosts file gives to it, and to no other machine.
+/** The container names for this machine that its hosts file maps to it, and to no other machine.
  *  @param hostsFile its text
- *  @param isOwn whether an IP address is one of this machine */
+ *  @param isOwn whether an IP address belongs to this machine */
 export function containerHostNames(hostsFile: string, isOwn: (address: string) => boolean): ReadonlySet<string> {
   const own = new Set<string>();
   const foreign = new Set<string>();

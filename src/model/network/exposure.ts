@@ -1,4 +1,4 @@
-/** Ports that more machines reach than the settings may mean. Nobody has chosen the addresses that a process listens on where HOST is not set. */
+/** Warns about ports that more machines reach than intended: without HOST, nobody has chosen the addresses that a process listens on. */
 import type { Config } from '../../config.ts';
 
 const REMEDY =

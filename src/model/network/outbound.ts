@@ -11,17 +11,17 @@ import {
   translatedIpv4,
 } from './address.ts';
 
-/** In a list of CIDRs: all addresses that are not public. */
+/** In a list of CIDRs: all non-public addresses. */
 const PRIVATE = 'private';
 
 const LINK_LOCAL = ranges(['169.254.0.0/16', 'fe80::/10']);
-/** Alibaba, Azure, Oracle, AWS, Google. Those at 169.254.169.254 are link-local. */
+/** Alibaba, Azure, Oracle, AWS, Google. Services at 169.254.169.254 are covered by the link-local range. */
 const METADATA = ranges(['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::/32', 'fd20:ce::254']);
 
 const LOOPBACK = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
 export interface OutboundRules {
-  /** @returns why the address is blocked, to follow "resolves to"; undefined: it is allowed */
+  /** @returns why the address is blocked, phrased to follow "resolves to"; undefined if it is allowed */
   refusal(address: string): string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function outboundRules(settings: OutboundSettings, branch: boolean): Outb
       const blockedKind = alwaysBlocked(forms);
       if (blockedKind)
         return `${text}, a ${blockedKind} address; the service never calls link-local or metadata addresses`;
-      // The general exceptions do not apply to the branch deny list.
+      // General exceptions do not apply to the branch deny list.
       const rule = matching(deniedToBranches) ?? (isAllowed ? undefined : matching(denied));
       return rule && `${text}, which ${rule.setting} denies (${rule.text})`;
     },
@@ -72,7 +72,7 @@ function named(item: string): string {
 interface ListedRange {
   setting: string;
   text: string;
-  /** @param kind why the original address is not public; undefined: it is public */
+  /** @param kind why the original address is not public; undefined if it is public */
   has(address: Address, kind: string | undefined): boolean;
 }
 

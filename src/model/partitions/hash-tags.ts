@@ -1,11 +1,11 @@
-/** Hash tags of keys on a Redis Cluster. A tag decides the hash slot of its keys, and hash slots are spread over the nodes in ranges. Tags are chosen such
- *  that the hash slots of the first 2, 4, 8, … partitions are equally far apart, so each node has as many partitions as any other. */
+/** Hash tags of keys in a Redis Cluster. A tag decides the hash slot of its keys, and nodes own ranges of hash slots. The tags of the
+ *  first 2, 4, 8, … partitions have evenly spaced hash slots, so every node gets the same number of partitions. */
 import hashSlotOf from 'cluster-key-slot';
 
 const HASH_SLOTS = 16_384;
-/** Partitions up to here are evenly spread; 2 to the power of BITS. */
+/** log2 of the number of partitions that are evenly spread. */
 const BITS = 10;
-/** The installation's keys take a position in the last range, from which small numbers of partitions take the fewest. */
+/** The installation's own keys are in the last range, which holds the fewest of a small number of partitions. */
 const INSTALLATION_POSITION = 1_023;
 
 const cached = new Map<string, string>();
@@ -30,7 +30,7 @@ function tagAt(name: string, position: number): string {
   return tag;
 }
 
-/** The bits in reverse: 0, 512, 256, 768, 128, … */
+/** Reverses the bits: 0, 512, 256, 768, 128, … */
 function reversed(n: number): number {
   let result = 0;
   for (let bit = 0; bit < BITS; bit++) if (n & (1 << bit)) result |= 1 << (BITS - 1 - bit);

@@ -8,13 +8,13 @@ export interface MessageSource {
   runId?: string | undefined;
 }
 
-/** Published data.
+/** A message with published data.
  *  @param json text that `dataJson` returned */
 export function dataMessage(source: MessageSource, json: string, nowMs: number): string {
   return withData({ kind: 'data', ...fieldsOf(source), created_at: new Date(nowMs).toISOString() }, json);
 }
 
-/** The begin or end of a stream of chunks. */
+/** A message about the beginning or end of a stream of chunks. */
 export function streamMessage(
   kind: 'datastream-start' | 'datastream-end',
   source: MessageSource,
@@ -28,16 +28,16 @@ export function chunkMessage(source: MessageSource, streamId: string, text: stri
   return JSON.stringify({ kind: 'chunk', ...fieldsOf(source), stream_id: streamId, data: text });
 }
 
-/** The end of a run, on the run's own channel. */
+/** A message about the end of a run, on the run's own channel. */
 export function runMessage(source: MessageSource, data: unknown, nowMs: number): string {
   return JSON.stringify({ kind: 'run', ...fieldsOf(source), created_at: new Date(nowMs).toISOString(), data });
 }
 
-/** The data of a message as JSON text without line breaks: a body that is no JSON is a string. */
+/** The data of a message as JSON text without line breaks; a body that is not JSON becomes a string. */
 export function dataJson(body: string): string {
   if (body === '') return 'null';
   if (!isJson(body)) return JSON.stringify(body);
-  // Strings have no raw line breaks, so these are white space.
+  // JSON strings contain no raw line breaks, so these are white space.
   return body.replace(/[\r\n]+/g, ' ');
 }
 
@@ -54,7 +54,7 @@ function fieldsOf({ channel, topic, runId }: MessageSource): Record<string, stri
   return { channel, topic, run_id: runId };
 }
 
-/** Numbers in the data stay as they were written. */
+/** Inserts the JSON text unparsed, so that numbers keep all digits. */
 function withData(fields: object, json: string): string {
   return `${JSON.stringify(fields).slice(0, -1)},"data":${json}}`;
 }

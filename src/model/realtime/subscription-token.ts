@@ -1,4 +1,4 @@
-/** Subscription tokens: what a browser may subscribe to, signed by the service. A JSON Web Token (RFC 7519) with HMAC-SHA256, under a key
+/** Subscription tokens: signed statements of what a browser may subscribe to. JSON Web Tokens (RFC 7519) with HMAC-SHA256, under a key
  *  derived from the setting SECRET_KEY. Nothing is stored. */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { digestOf } from '../auth/secret.ts';
 import type { Topics } from './topics.ts';
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-/** Longer than any token with the largest permitted request. */
+/** Longer than any token of the largest permitted request. */
 const MAX_LENGTH = 16_384;
 
 const TOKEN_ID_BYTES = 9;
@@ -24,7 +24,7 @@ export interface Subscription {
 }
 
 export interface VerifiedSubscription extends Subscription {
-  /** Identifies the token by what is signed, because one signature has several spellings. */
+  /** Hash of the signed part: one signature has several spellings. */
   tokenId: string;
 }
 
@@ -32,7 +32,7 @@ export class SubscriptionTokens {
   readonly #current: Buffer;
   readonly #all: readonly Buffer[];
 
-  /** @param fallback the previous secret, whose tokens are still valid */
+  /** @param fallback the previous secret, whose tokens stay valid */
   constructor(secret: string, fallback: string | undefined) {
     this.#current = keyFrom(secret);
     this.#all = [this.#current, ...(fallback === undefined ? [] : [keyFrom(fallback)])];
@@ -40,7 +40,7 @@ export class SubscriptionTokens {
 
   sign({ env, topics }: Subscription, expiresAtMs: number): string {
     const claims: z.input<typeof claimsSchema> & { jti: string } = {
-      // Tokens for the same topics of the same second are counted apart.
+      // Distinguishes tokens for the same topics in the same second.
       jti: randomBytes(TOKEN_ID_BYTES).toString('base64url'),
       env,
       exp: Math.ceil(expiresAtMs / 1_000),
@@ -50,11 +50,11 @@ export class SubscriptionTokens {
     return `${signed}.${macOf(signed, this.#current).toString('base64url')}`;
   }
 
-  /** undefined: forged, expired, or no token at all. */
+  /** undefined if the token is forged, expired or malformed. */
   verify(token: string, nowMs: number): VerifiedSubscription | undefined {
     if (token.length > MAX_LENGTH) return undefined;
     const [header, body, mac, ...rest] = token.split('.');
-    // Other algorithms, "none" among them, have another header.
+    // Rejects other algorithms, "none" among them: they have another header.
     if (header !== HEADER || body === undefined || mac === undefined || rest.length > 0) return undefined;
     const given = Buffer.from(mac, 'base64url');
     if (!this.#all.some((key) => isMac(given, `${header}.${body}`, key))) return undefined;

@@ -1,19 +1,19 @@
-/** Channels and topics of realtime messages: what a subscription token may name, and what a message is published to. */
+/** Channels and topics of realtime messages: subscription tokens name them, and messages are published to them. */
 import { z } from 'zod';
 
-/** Topics of a token, in all its channels. */
+/** Maximum number of topics of a token, over all its channels. */
 export const TOPICS_PER_TOKEN_MAX = 50;
 export const CHANNELS_PER_TOKEN_MAX = 10;
-/** A token is part of a URL. */
+/** Bounded because a token is part of a URL. */
 const NAMES_PER_TOKEN_MAX_LENGTH = 4_096;
 const NAME_MAX_LENGTH = 512;
 
-/** The topic of a run's channel on which its end is announced. */
+/** Topic of a run's channel that announces the run's end. */
 export const RUN_TOPIC = '$run';
-/** The topic of a run's channel that its function streams its response to. */
+/** Topic of a run's channel to which the function streams its response. */
 export const RESPONSE_TOPIC = '$stream';
 
-/** A channel or a topic. Control characters are reserved: they end a line of a server-sent event. */
+/** Name of a channel or a topic. Control characters are reserved: they end a line of a server-sent event. */
 export const nameSchema = z
   .string()
   .min(1)
@@ -24,7 +24,7 @@ export const nameSchema = z
 /** Topics by channel. */
 export type Topics = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What an app asks a token for. */
+/** What an app requests a token for. */
 export const tokenRequestSchema = z
   .array(
     z.object({

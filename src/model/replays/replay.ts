@@ -7,7 +7,7 @@ import type { Run } from '../runs/run.ts';
 export const FORMER_STATUSES = ['Completed', 'Failed', 'Cancelled', 'none'] as const;
 export type FormerStatus = (typeof FORMER_STATUSES)[number];
 
-/** Why an event starts no run of a function, although its former run has a wanted status. */
+/** Why an event starts no run of a function although its former run has a selected status. */
 export const SKIP_REASONS = [
   'function_archived',
   'function_paused',
@@ -22,7 +22,7 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 export const FAILURE_REASONS = ['event_gone', 'internal'] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Why a replay starts no runs for now. */
+/** Why a replay is waiting. */
 export const WAITING_REASONS = [
   'backlog',
   'memory',
@@ -38,20 +38,20 @@ export const RATE_MAX = 1_000;
 export interface EventFilter {
   /** `*` stands for any text. */
   name?: string | undefined;
-  /** A source, or a kind of sources: `webhook`. */
+  /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
   /** As in a search of events (model/search/). */
   search?: string | undefined;
-  /** How internal IDs begin. */
+  /** Prefix of internal IDs. */
   idPrefix?: string | undefined;
-  /** Internal IDs: these events alone, if they meet the rest. */
+  /** Internal IDs: only these events, if they also meet the other conditions. */
   ids?: readonly string[] | undefined;
 }
 
-/** Events that one replay may name: each part of it reads them all. */
+/** Maximum number of events that one replay may name: each portion reads all of them. */
 export const EVENT_IDS_MAX = 100;
 
-/** What a replay is asked to do. Times are Unix milliseconds. */
+/** The parameters of a replay. Times are Unix milliseconds. */
 export interface ReplaySelection {
   env: string;
   filter: EventFilter;
@@ -59,7 +59,7 @@ export interface ReplaySelection {
   after: number;
   /** Exclusive. */
   before: number;
-  /** undefined: all that the event matches now. */
+  /** undefined: all functions that the event triggers now. */
   functionIds?: readonly string[] | undefined;
   statuses: readonly FormerStatus[];
 }
@@ -72,32 +72,32 @@ export interface ReplayDefinition extends ReplaySelection {
   createdAt: number;
 }
 
-/** Where a replay is: everything before is done. Events come in the order of receipt, then of their IDs; of each event, its functions by ID. */
+/** Progress of a replay: everything before is done. Events are ordered by time of receipt, then by ID; functions of an event by ID. */
 export interface ReplayPosition {
   /** Time of receipt, Unix milliseconds. */
   at: number;
-  /** The last event of this time that was looked at; undefined: none. */
+  /** ID of the last event at this time that was processed; undefined if none was. */
   id?: string | undefined;
-  /** Of that event, the last function that is done; undefined: all are. */
+  /** The last function of that event that is done; undefined if all are. */
   functionId?: string | undefined;
 }
 
 export type Replay = BulkOperation<ReplayDefinition, ReplayPosition>;
 
-/** What happened for an event and a function. */
+/** The result for one event and function. */
 export interface ReplayResult {
   eventId: string;
   functionId: string;
   outcome: 'started' | 'skipped' | 'failed';
   reason?: SkipReason | FailureReason;
-  /** Of `started`: the run; of others, the run because of which. */
+  /** For `started`, the new run; otherwise the run that prevented one. */
   runId?: string;
   /** The former run. */
   retryOf?: string;
 }
 
-/** Deterministic: a replay starts one run of a function on an event, however often it is repeated.
- *  @param eventId of the run of a batch, its first event */
+/** Deterministic: a replay starts one run of a function per event, however often it is repeated.
+ *  @param eventId for a batch, the ID of its first event */
 export function replayRunIdOf(replayId: string, eventId: string, functionId: string): string {
   return derivedId(eventId, 'replay', replayId, functionId);
 }
@@ -106,6 +106,6 @@ export function formerStatusOf({ status }: Pick<Run, 'status'>): Exclude<FormerS
   return status === 'Completed' || status === 'Failed' || status === 'Cancelled' ? status : undefined;
 }
 
-/** How the names of counts begin: of events that started no run and of runs that could not be started, by reason. */
+/** Prefixes of count names, followed by a reason: events that started no run, and runs that could not be started. */
 export const SKIPPED = 'skipped:';
 export const FAILED_TO_START = 'failed-to-start:';

@@ -1,19 +1,19 @@
-/** Where providers of models expect their key, by the `format` of an inference. */
+/** Where AI providers expect their API key, by the `format` of an inference. */
 
 export interface Inference {
   url: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   format: string;
-  /** '': none. */
+  /** Empty if there is none. */
   authKey: string;
 }
 
-/** The version that the API of Anthropic requires. */
+/** The API version header that Anthropic requires. */
 const ANTHROPIC_VERSION = '2023-06-01';
 
-/** Adds the key as the format requires it: OpenAI, its kin (Grok, DeepSeek, OpenAI's Responses) and Bedrock as a bearer token, Anthropic, Gemini and
- *  Azure in a header of their own. A key that the app has placed itself stays. */
+/** Adds the API key as the format requires: a bearer token for OpenAI, compatible APIs (Grok, DeepSeek, OpenAI's Responses) and Bedrock;
+ *  a separate header for Anthropic, Gemini and Azure. A key that the app has already placed stays. */
 export function withProviderKey({ url, headers, format, authKey }: Inference): Pick<Inference, 'url' | 'headers'> {
   const own = format === 'anthropic' ? { 'anthropic-version': ANTHROPIC_VERSION } : {};
   if (authKey === '') return { url, headers: { ...own, ...headers } };

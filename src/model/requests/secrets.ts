@@ -1,8 +1,8 @@
-/** Secrets of a step's request: they appear in no error, history or log. */
+/** Secrets of a step's request, which no error, history or log may contain. */
 import type { StepRequest } from './step-request.ts';
 
 const SECRET_NAME = /auth|key|token|secret|cookie|password|session|sig/i;
-/** A shorter text is no secret, and replacing it would garble others. */
+/** Shorter texts are not treated as secrets: replacing them would garble other text. */
 const MIN_LENGTH = 8;
 const REDACTED = '[redacted]';
 
@@ -10,7 +10,7 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** The texts of a request that no message may show. */
+/** The texts of a request that no message may contain. */
 export function secretsOf({ url, headers, authKey }: StepRequest): string[] {
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
     isSecretHeader(name) ? [value, ...value.split(' ')] : [],
@@ -18,7 +18,7 @@ export function secretsOf({ url, headers, authKey }: StepRequest): string[] {
   const { searchParams, search } = new URL(url);
   const ofQuery = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
   const found = [authKey ?? '', ...ofHeaders, ...ofQuery, search].filter((text) => text.length >= MIN_LENGTH);
-  // The longest first: one may contain another.
+  // Longest first, because one may contain another.
   return [...new Set(found)].sort((a, b) => b.length - a.length);
 }
 

@@ -2,14 +2,14 @@
 import { isJsonObject } from '../values/json.ts';
 import { withProviderKey } from './provider.ts';
 
-/** A request as it is stored, encrypted, until it has its response. */
+/** A request as stored, encrypted, until its response arrives. */
 export interface StepRequest {
   kind: 'fetch' | 'infer';
   url: string;
   method: string;
   headers: Record<string, string>;
   body?: string;
-  /** The provider's key of an inference. */
+  /** API key of the AI provider, for an inference. */
   authKey?: string;
 }
 
@@ -26,9 +26,9 @@ const MAX_KEY_LENGTH = 8_192;
 /** CONNECT, TRACE and TRACK concern the connection, not the resource. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']);
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
-/** Without a line break, which would add a header of its own. */
+/** Excludes line breaks, which would add a header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of the connection, which the service writes itself. */
+/** Connection headers, which the service writes itself. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(
   'accept-encoding connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
     ' ',
@@ -63,7 +63,7 @@ export function toInferenceRequest(opts: Readonly<Record<string, unknown>>): Ste
   };
 }
 
-/** A step has one result: a response in parts would be none. */
+/** A step has one result, so a streamed response cannot be one. */
 function withoutStream(body: unknown): unknown {
   return isJsonObject(body) && body.stream === true ? { ...body, stream: false } : body;
 }
@@ -113,7 +113,7 @@ function withBody(headers: Record<string, string>, body: unknown): Pick<StepRequ
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-/** Where the request goes to, without what may be secret in its path and query. */
+/** The origin only: path and query may contain secrets. */
 export function originOf({ url }: Pick<StepRequest, 'url'>): string {
   return new URL(url).origin;
 }

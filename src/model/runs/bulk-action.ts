@@ -1,4 +1,4 @@
-/** Bulk actions: cancel, re-run or retry now the runs that a filter selects, or that are named (docs/functions.md). */
+/** Bulk actions: cancel, re-run or retry now all runs that a filter selects or that a request names (docs/functions.md). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
@@ -6,29 +6,29 @@ import type { RunStatus } from './run-status.ts';
 export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now'] as const;
 export type BulkActionKind = (typeof BULK_ACTIONS)[number];
 
-/** The runs that an action can be for. */
+/** Run statuses that each action accepts. */
 export const STATUSES_OF_ACTION = {
   cancel: ['Queued', 'Running'],
   retry: ['Completed', 'Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
-/** Without a status in the filter. */
+/** The statuses used if the filter has none. */
 export const DEFAULT_STATUSES = {
   cancel: ['Queued', 'Running'],
   retry: ['Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
-/** Where re-runs begin. */
+/** Where a re-run begins. */
 export const RERUN_FROM = ['start', 'failed_step'] as const;
 export type RerunFrom = (typeof RERUN_FROM)[number];
 
-/** Runs that one request may name. */
+/** Maximum number of runs that one request may name. */
 export const RUN_IDS_MAX = 1_000;
 export const BULK_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
 
-/** Why nothing was done with a run that the filter selected. */
+/** Why a selected run was skipped. */
 export const BULK_SKIP_REASONS = [
   'run_active',
   'run_ended',
@@ -40,53 +40,53 @@ export const BULK_SKIP_REASONS = [
 ] as const;
 export type BulkSkipReason = (typeof BULK_SKIP_REASONS)[number];
 
-/** Why a bulk action does not go on for now. */
+/** Why a bulk action is waiting. */
 export const BULK_WAITING_REASONS = ['backlog', 'memory', 'archive_unavailable', 'environment_archived'] as const;
 export type BulkWaitingReason = (typeof BULK_WAITING_REASONS)[number];
 
-/** Which runs; times are Unix milliseconds. */
+/** Selects runs; times are Unix milliseconds. */
 export interface RunSelection {
   env: string;
   statuses: readonly RunStatus[];
-  /** Only these, when the action comes to them; undefined: any. */
+  /** States that a run must have when the action reaches it; undefined: any. */
   states?: readonly RunStateKind[];
-  /** An ID, or with `*` the beginning of several. */
+  /** An exact ID, or a prefix followed by `*`. */
   functionId?: string;
   app?: string;
   eventId?: string;
   idPrefix?: string;
-  /** A text in the error. */
+  /** Text that the error must contain. */
   error?: string;
-  /** Of the error of a failed run (model/errors/fingerprint.ts). */
+  /** Fingerprint of a failed run's error (model/errors/fingerprint.ts). */
   fingerprint?: string;
   /** As in a search of runs (model/search/). */
   search?: string;
-  /** By creation, inclusive. */
+  /** Creation time, inclusive. */
   after?: number;
   /** Exclusive; no later than the request. */
   before: number;
-  /** These runs alone, by ID; an action that is over keeps only their number. */
+  /** Only these runs, by ID; once the action is over, only their number is kept. */
   runIds?: readonly string[];
   runCount?: number;
-  /** The runs that this bulk action started. */
+  /** The bulk action that started the runs. */
   startedBy?: string;
 }
 
-/** The runs that are being acted on: what a worker that died in between left is done again, with the same IDs. */
+/** The runs being processed. After a worker's death they are processed again, with the same IDs. */
 export interface BulkPortion {
   runs: readonly { id: string; rerunId?: string; fromStepId?: string; skip?: BulkSkipReason }[];
-  /** Where the selection goes on; absent: nothing follows. */
+  /** Where the selection continues; absent at its end. */
   next?: BulkPosition;
 }
 
-/** Where the selection goes on, from the newest to the oldest: after the run of this time and ID. Where runs are named, or were started by an action,
- *  `at` is how many were looked at. */
+/** Position in the selection, from newest to oldest: after the run with this time and ID. If runs are named, or selected by the action
+ *  that started them, `at` is the number of runs processed. */
 export interface BulkPosition {
   at: number;
   id: string;
 }
 
-/** What happened with one run. */
+/** The result for one run. */
 export interface BulkResult {
   runId: string;
   rerunId?: string;
@@ -97,22 +97,22 @@ export interface BulkActionDefinition {
   id: string;
   action: BulkActionKind;
   selection: RunSelection;
-  /** Of re-runs; absent: from the start. */
+  /** For re-runs; absent: from the start. */
   from?: RerunFrom;
   /** Re-runs per second. */
   rate: number;
-  /** Counted before it began; not exact: at least. */
+  /** Number of selected runs, counted before the start; if not exact, a lower bound. */
   matched: { count: number; isExact: boolean };
   createdAt: number;
 }
 
-/** Its count `done` is the number of runs that were cancelled, re-run or retried. */
+/** The count `done` is the number of runs cancelled, re-run or retried. */
 export type BulkAction = BulkOperation<BulkActionDefinition, BulkPosition | null>;
 
-/** How the names of the counts of skipped runs begin, by reason. */
+/** Prefix of the counts of skipped runs, followed by the reason. */
 export const SKIPPED = 'skipped:';
 
-/** What is kept of one that is over: a thousand IDs take 30 KB. */
+/** The definition that is kept after the end: a thousand IDs take 30 KB. */
 export function withoutRunIds({ selection, ...rest }: BulkActionDefinition): BulkActionDefinition {
   const { runIds: _, ...kept } = selection;
   return { ...rest, selection: kept };

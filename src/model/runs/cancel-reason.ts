@@ -15,7 +15,8 @@ export type CancelCause = (typeof CANCEL_CAUSES)[number];
 
 export interface CancelReason {
   cause: CancelCause;
-  /** Internal ID of the event that met a cancel trigger, of the bulk cancellation, of the replay, or of the run that took over from a singleton. */
+  /** ID of the cause: the internal ID of the event that met a cancel trigger, a bulk cancellation, a replay, or the run that took over a
+   *  singleton. */
   id?: string;
   /** Who made the request. */
   by?: CancelledBy;
@@ -28,7 +29,7 @@ export interface CancelledBy {
   name: string;
 }
 
-/** Before the principal, as JSON. */
+/** Separates the reason from the principal, which is JSON. */
 const BY = '|';
 
 export function cancelReasonText({ cause, id, by }: CancelReason): string {
@@ -36,7 +37,7 @@ export function cancelReasonText({ cause, id, by }: CancelReason): string {
   return by ? `${text}${BY}${JSON.stringify({ kind: by.kind, id: by.id, name: by.name })}` : text;
 }
 
-/** undefined: a later version stored it. */
+/** undefined if a later version stored it. */
 export function readCancelReason(text: string): CancelReason | undefined {
   const bar = text.indexOf(BY);
   const [word = '', ...rest] = (bar === -1 ? text : text.slice(0, bar)).split(':');

@@ -1,18 +1,18 @@
-/** Responses of endpoints: SDKs report the end of a handler as `{status, headers, body}`. The body becomes the output of the run; the rest is
- *  kept beside it for the client that waits for the response. */
+/** Responses of endpoints: SDKs report the end of a handler as `{status, headers, body}`. The body becomes the output of the run; status
+ *  and headers are stored with it for the waiting client. */
 import { isJsonObject, isShallowJson } from '../values/json.ts';
 import { isHeaderValue, isOwnHeader } from '../values/response-headers.ts';
 
-/** A response without its body, which is the output of the run. */
+/** A response without its body, which is the run's output. */
 export interface EndpointResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** The output is the body as it is, the body as a JSON string, or null for no body. */
+  /** How the run's output encodes the body: as it is (`json`), as a JSON string (`text`), or as null (`none`). */
   body: 'json' | 'text' | 'none';
 }
 
-/** What a run that completes returns. */
+/** Return value of a completed run. */
 export interface RunResult {
   /** JSON text. */
   output: string;
@@ -20,8 +20,8 @@ export interface RunResult {
 }
 
 const MAX_HEADERS = 50;
-/** Headers beside those that start with x-. No cookies, no headers of the connection, and none by which an app could change how browsers
- *  treat the service's origin: its responses come from there. */
+/** Allowed headers besides those that start with x-. Cookies, connection headers, and headers that change how browsers treat the
+ *  service's origin are excluded, because the response comes from that origin. */
 const ALLOWED: ReadonlySet<string> = new Set([
   'allow',
   'content-disposition',
@@ -43,8 +43,8 @@ const ALLOWED: ReadonlySet<string> = new Set([
 ]);
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-/** The result of an endpoint's run. What is no response stays as it is.
- *  @param output JSON text of what the SDK reported */
+/** The result of an endpoint's run. Output that is not a response stays unchanged.
+ *  @param output JSON text that the SDK reported */
 export function resultOfEndpoint(output: string): RunResult {
   const given: unknown = JSON.parse(output);
   if (!isJsonObject(given) || !isStatus(given.status) || !['string', 'undefined'].includes(typeof given.body)) {
@@ -57,7 +57,7 @@ export function resultOfEndpoint(output: string): RunResult {
   return { output: asOutput[kind](), response: { status: given.status, headers, body: kind } };
 }
 
-/** The body of the response, from the run's output. */
+/** Restores the response body from the run's output. */
 export function bodyOf({ body }: EndpointResponse, output: string): string {
   if (body === 'none') return '';
   return body === 'json' ? output : (JSON.parse(output) as string);

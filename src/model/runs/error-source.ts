@@ -1,9 +1,9 @@
-/** The lines of code that an app sends with an error (docs/protocol.md#answers). */
+/** Source code lines that an app sends with an error (docs/protocol.md#answers). */
 
 export interface ErrorSource {
-  /** As the app names it: a path relative to where it runs, or a whole one. */
+  /** As the app reports it: relative to its working directory, or absolute. */
   file: string;
-  /** Where the error was thrown, from 1. */
+  /** Line on which the error was thrown, counted from 1. */
   line: number;
   /** That line and its neighbors, in order. */
   lines: { line: number; text: string }[];
@@ -14,7 +14,7 @@ const MAX_LINES = 7;
 export const MAX_SOURCE_LINE_LENGTH = 200;
 const MAX_LINE_NUMBER = 100_000_000;
 
-/** @returns the source of an error, for its fields; nothing if it has none, or one of another shape: it must not spoil the error */
+/** @returns the source as a field of the error; nothing if it is absent or malformed, so that the error itself stays intact */
 export function readErrorSource(sent: unknown): { source?: ErrorSource } {
   if (typeof sent !== 'object' || sent === null) return {};
   const { file, line, lines } = sent as Record<string, unknown>;

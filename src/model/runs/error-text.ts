@@ -1,11 +1,11 @@
-/** The text of an error by which runs are found. */
+/** The text of an error that searches of runs match. */
 import type { RunError } from './run-error.ts';
 
 export function errorText({ name, message }: Pick<RunError, 'name' | 'message'>): string {
   return `${name}: ${message}`;
 }
 
-/** Characters of an error that live updates have. */
+/** Maximum length of an error in live updates. */
 const SHORT_CHARS = 200;
 
 export function shortErrorText(error: RunError | null | undefined): string | null {

@@ -1,24 +1,24 @@
-/** The log of a run: what its function wrote with the logger of its context, as apps send it (docs/protocol.md#logs), and its bounds. */
+/** Logs of runs: lines that a function wrote with its context's logger, as apps send them (docs/protocol.md#logs), and their limits. */
 import { z } from 'zod';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Per run. The oldest lines stay, because what comes first explains the rest. */
+/** Per run. The oldest lines are kept, because the beginning explains the rest. */
 export const RUN_LOG_MAX_LINES = 1_000;
 export const RUN_LOG_MAX_BYTES = 262_144;
 /** Per request; clients send one for each call of the function. */
 export const LOG_BATCH_MAX_LINES = 200;
 export const LOG_BATCH_MAX_BYTES = 262_144;
-/** Requests of a run that store lines. */
+/** Maximum number of requests per run that store lines. */
 export const LOG_BATCHES_MAX = 1_000;
-/** Requests of a run within LOG_RATE_WINDOW_MS. */
+/** Maximum number of requests per run within LOG_RATE_WINDOW_MS. */
 export const LOG_RATE_MAX = 100;
 export const LOG_RATE_WINDOW_MS = 10_000;
 
 const MESSAGE_MAX = 8_192;
 const FIELDS_MAX_BYTES = 8_192;
-/** Fields are shown as a tree. */
+/** Maximum depth of fields, which are shown as a tree. */
 const FIELDS_MAX_DEPTH = 8;
 const TIME_MAX = 8_640_000_000_000_000;
 
@@ -40,12 +40,12 @@ const lineSchema = z.object({
     .optional(),
 });
 
-/** The body of a request with lines. */
+/** Body of a request that stores lines. */
 export const logBatchSchema = z.object({
   batch: z.string().regex(/^[\w-]{1,40}$/, '1 to 40 letters, digits, _ and -'),
   attempt: z.int().min(0).max(1_000),
   lines: z.array(lineSchema).max(LOG_BATCH_MAX_LINES),
-  /** Lines that the app left out. */
+  /** Number of lines that the app dropped. */
   dropped: z.int().min(0).max(1_000_000_000).default(0),
 });
 
@@ -64,13 +64,13 @@ export interface LogLine {
 }
 
 export interface RunLog {
-  /** In the order in which they came. */
+  /** In order of arrival at the service. */
   lines: LogLine[];
-  /** Lines that were left out: by the app, or because the log is full. */
+  /** Number of lines dropped by the app, or because the log was full. */
   dropped: number;
 }
 
-/** The lines of a batch as they are stored: well-formed, as Redis stores no other text. */
+/** The lines of a batch as stored: with well-formed Unicode, because Redis stores nothing else. */
 export function linesOf({ lines, attempt }: LogBatch): LogLine[] {
   return lines.map((line) => ({ ...line, message: line.message.toWellFormed(), attempt }));
 }

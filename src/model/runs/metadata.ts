@@ -1,4 +1,5 @@
-/** Metadata of a run: what its functions, or others later, say of it and of its steps. Scores and the variants of experiments are metadata, too. */
+/** Metadata of a run: free-form values about the run and its steps, set by its functions or later by others. Scores and experiment
+ *  variants are metadata too. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { expected } from '../values/expected.ts';
@@ -6,18 +7,18 @@ import { isShallow, MAX_DEPTH } from '../values/json.ts';
 
 /** Per run. */
 export const METADATA_MAX_BYTES = 65_536;
-/** Per run, over all kinds. */
+/** Per run, across all kinds. */
 export const METADATA_MAX_VALUES = 500;
 const UPDATES_MAX = 50;
 const NAME_MAX = 256;
 const STEP_ID_MAX = 1_024;
 
-/** The kind under which a run's page shows metadata that was not stored, and why. */
+/** Kind under which a run's page shows rejected metadata and the reason. */
 export const REJECTED_KIND = 'service.rejected';
 
 const HASHED_ID = /^[0-9a-f]{40}$/;
 
-/** What metadata is about: the run, one of its steps, or an attempt or a span of a step. */
+/** What metadata describes: the run, a step, or an attempt or a span of a step. */
 export interface MetadataTarget {
   scope: 'run' | 'step' | 'step_attempt' | 'extended_trace';
   /** Hashed. */
@@ -28,7 +29,7 @@ export interface MetadataTarget {
 
 export interface MetadataUpdate {
   kind: string;
-  /** `set` replaces the values of the kind; `merge` keeps those that it does not name. */
+  /** `set` replaces all values of the kind; `merge` keeps the values that the update does not name. */
   op: 'set' | 'merge';
   values: Record<string, unknown>;
 }
@@ -77,8 +78,8 @@ export function targetOf({ target }: z.output<typeof metadataRequestSchema>): Me
   return attempt === undefined ? { scope: 'step', stepId } : { scope: 'step_attempt', stepId, attempt };
 }
 
-/** The metadata that comes with an operation, for a step of the call.
- *  @returns updates by target; or why they cannot be stored */
+/** Metadata that an operation carries for a step of the call.
+ *  @returns updates by target, or why they cannot be stored */
 export function metadataOfOperation(
   metadata: unknown,
   stepId: string,
@@ -94,7 +95,7 @@ export function metadataOfOperation(
   }));
 }
 
-/** As SDKs hash the IDs of steps: the second use of an ID has index 1. */
+/** Hashes step IDs as SDKs do: the second use of an ID has index 1. */
 function hashedStepId(id: string, index: number): string {
   if (HASHED_ID.test(id)) return id;
   return createHash('sha1')

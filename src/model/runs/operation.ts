@@ -1,4 +1,4 @@
-/** Step operations: the response of an app while its function is not finished (docs/protocol.md#operations). */
+/** Step operations: an app's response while its function is not finished (docs/protocol.md#operations). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { MAX_TIME_LENGTH } from '../values/duration.ts';
@@ -37,12 +37,12 @@ const optionsSchema = z.looseObject({
 });
 
 const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
-/** Operations that SDKs have and the service does not, as people know them. */
+/** Names of operations that SDKs have and the service does not support, as people know them. */
 const SDK_NAMES: Readonly<Record<string, string>> = {
   SyncRunComplete: 'the end of a durable endpoint in the answer to a call',
 };
 
-/** Operations with the options above; those of others can have any. */
+/** Operations with known options; options of others are not checked. */
 const WITH_OPTIONS: ReadonlySet<string> = new Set([
   'Sleep',
   'WaitForEvent',
@@ -87,7 +87,7 @@ const WITHOUT_OPTIONS: ReadonlySet<string> = new Set([
   'DiscoveryRequest',
 ]);
 
-/** What is read of an operation that the service does not know, whatever it has: enough to name it. */
+/** The fields read of an unknown operation: enough to name it. */
 const unknownOpSchema = opSchema.pick({ id: true, op: true }).extend({
   name: z.string().nullish().catch(undefined),
   displayName: z.string().nullish().catch(undefined),
@@ -96,24 +96,24 @@ const unknownOpSchema = opSchema.pick({ id: true, op: true }).extend({
 
 export type Op = z.infer<typeof opSchema>;
 
-/** Checks the options only of operations that have them, so that one with others does not spoil the rest. */
+/** Checks options only where they are known, so that unexpected options of others do no harm. */
 function schemaOf(given: unknown) {
   const op = isJsonObject(given) ? given.op : undefined;
   if (typeof op !== 'string' || WITHOUT_OPTIONS.has(op)) return anyOpSchema;
   return WITH_OPTIONS.has(op) ? opSchema : unknownOpSchema;
 }
 
-/** Why operations of a response are refused. */
+/** Why operations of a response are rejected. */
 export interface OpsProblem {
-  /** Any other than `invalid`: a retry would fail too. */
+  /** All kinds except `invalid` are permanent: a retry would fail too. */
   problem: 'invalid' | 'TooManyOperations' | 'NameTooLong';
   message: string;
 }
 
-/** Operations of a response body. A refused one takes no other with it: what finished beside it is stored. */
+/** Operations of a response body. A rejected one does not affect the others: steps that finished beside it are stored. */
 export interface ParsedOps {
   ops: Op[];
-  /** Why the first refused operation is refused; undefined: none is. */
+  /** Why the first rejected operation was rejected; undefined if none was. */
   refused: OpsProblem | undefined;
 }
 
@@ -134,7 +134,7 @@ export function parseOps(body: unknown): ParsedOps {
   return { ops, refused };
 }
 
-/** The official Go SDK fills an answer with these where it has stored a step meanwhile. They have no ID. */
+/** The official Go SDK fills an answer with these, without IDs, for steps that it has already stored. */
 function asksForNothing(given: unknown): boolean {
   return isJsonObject(given) && given.op === 'None';
 }
@@ -170,28 +170,28 @@ function longNameIn({ id, name, displayName, opts }: Op): string | undefined {
   return undefined;
 }
 
-/** Whether the function is to be called again as soon as this step ends, although others are pending. Some SDKs write the mode in upper case. */
+/** Whether the function must be called as soon as this step ends, even if others are pending. Some SDKs write the mode in upper case. */
 export function asksForRace({ opts }: Op): boolean {
-  // The options of some operations are not checked.
+  // Options of some operations are unchecked.
   const mode: unknown = opts?.parallelMode;
   return typeof mode === 'string' && mode.toLowerCase() === 'race';
 }
 
-/** The ID that ends a function in a list of operations. A step may have the same ID, but it has a name. */
+/** The ID that marks the end of a function in a list of operations. A step with the same ID also has a name. */
 const FUNCTION_END_ID = createHash('sha1').update('complete').digest('hex');
 
-/** Whether the operation reports an error of the function itself, beside other operations, and not one of a step. */
+/** Whether the operation reports an error of the function itself rather than of a step. */
 export function isFunctionError({ op, id, name, displayName }: Op): boolean {
   if (op === 'RunError') return true;
   return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
 }
 
-/** Whether the operation leaves the function where it is: without another one, its run would not go on. */
+/** Whether the operation leaves the function unchanged: if a response has no other, its run would never continue. */
 export function isAside({ op }: Op): boolean {
   return op === 'DeferAdd' || op === 'DeferAbort';
 }
 
-/** What the operation is called in code, where its SDK says so: `step.fetch`. */
+/** Name of the operation in code, if its SDK reports it: `step.fetch`. */
 export function sdkNameOf({ op, opts }: Op): string | undefined {
   const type: unknown = isJsonObject(opts) ? opts.type : undefined;
   return typeof type === 'string' && SDK_NAME.test(type) ? type : SDK_NAMES[op];

@@ -1,30 +1,30 @@
-/** Errors of runs and steps: what the service keeps of an app's error, within bounds. */
+/** Errors of runs and steps: the parts of an app's error that the service stores, within limits. */
 import { type ErrorSource, readErrorSource } from './error-source.ts';
 
 export interface RunError {
   name: string;
   message: string;
   stack?: string;
-  /** Another error, or any other value. */
+  /** A nested error, or any other value. */
   cause?: unknown;
-  /** What a failed step returned beside its error. */
+  /** What a failed step returned in addition to its error. */
   data?: unknown;
   code?: string | number;
   source?: ErrorSource;
 }
 
 const MAX_LENGTH = { name: 256, message: 16_384, stack: 65_536, code: 256 } as const;
-/** Bytes of JSON of a `cause` or of `data`. */
+/** Maximum JSON size of a `cause` or of `data`. */
 const MAX_VALUE_BYTES = 16_384;
-/** For each error among the causes. */
+/** Maximum lengths, for each error among the causes. */
 const MAX_CAUSE_LENGTH = { message: 4_096, stack: 8_192 } as const;
-/** Nested causes that are kept as errors; the official TypeScript SDK sends as many. */
+/** Maximum number of nested causes kept as errors, which is what the official TypeScript SDK sends. */
 const MAX_CAUSES = 5;
-/** An error is part of events, which are nested up to a limit of their own. */
+/** Errors are part of events, whose nesting is limited. */
 const MAX_VALUE_DEPTH = 32;
 
-/** The fields of an app's error, of any type.
- *  @returns an error that is small enough to store with every attempt. `name` and `message` have defaults */
+/** Normalizes an app's error, whose fields may have any type.
+ *  @returns an error small enough to store with every attempt; `name` and `message` have defaults */
 export function toRunError(sent: Record<string, unknown>, defaultMessage: string): RunError {
   return {
     name: textOr('Error', sent.name, MAX_LENGTH.name),
@@ -34,17 +34,17 @@ export function toRunError(sent: Record<string, unknown>, defaultMessage: string
   };
 }
 
-/** The error for an app, which has the code itself: its handlers, outputs and memos never contain it. */
+/** The error as apps receive it in handlers, outputs and memos: without source lines, since the app has its code. */
 export function withoutSource<E extends { source?: unknown }>({ source: _, ...error }: E): Omit<E, 'source'> {
   return error;
 }
 
-/** The error, small enough to store with every attempt. */
+/** Shortens the error so that it can be stored with every attempt. */
 export function boundedError(error: RunError): RunError {
   return toRunError({ ...error }, '');
 }
 
-/** The error of a JSON object exactly as sent, apart from the bounds: without fields that it does not have. */
+/** The error exactly as sent within the limits, without defaults for missing fields. */
 export function sentError(sent: Record<string, unknown>): Record<string, unknown> {
   const { name, message, ...rest } = withoutSource(toRunError(sent, ''));
   return {
@@ -66,7 +66,7 @@ function optionalFields(sent: Record<string, unknown>, causes: number): Omit<Run
   };
 }
 
-/** A cause that is an error is bounded like one; of others, those too large are replaced by their beginning. */
+/** Bounds a cause that is an error like any error, and truncates any other value that is too large. */
 function boundedCause(cause: unknown, causes: number): unknown {
   if (isErrorLike(cause) && causes > 0) {
     const { name, message } = cause;
@@ -92,7 +92,7 @@ function isBounded(value: unknown): boolean {
   return depthOf(value) <= MAX_VALUE_DEPTH && Buffer.byteLength(JSON.stringify(value)) <= MAX_VALUE_BYTES;
 }
 
-/** Levels of nesting; looks at one level more than are allowed. */
+/** Depth of nesting; stops one level above the limit. */
 function depthOf(value: unknown, levels = MAX_VALUE_DEPTH + 1): number {
   if (typeof value !== 'object' || value === null || levels === 0) return 0;
   let deepest = 0;

@@ -1,9 +1,9 @@
-/** How a run has failed, and how apps see it: in failure events, and as the run's output. */
+/** The failure of a run as apps see it: in failure events, and as the run's output. */
 import type { Dialect } from '../apps/app.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from './memo.ts';
 import { type RunError, withoutSource } from './run-error.ts';
 
-/** Names and messages by which apps of the official SDKs know the service's own errors. */
+/** Names and messages that apps of the official SDKs expect for the service's own errors. */
 const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: string; detailed?: true }> = {
   OutputTooLarge: {
     name: 'output_too_large',
@@ -28,19 +28,19 @@ const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: 
 /** How a run has failed. */
 export interface RunFailure {
   error: RunError;
-  /** JSON text of what the app answered, where `error` does not have it exactly. */
+  /** JSON text of the app's answer, if `error` does not represent it exactly. */
   output?: string | undefined;
-  /** The failure in a few words, for an error of the app; the service's own have name and message. */
+  /** A short summary of an app's error; the service's own errors use name and message. */
   summary?: string | undefined;
 }
 
-/** An error as failure handlers receive it: beside the fields of the error, `error` has a summary. */
+/** The error as failure handlers receive it: its fields, and a summary as `error`. */
 export function eventError(failure: RunFailure, dialect: Dialect | undefined): Record<string, unknown> {
   const { summary } = failure;
   const error = withoutSource(failure.error);
   if (summary !== undefined) {
     const { code, ...rest } = error;
-    // The official Python SDK sends this code for any error, and expects it not to come back.
+    // The official Python SDK sends this code for any error, and expects it not to be returned.
     return { error: summary, ...rest, ...(code !== undefined && code !== 'unknown' && { code }) };
   }
   const known = dialect === 'inngest' ? INNGEST_ERRORS[error.name] : undefined;
@@ -49,12 +49,12 @@ export function eventError(failure: RunFailure, dialect: Dialect | undefined): R
     error: known.summary ?? `${known.name}: ${known.message}`,
     name: known.name,
     message: known.message,
-    // Where and what the problem is, which these words do not say.
+    // Adds the position and the problem, which the fixed message lacks.
     ...(known.detailed && { stack: `error compiling expression: ${error.message}` }),
   };
 }
 
-/** The output of a failed run as JSON text: the app's error as it was sent, or the service's own error. */
+/** Output of a failed run as JSON text: the app's error as sent, or the service's own error. */
 export function failedOutput(failure: RunFailure, dialect: Dialect | undefined): string {
   if (failure.output !== undefined) return failure.output;
   if (failure.summary !== undefined) return JSON.stringify(withoutSource(failure.error));

@@ -1,4 +1,4 @@
-/** Where a run is, in more detail than its status. Imports only types, because the dashboard uses it in the browser. */
+/** What a run is doing, in more detail than its status. Imports only types, because the dashboard uses it in the browser. */
 import type { Limit } from '../flow-control/limits.ts';
 
 /** States of runs that have not ended. */
@@ -18,25 +18,25 @@ export type RunStateKind = (typeof RUN_STATES)[number];
 
 export interface RunState {
   kind: RunStateKind;
-  /** When it ends at the latest, Unix milliseconds: a sleep, a timeout, the time of the next attempt, the start of a run on a future event. */
+  /** Latest end, Unix milliseconds: of a sleep or a timeout, or the time of the next attempt or of a future event. */
   until?: number;
-  /** Name of the event or signal that it waits for. */
+  /** Name of the awaited event or signal. */
   name?: string;
-  /** The step that it is in. */
+  /** The step in question. */
   step?: { id: string; name: string };
-  /** Number of the next attempt, from 1, and of all that there may be. */
+  /** Number of the next attempt, counted from 1, and the maximum. */
   attempt?: { next: number; max: number };
   invoked?: { functionId?: string; runId: string };
-  /** What holds it back; undefined: only the calls before it. */
+  /** The limit that holds the run back; undefined if it only waits behind earlier calls. */
   limit?: Limit;
-  /** Place in line among the calls with the same limits, from 1. */
+  /** Position among the calls with the same limits, counted from 1. */
   position?: number;
-  /** Other things that the run is in at the same time. */
+  /** Number of other states that the run is in. */
   others?: number;
 }
 
-/** A run may be in several states at the same time. This is the one to name: what runs, then what a limit holds back, then what ends first.
- *  @param unseen of which nothing is known */
+/** Chooses the state to show of a run that is in several: what executes, then what a limit holds back, then what ends first.
+ *  @param unseen number of states that are unknown */
 export function chosenState(states: readonly RunState[], unseen = 0): RunState | undefined {
   const [first, ...rest] = [...states].sort((a, b) => rankOf(a) - rankOf(b) || (a.until ?? 0) - (b.until ?? 0));
   const others = rest.length + unseen;

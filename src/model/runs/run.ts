@@ -10,11 +10,11 @@ import type { FromStep } from './step-input.ts';
 export type { RunError } from './run-error.ts';
 export { RUN_STATUSES, type RunStatus };
 
-/** Active runs, or runs that ended with this status. A run changes its group once. */
+/** Active runs, or runs that ended with a status. A run changes its group once. */
 export const RUN_GROUPS = ['active', 'Completed', 'Failed', 'Cancelled'] as const;
 export type RunGroup = (typeof RUN_GROUPS)[number];
 
-/** The group of runs with that status. */
+/** The group of runs with this status. */
 export function groupOf(status: RunStatus): RunGroup {
   return status === 'Queued' || status === 'Running' ? 'active' : status;
 }
@@ -32,22 +32,22 @@ export interface Run {
   functionId: string;
   eventId: string;
   requestId: string;
-  /** IDs of all its events, of a run of a batch: `eventId` is the first. */
+  /** For a batch, the IDs of all its events, beginning with `eventId`. */
   batch?: string[];
   invoker?: Invoker;
   /** The run that this one re-runs. */
   retryOf?: string;
   /** The replay that started it. */
   replayId?: string;
-  /** Where this re-run begins: it has the finished steps of that run before this one. */
+  /** Where this re-run begins: earlier finished steps are taken from the previous run. */
   fromStep?: FromStep;
-  /** Of a re-run from a step: IDs of the runs whose steps it has, the latest first, EARLIER_RUNS_MAX at most. */
+  /** For a re-run from a step: the runs that its steps come from, latest first, at most EARLIER_RUNS_MAX. */
   earlierRuns?: string[];
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
-  /** What the limits of its function need of its event. */
+  /** Values from the event that the function's limits need. */
   keys?: FrozenKeys;
-  /** Functions that it has deferred until its end. */
+  /** Number of functions deferred until its end. */
   defers?: number;
   status: RunStatus;
   /** Attempts before the current one. */
@@ -55,17 +55,17 @@ export interface Run {
   queuedAt: number;
   startedAt?: number;
   endedAt?: number;
-  /** JSON text of the function's return value; of a failed run, what the app answered, where that is not `error`. */
+  /** JSON text of the return value; for a failed run, the app's answer if it differs from `error`. */
   output?: string;
-  /** The response of an endpoint; its body is the output. */
+  /** The response of an endpoint; the output is its body. */
   response?: EndpointResponse;
   /** The last attempt's error, until a later attempt succeeds. */
   error?: RunError;
-  /** Why it was cancelled; undefined for a run that was cancelled by an earlier version. */
+  /** Undefined if the run was not cancelled, or an earlier version cancelled it. */
   cancelReason?: CancelReason;
-  /** Fingerprint of a failed run's error; undefined for a run that an earlier version ended. */
+  /** Fingerprint of the error of a failed run; undefined if an earlier version ended it. */
   fingerprint?: string;
-  /** It failed, and is not counted in its error group yet: name of the step that failed, or empty. */
+  /** Set until a failed run is counted in its error group: the name of the failed step, or empty. */
   uncounted?: string;
 }
 
@@ -75,47 +75,47 @@ export type Ending =
   | { status: 'Failed'; error: RunError; output?: string; fingerprint?: string; uncounted?: string }
   | { status: 'Cancelled'; reason: CancelReason };
 
-/** What a step has to do with beside its own run. IDs, never payloads: a page shows a thousand of them. */
+/** Other objects that a step is linked to. Only IDs, never payloads: a page shows a thousand of them. */
 export interface StepLinks {
-  /** The run that it started, or that went on with its signal. */
+  /** The run that it started, or that its signal resumed. */
   runId?: string;
   /** The event that ended its wait. */
   eventId?: string;
-  /** The first events that it sent, MAX_SENT_IDS at most, and how many it sent. */
+  /** The first events that it sent, at most MAX_SENT_IDS, and their total number. */
   sent?: { ids: string[]; count: number };
-  /** The request that the service made for it. `status`: of the response. */
+  /** The request that the service made for it, with the response's status. */
   request?: { method: string; origin: string; status?: number };
 }
 
-/** Event IDs that an entry of the history keeps of a step that sent events. */
+/** Maximum number of sent event IDs in a history entry. */
 export const MAX_SENT_IDS = 20;
 
 /** An entry of a run's history: an attempt of a call, or a finished step. Times are Unix milliseconds. */
 export interface HistoryEntry extends StepLinks {
   kind: 'attempt' | 'step';
-  /** Hashed ID of the step that the attempt ran, or that finished. */
+  /** Hashed ID of the step that the attempt ran, or of the finished step. */
   stepId?: string;
   name?: string;
   op?: string;
-  /** Attempts before this one. */
+  /** Number of earlier attempts. */
   attempt?: number;
-  /** Cancelled: the step was pending when its run ended. */
+  /** `Cancelled`: the step was pending when its run ended. */
   status: 'Completed' | 'Failed' | 'Cancelled';
   queuedAt?: number;
   startedAt: number;
   endedAt: number;
   error?: RunError;
-  /** Name of the event or signal that a wait was for, where it is not the step's name. */
+  /** Name of the awaited event or signal, if it differs from the step's name. */
   waitsFor?: string;
-  /** The `if` of a wait for an event, or its beginning. */
+  /** The `if` of a wait for an event, possibly truncated. */
   expression?: string;
-  /** ID of the function that the step invoked. */
+  /** ID of the invoked function. */
   invokes?: string;
-  /** For a step that was pending when its run ended: when the step would have ended at the latest. */
+  /** For a step pending at the end of its run: its latest possible end. */
   until?: number;
-  /** A wait for an event reached its timeout. */
+  /** The wait for an event reached its timeout. */
   timedOut?: true;
-  /** As in Pending. */
+  /** As in Pending (memo.ts). */
   group?: number;
 }
 
@@ -123,25 +123,25 @@ export function hasEnded({ status }: Pick<Run, 'status'>): boolean {
   return status === 'Completed' || status === 'Failed' || status === 'Cancelled';
 }
 
-/** A re-run of a re-run of a re-run: its calls name no more of them. */
+/** Maximum number of earlier runs that calls name, for re-runs of re-runs. */
 const EARLIER_RUNS_MAX = 10;
 
-/** The `earlierRuns` of a run that re-runs this one from a step. */
+/** The `earlierRuns` of a re-run of this run from a step. */
 export function earlierRunsOf({ id, earlierRuns = [] }: Pick<Run, 'id' | 'earlierRuns'>): string[] {
   return [id, ...earlierRuns].slice(0, EARLIER_RUNS_MAX);
 }
 
-/** Deterministic: ingesting an event again creates the same run. */
+/** Deterministic: ingesting an event again yields the same run ID. */
 export function runIdOf(eventId: string, functionId: string): string {
   return derivedId(eventId, 'run', functionId);
 }
 
-/** The run that a step invokes. */
+/** ID of the run that a step invokes. */
 export function invokedRunId(runId: string, stepId: string): string {
   return derivedId(runId, 'invoke', stepId);
 }
 
-/** The run of a batch. Of each function, an event is the first of one batch at most. */
+/** ID of a batch's run. Per function, an event is the first of at most one batch. */
 export function batchRunIdOf(firstEventId: string, functionId: string): string {
   return derivedId(firstEventId, 'batch', functionId);
 }

@@ -1,12 +1,12 @@
-/** What a step has to do with beside its own run: read from its operation when it finishes, so that nobody has to read its result for it. */
+/** Other objects that a step is linked to. Read from the operation when the step finishes, so that nobody has to load the result. */
 import { ID_PATTERN } from '../ids.ts';
 import { isJsonObject } from '../values/json.ts';
 import type { Pending } from './memo.ts';
 import type { Op } from './operation.ts';
 import { MAX_SENT_IDS, type StepLinks } from './run.ts';
 
-/** Links of a step that ran in the app: the events that it sent, or the run that its signal reached. Clients name such steps in `opts.type`; a result that
- *  a middleware has encrypted says nothing. */
+/** Links of a step that ran in the app: the events that it sent, or the run that its signal reached. Clients name the step type in
+ *  `opts.type`. Results encrypted by a middleware yield no links. */
 export function linksOfResult({ opts, data }: Op): StepLinks {
   const type: unknown = isJsonObject(opts) ? opts.type : undefined;
   if (type === 'step.sendEvent') return sent(data);
@@ -14,8 +14,8 @@ export function linksOfResult({ opts, data }: Op): StepLinks {
   return {};
 }
 
-/** Links of a step for which the service makes a request.
- *  @param status of the response, once there is one */
+/** Links of a step that makes a request.
+ *  @param status of the response; undefined before it arrives */
 export function linksOfRequest(
   { origin, method }: { [Field in 'origin' | 'method']?: Pending[Field] | undefined },
   status?: number,
@@ -30,7 +30,7 @@ function sent(data: unknown): StepLinks {
   return { sent: { ids: ids.slice(0, MAX_SENT_IDS).filter(isId), count: ids.length } };
 }
 
-/** The clients return the ID itself, the official SDK an object with it. */
+/** Tidegate's clients return the ID itself, the official SDK an object that contains it. */
 function signaled(data: unknown): StepLinks {
   const id: unknown = isJsonObject(data) ? (data.runId ?? data.run_id) : data;
   return isId(id) ? { runId: id } : {};

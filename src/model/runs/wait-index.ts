@@ -20,8 +20,8 @@ export interface Equality {
   digest: string;
 }
 
-/** Adds to the wait what its expression reads of the triggering event, and finds its index key.
- *  @param caused the triggering event, as expressions see it; undefined: unknown */
+/** Adds the values that the expression reads of the triggering event to the wait, and finds its index key.
+ *  @param caused the triggering event as expressions see it; undefined if unknown */
 export function indexWait(wait: Wait, caused: unknown): { wait: Wait; equality?: Equality | undefined } {
   const { expression } = wait;
   if (!expression || caused === undefined || !expressionOf(wait)) return { wait };
@@ -30,11 +30,11 @@ export function indexWait(wait: Wait, caused: unknown): { wait: Wait; equality?:
   return { wait: small ? { ...wait, caused: read } : wait, equality: equalityOf(expression, caused) };
 }
 
-/** A necessary condition on the received event; undefined: the expression has no indexable equality.
+/** A necessary condition on the received event; undefined if the expression has no indexable equality.
  *  @param caused `event` in the expression */
 function equalityOf(expression: string, caused: unknown): Equality | undefined {
   const equalities = [...conjuncts(compileWait(expression).ast)].filter(({ op }) => op === '==');
-  // An equality with a literal may hold for every event of the name, so it is the second choice.
+  // An equality with a literal comes second, because it may hold for every event of that name.
   for (const known of [pathKnown, literalKnown]) {
     for (const { args } of equalities) {
       const [a, b] = args as [ASTNode, ASTNode];
@@ -64,7 +64,7 @@ function textOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The part of `caused` that the expression can read. Stored with the wait, it saves reading the event again. */
+/** The part of `caused` that the expression can read. Storing it with the wait saves reading the event again. */
 function readOf(expression: string, caused: unknown): unknown {
   const read: Record<string, unknown> = {};
   for (const path of pathsIn(compileWait(expression).ast, 'event')) {
@@ -74,7 +74,7 @@ function readOf(expression: string, caused: unknown): unknown {
   return read;
 }
 
-/** Cached sizes of lists and objects: many waits can share the same value. */
+/** Cached, because many waits can share the same value. */
 const sizes = new WeakMap<object, number>();
 
 /** Lower bound of the value's JSON length; stops counting at MAX_CAUSED. */
@@ -128,7 +128,7 @@ function copyPath(from: unknown, to: Record<string, unknown>, path: Path): void 
       return;
     }
     if (!Object.hasOwn(target, field)) define(target, field, {});
-    // A shorter path has already copied the whole value.
+    // A shorter path has already copied this value.
     if (target[field] === value) return;
     target = target[field] as Record<string, unknown>;
     source = value;

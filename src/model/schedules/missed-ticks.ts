@@ -1,19 +1,19 @@
-/** Which ticks a timer stands for that comes late: the service was down, or its worker died. */
+/** Decides which ticks a late timer stands for, after the service was down or its worker died. */
 import { lastTick, nextTick } from './ticks.ts';
 
-/** Ticks that are late by so much all run, also of a schedule with seconds: a restart takes some seconds. */
+/** Ticks up to this late all run, even with schedules by the second: a restart takes some seconds. */
 export const LATE_MS = 10_000;
-/** A tick that a worker had begun with when it died runs when another takes it over, at most so late. */
+/** Maximum delay of a tick that a dead worker had begun, when another worker takes it over. */
 const TAKEN_OVER_MS = 600_000;
-/** Missed ticks that run, of a trigger that asks for all. */
+/** Maximum number of missed ticks that run for a trigger with `catchUp: 'all'`. */
 export const CATCH_UP_MAX = 1_000;
 const COUNTED_MAX = 1_000;
 
-/** Ticks that start no run: all of the schedule from the first to the last. */
+/** Ticks without a run: all ticks of the schedule between the first and the last. */
 export interface SkippedTicks {
   first: number;
   last: number;
-  /** undefined: more than 1,000. */
+  /** undefined if there are more than 1,000. */
   count?: number;
 }
 
@@ -24,15 +24,16 @@ export interface DueTicks {
 
 export interface LateTimer {
   cron: string;
-  /** Tick of the timer. */
+  /** The tick that the timer was set for. */
   dueAt: number;
   nowMs: number;
-  /** An earlier execution of the same timer did not end. */
+  /** True if an earlier execution of the same timer did not finish. */
   isRepeated: boolean;
   catchUp?: 'last' | 'all' | undefined;
 }
 
-/** From `dueAt` to now: all of them if that is not long ago or the trigger asks for it, otherwise only the last one, whose period is not over. */
+/** The ticks from `dueAt` to now: all of them if that was recently or the trigger asks for it, otherwise only the last, whose period is
+ *  not over. */
 export function ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp }: LateTimer): DueTicks {
   if (nowMs - dueAt <= LATE_MS) return { run: ticksFrom(cron, dueAt, nowMs, CATCH_UP_MAX) };
   const last = Math.max(dueAt, lastTick(cron, nowMs) ?? dueAt);
@@ -46,7 +47,7 @@ export function ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp }: LateTime
     : withSkipped([last], cron, dueAt, last);
 }
 
-/** @param before the first tick after the skipped ones */
+/** @param before the first tick that was not skipped */
 function withSkipped(run: number[], cron: string, first: number, before: number): DueTicks {
   if (first >= before) return { run };
   const last = Math.max(first, lastTick(cron, before - 1) ?? first);
@@ -54,7 +55,7 @@ function withSkipped(run: number[], cron: string, first: number, before: number)
   return { run, skipped: { first, last, ...(counted <= COUNTED_MAX && { count: counted }) } };
 }
 
-/** From a tick to a time, the first ones. */
+/** The first ticks from a tick up to a time. */
 function ticksFrom(cron: string, first: number, untilMs: number, most: number): number[] {
   const ticks = [first];
   for (let next = nextTick(cron, first); next !== undefined && next <= untilMs; next = nextTick(cron, next)) {
@@ -64,7 +65,7 @@ function ticksFrom(cron: string, first: number, untilMs: number, most: number): 
   return ticks;
 }
 
-/** From a tick to another, the last ones. */
+/** The last ticks between two ticks. */
 function lastTicks(cron: string, first: number, last: number, most: number): number[] {
   const ticks: number[] = [];
   for (let at: number | undefined = last; at !== undefined && at >= first && ticks.length < most; ) {

@@ -8,35 +8,35 @@ import { lastTick, nextTick } from './ticks.ts';
 export interface Schedule {
   env: string;
   functionId: string;
-  /** As registered, with its time zone. */
+  /** As registered, including the time zone. */
   cron: string;
 }
 
-/** An archived or paused function has none. Equal cron texts count once. */
+/** Archived and paused functions have none. Equal cron texts count once. */
 export function schedulesOf(env: string, fn: AppFunction): Schedule[] {
   return isScheduled(fn) ? allSchedulesOf(env, fn) : [];
 }
 
-/** Also of a function that has none at present, because it is archived or paused. */
+/** All schedules, even if the function is archived or paused. */
 export function allSchedulesOf(env: string, { id: functionId, triggers }: AppFunction): Schedule[] {
   const texts = new Set(triggers.flatMap(({ cron }) => cron ?? []));
   return [...texts].map((cron) => ({ env, functionId, cron }));
 }
 
-/** The trigger of a schedule; undefined: it is not in force. */
+/** The trigger of a schedule; undefined if it is not in force. */
 export function scheduledTrigger(fn: AppFunction | undefined, cron: string): Trigger | undefined {
   return fn && isScheduled(fn) ? fn.triggers.find((trigger) => trigger.cron === cron) : undefined;
 }
 
-/** The first of the function's schedules that tick at a time: whichever of their timers comes first, the run is the same. undefined: none
- *  of them, since the function has changed. */
+/** The first of the function's schedules that tick at a time: whichever timer fires first, the run is the same. undefined if the function
+ *  changed and none of them ticks. */
 export function tickingTrigger({ triggers }: Pick<AppFunction, 'triggers'>, tick: number): Trigger | undefined {
   const scheduled = triggers.filter(({ cron }) => cron !== undefined);
   if (scheduled.length === 1) return scheduled[0];
   return scheduled.find(({ cron }) => lastTick(cron as string, tick) === tick);
 }
 
-/** When the trigger starts the next run, without its jitter; undefined: it is no schedule, or not in force. */
+/** When the trigger starts the next run, without jitter; undefined if it is not a schedule or not in force. */
 export function nextRunAt(fn: AppFunction, { cron }: Trigger, nowMs: number): number | undefined {
   return cron !== undefined && isScheduled(fn) ? nextTick(cron, nowMs) : undefined;
 }
@@ -45,14 +45,14 @@ function isScheduled({ archived, pausedAt }: AppFunction): boolean {
   return !archived && pausedAt === undefined;
 }
 
-/** The same for the same schedule, for good. Without colons, which have a meaning in IDs of BullMQ. */
+/** Stable ID of a schedule. Without colons, which BullMQ reserves in IDs. */
 export function scheduleId({ env, functionId, cron }: Schedule): string {
   return hash('sha256', JSON.stringify([env, functionId, cron]), 'buffer')
     .toString('base64url')
     .slice(0, 22);
 }
 
-/** How much later than its tick a run starts: the same for the same run, from 0 to below the trigger's jitter. */
+/** Delay of a run after its tick: deterministic per run, from 0 to below the trigger's jitter. */
 export function jitterMs(runId: string, { jitter }: Trigger): number {
   const most = jitter === undefined ? 0 : (durationMs(jitter) ?? 0);
   return most === 0 ? 0 : crc32(runId) % most;

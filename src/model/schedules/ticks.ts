@@ -1,6 +1,6 @@
-/** The ticks of a cron text: the times at which it asks for a run. They depend on the text alone, not on when somebody asks:
- *  - A schedule in a time zone follows its clocks. A time that they skip in spring ticks as much later as they skip, once.
- *  - A time that they repeat in autumn ticks the first time only; schedules of every hour tick both times.
+/** Ticks of a cron text: the times at which it starts runs. They depend on the text alone, not on when they are computed:
+ *  - A schedule in a time zone follows its clocks. A time skipped in spring ticks later by the skipped duration, once.
+ *  - A time repeated in autumn ticks only the first time; hourly schedules tick both times.
  *  - `@every 1h` ticks at multiples of the interval since 1970. */
 import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
@@ -12,9 +12,9 @@ const INTERVAL = /^@every (\S+)$/;
 const NAMES: Readonly<Record<string, string>> = { '@midnight': '0 0 * * *', '@annually': '0 0 1 1 *' };
 /** Longer than any change of the clocks. */
 const LOOK_BACK_MS = 3 * 3_600_000;
-/** Ticks of a repeated time that are passed over; a schedule with seconds has as many in three hours. */
+/** Maximum number of repeated ticks that are skipped: as many as a schedule by the second has in three hours. */
 const REPEATED_MAX = 11_000;
-/** Parsed texts in memory, some kilobytes each, and last answers, some bytes each: many schedules have the same text and tick together. */
+/** Caches of parsed texts (kilobytes each) and of last answers (bytes each): many schedules share a text and tick together. */
 const PARSED_MAX = 500;
 const ANSWERS_MAX = 20_000;
 
@@ -26,7 +26,7 @@ interface Ticks {
 const parsed = new LRUCache<string, Ticks>({ max: PARSED_MAX });
 const answers = new LRUCache<string, { after: number; next: number }>({ max: ANSWERS_MAX });
 
-/** The first tick after a time, Unix milliseconds; undefined: there is none, or the text is not a schedule. */
+/** The first tick after a time, Unix milliseconds; undefined if there is none or the text is not a schedule. */
 export function nextTick(cron: string, afterMs: number): number | undefined {
   const known = answers.get(cron);
   if (known && afterMs >= known.after && afterMs < known.next) return known.next;
@@ -35,10 +35,10 @@ export function nextTick(cron: string, afterMs: number): number | undefined {
   return next;
 }
 
-/** The last tick at a time or before. */
+/** The last tick at or before a time. */
 export function lastTick(cron: string, atMs: number): number | undefined {
   let last = ticksOf(cron).last(atMs);
-  // Backwards, a time that the clocks skipped is not found.
+  // Searching backward misses a time that the clocks skipped.
   for (let next = last; next !== undefined && next <= atMs; next = nextTick(cron, next)) last = next;
   return last;
 }
@@ -53,7 +53,7 @@ export function nextTicks(cron: string, afterMs: number, count: number): number[
   return ticks;
 }
 
-/** The time zone of a schedule; undefined: it ticks at intervals. */
+/** Time zone of a schedule; undefined if it ticks at intervals. */
 export function timeZoneOf(cron: string): string | undefined {
   const text = cron.trim();
   const zone = TIME_ZONE.exec(text)?.[1];
@@ -88,7 +88,7 @@ function ofExpression(schedule: string, tz: string): Ticks {
   if (!expression) return NO_TICKS;
   const isOfEveryHour = expression.fields.hour.values.length === 24;
   const find = (fromMs: number, step: 'next' | 'prev') => {
-    // Throws where there is no such time within years.
+    // The library throws if there is no such time within years.
     return orUndefined(() => {
       expression.reset(new Date(fromMs));
       for (let i = 0; i < REPEATED_MAX; i++) {
@@ -101,7 +101,7 @@ function ofExpression(schedule: string, tz: string): Ticks {
   return { next: (afterMs) => find(afterMs, 'next'), last: (atMs) => find(atMs + 1, 'prev') };
 }
 
-/** Whether the clocks of the zone showed this time before, because they were set back since. */
+/** Whether the zone's clocks have shown this time before, because they were set back since. */
 function isRepeated(timeMs: number, tz: string): boolean {
   const offset = wallClockOffsetMs(timeMs, tz);
   const setBack = wallClockOffsetMs(timeMs - LOOK_BACK_MS, tz) - offset;

@@ -1,4 +1,4 @@
-/** Stored events and runs as searches read them. */
+/** Presents stored events and runs to searches. */
 import type { EventRecord } from '../events/event.ts';
 import { errorText } from '../runs/error-text.ts';
 import type { Run } from '../runs/run.ts';
@@ -34,8 +34,8 @@ export function readsOfEvent(event: SearchedEvent): ReadVariable {
   };
 }
 
-/** @param output its value, if it has one
- *  @param event undefined: it is no longer stored, or the search does not read it */
+/** @param output its value, if any
+ *  @param event undefined if it is no longer stored, or the search does not read it */
 export function readsOfRun(run: Run, output: unknown, event: SearchedEvent | undefined): ReadVariable {
   const ofEvent = event && readsOfEvent(event);
   return (name) => {

@@ -3,7 +3,7 @@
 import { isJsonObject } from '../values/json.ts';
 import type { Comparison, Literal, Path, SearchNode } from './syntax.ts';
 
-/** The value of a variable; undefined: it has none. */
+/** Reads a variable; undefined if it has no value. */
 export type ReadVariable = (name: string) => unknown;
 
 export type Matcher = (read: ReadVariable) => boolean;
@@ -89,7 +89,7 @@ function valueAt(read: ReadVariable, { variable, keys }: Path): unknown {
   return scalarOf(value);
 }
 
-/** A number that was kept with every digit (values/exact-json.ts) counts as the nearest double, as in functions. */
+/** A number stored with every digit (values/exact-json.ts) counts as the nearest double, as in functions. */
 function scalarOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== null) return value;
   return typeof (value as { rawJSON?: unknown }).rawJSON === 'string'

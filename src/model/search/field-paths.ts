@@ -1,13 +1,13 @@
-/** The fields of a JSON value as a search names them, for completion. */
+/** Field names of a JSON value in search syntax, for completion. */
 import { isJsonObject } from '../values/json.ts';
 
 export type FieldType = 'text' | 'number' | 'boolean' | 'null' | 'list' | 'object';
 
 export interface Field {
-  /** As in a search: `data.customer.id`. */
+  /** Path in search syntax: `data.customer.id`. */
   path: string;
   type: FieldType;
-  /** A text is cut off; undefined: a list or an object. */
+  /** May be truncated; undefined for a list or an object. */
   sample?: string | number | boolean | null;
 }
 
@@ -15,11 +15,11 @@ const DEPTH_MAX = 6;
 const SAMPLE_LENGTH = 100;
 const KEYS_OF_ONE = 100;
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
-/** CEL does not take these as field names after a point. */
+/** CEL rejects these as field names after a dot. */
 const RESERVED = new Set(['in', 'true', 'false', 'null', '__proto__']);
 
-/** Adds the fields of a value, up to a number of them; the first value of a path counts.
- *  @param path of the value */
+/** Adds the fields of a value, up to a maximum; the first value of a path wins.
+ *  @param path path of the value */
 export function addFields(fields: Map<string, Field>, path: string, value: unknown, max: number, depth = 0): void {
   if (fields.size >= max || depth > DEPTH_MAX) return;
   if (depth > 0 && !fields.has(path)) fields.set(path, fieldOf(path, value));

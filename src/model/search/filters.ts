@@ -1,7 +1,7 @@
-/** Filters of lists as searches, where no index serves them. */
+/** Translates list filters that no index serves into search conditions. */
 import type { SearchNode, TextTest } from './syntax.ts';
 
-/** `order/*`: names that begin so. */
+/** Whether the text is a prefix such as `order/*`. */
 export function isWildcard(text: string): boolean {
   return text.endsWith('*');
 }
@@ -10,7 +10,7 @@ export function beginsWith(variable: string, text: string): SearchNode {
   return textTest(variable, 'startsWith', text);
 }
 
-/** @param wildcard `order/*`, or a text that is meant exactly */
+/** @param wildcard a prefix such as `order/*`, or an exact text */
 export function isLike(variable: string, wildcard: string): SearchNode {
   return isWildcard(wildcard) ? beginsWith(variable, wildcard.slice(0, -1)) : isOneOf(variable, [wildcard]);
 }
@@ -27,7 +27,7 @@ export function mentions(variable: string, text: string): SearchNode {
   return { ...textTest(variable, 'contains', text), ignoreCase: true };
 }
 
-/** All of them; of none, what everything meets. */
+/** A conjunction; without conditions, it matches everything. */
 export function allOf(nodes: readonly SearchNode[]): SearchNode {
   const [only, ...others] = nodes;
   if (only === undefined) return { kind: 'constant', value: true };

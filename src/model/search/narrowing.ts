@@ -1,12 +1,12 @@
-/** What a search requires of everything that it finds, so that indexes can serve it. */
+/** Conditions that every result of a search must meet, so that indexes can serve it. */
 import type { SearchNode } from './syntax.ts';
 
-/** The conditions that all must be met. */
+/** The conditions that must all be met. */
 export function requiredBy(node: SearchNode): readonly SearchNode[] {
   return node.kind === 'and' ? node.parts.flatMap(requiredBy) : [node];
 }
 
-/** The value that the variable must have; undefined: it may have several. */
+/** The value that the variable must have; undefined if several are possible. */
 export function requiredValue(node: SearchNode, variable: string): string | undefined {
   for (const part of requiredBy(node)) {
     if (part.kind === 'compare' && part.comparison === '==' && part.path.variable === variable) {
@@ -23,7 +23,7 @@ export interface RequiredTimes {
   before?: number;
 }
 
-/** The times that the variable, a time in whole milliseconds, may have. */
+/** The range that a time variable must be in, whole milliseconds. */
 export function requiredTimes(node: SearchNode, variable: string): RequiredTimes {
   let after = Number.NEGATIVE_INFINITY;
   let before = Number.POSITIVE_INFINITY;

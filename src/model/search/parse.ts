@@ -1,4 +1,4 @@
-/** Parses searches: a part of CEL, by cel-js's parser. What its tree has beyond that part is refused with the place and what to write instead. */
+/** Parses searches, a subset of CEL, with cel-js's parser. Syntax outside the subset is rejected with its position and an alternative. */
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { closest, distance } from 'fastest-levenshtein';
 import { SearchError } from './search-error.ts';
@@ -36,14 +36,14 @@ const MIRRORED: Record<Comparison, Comparison> = { '==': '==', '!=': '!=', '<': 
 
 const environment = new Environment({ limits: SEARCH_LIMITS, homogeneousAggregateLiterals: false });
 
-/** An ID, a name or another text without any operator: `c_1`, `order/paid`, `order/*`. */
+/** An ID, a name or other text without operators: `c_1`, `order/paid`, `order/*`. */
 const BARE_TEXT = /^[^\s"'()<>=!&|[\]]+$/;
 
 export function isBareText(text: string): boolean {
   return BARE_TEXT.test(text);
 }
 
-/** @throws SearchError with the place, what is there, and what is allowed */
+/** @throws SearchError with the position, what is there, and what is allowed */
 export function parseSearch(source: string, kind: SearchKind): SearchNode {
   if (source.length > LENGTH_MAX) {
     throw new SearchError(`it has ${source.length} characters; at most ${LENGTH_MAX} are allowed`, LENGTH_MAX);
@@ -112,7 +112,7 @@ class Reader {
     }
   }
 
-  /** A chain of the same operator is one junction. */
+  /** Flattens a chain of the same operator into one junction. */
   #junction(root: ASTNode, op: '&&' | '||'): SearchNode {
     const parts: SearchNode[] = [];
     let at = root;
@@ -146,7 +146,7 @@ class Reader {
     return { kind: 'compare', path, comparison, literal };
   }
 
-  /** A time as a number of milliseconds. */
+  /** Converts a time to milliseconds. */
   #literalFor(path: Path, value: Literal, node: ASTNode): Literal {
     if (this.#typeOf(path) !== 'time' || typeof value !== 'string') return value;
     const time = Date.parse(value);
@@ -203,7 +203,7 @@ class Reader {
     return { kind: 'text', path, test, text: literal.value };
   }
 
-  /** A field alone is compared with true. */
+  /** A field by itself is compared with true. */
   #truth(node: ASTNode): SearchNode {
     const path = this.#path(node);
     if (path.keys.length === 0) {
@@ -257,7 +257,7 @@ class Reader {
   }
 }
 
-/** The value of a literal; undefined: the node is none. */
+/** The value of a literal; undefined if the node is not one. */
 function literalOf(node: ASTNode): { value: Literal } | undefined {
   if (node.op === '-_') {
     const value = literalOf(node.args)?.value;

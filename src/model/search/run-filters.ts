@@ -1,13 +1,13 @@
-/** The filters of runs that no index serves, as a condition. */
+/** Translates run filters that no index serves into a search condition. */
 import { allOf, beginsWith, isOneOf, isWildcard, mentions } from './filters.ts';
 import type { SearchNode } from './syntax.ts';
 import { FINGERPRINT } from './variables.ts';
 
 export interface RunConditions {
-  /** With `*` at its end: the beginning of IDs. An exact ID has an index. */
+  /** A prefix followed by `*`. Exact IDs have an index. */
   functionId?: string | undefined;
   idPrefix?: string | undefined;
-  /** A text in the name or the message. */
+  /** Text that the error's name or message contains. */
   error?: string | undefined;
   /** Fingerprint of a failed run's error. */
   fingerprint?: string | undefined;

@@ -1,6 +1,6 @@
-/** Why a search is refused, and where. */
+/** Why a search is rejected, and at which position. */
 export class SearchError extends Error {
-  /** Characters before the place, counted from 0. */
+  /** Number of characters before the problem. */
   readonly position: number;
 
   constructor(message: string, position: number) {

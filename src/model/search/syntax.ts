@@ -1,9 +1,9 @@
-/** A search as it is evaluated: over a stored event or run in Node (evaluate.ts), and as a condition in Postgres (archive/search-conditions.ts).
- *  docs/search.md tells what it means. */
+/** Syntax tree of a search. Evaluated over stored events and runs in Node (evaluate.ts), or translated into a condition for Postgres
+ *  (archive/search-conditions.ts). docs/search.md describes the language. */
 export type Literal = string | number | boolean | null;
 
-/** Where a value is: `data.items[0].sku` is the variable `data` with the keys `items`, 0 and `sku`. In searches of runs, variables of the event are
- *  `event.name`, `event.data` and so on. */
+/** Location of a value: `data.items[0].sku` is the variable `data` with the keys `items`, 0 and `sku`. In searches of runs, variables of
+ *  the event are `event.name`, `event.data` and so on. */
 export interface Path {
   variable: string;
   keys: readonly (string | number)[];
@@ -24,12 +24,12 @@ export type SearchNode =
   | { kind: 'comparePaths'; left: Path; comparison: Comparison; right: Path }
   | { kind: 'has'; path: Path }
   | { kind: 'text'; path: Path; test: TextTest; text: string; ignoreCase?: true }
-  /** The value is one of these. */
+  /** The value is one of the literals. */
   | { kind: 'in'; path: Path; literals: readonly Literal[] }
-  /** The value is a list with this element. */
+  /** The value is a list that contains the literal. */
   | { kind: 'element'; path: Path; literal: Literal };
 
-/** All nodes. */
+/** All nodes of the tree. */
 export function* nodesOf(node: SearchNode): Generator<SearchNode> {
   yield node;
   if (node.kind === 'and' || node.kind === 'or') for (const part of node.parts) yield* nodesOf(part);

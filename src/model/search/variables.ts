@@ -1,4 +1,4 @@
-/** What searches can read. */
+/** The variables of searches. */
 
 /** `text`, `time` (Unix milliseconds) and `json` (a value with fields, if any). */
 export type VariableType = 'text' | 'time' | 'json';
@@ -26,7 +26,7 @@ const RUN_VARIABLES = {
   output: 'json',
 } as const satisfies Record<string, VariableType>;
 
-/** The fingerprint of a failed run's error. A filter reads it; searches that people write cannot. */
+/** Fingerprint of a failed run's error. Filters read it; people's searches cannot. */
 export const FINGERPRINT = 'fingerprint';
 
 /** Conditions on runs name the variables of the run's event with this prefix. */

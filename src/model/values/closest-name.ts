@@ -3,7 +3,7 @@ import { closest, distance } from 'fastest-levenshtein';
 /** Longer names are not compared with the known ones: none is that long. */
 const COMPARED_NAME_MAX_LENGTH = 64;
 
-/** The known name that is closest to a misspelled one; undefined: none is close. */
+/** The known name closest to a misspelled one; undefined if none is close. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || name.length > COMPARED_NAME_MAX_LENGTH) return undefined;
   const plain = name.toLowerCase().replaceAll('-', '_');

@@ -1,5 +1,5 @@
-/** What was expected instead of an invalid value, in words for those who sent it: the one error map of schemas for people. Texts that a schema has
- *  itself go first. They follow "got …: ". */
+/** The one error map of schemas for people: what was expected instead of an invalid value. Texts of a schema itself take precedence. The
+ *  texts follow "got …: ". */
 import type { z } from 'zod';
 import { closestName } from './closest-name.ts';
 
@@ -107,7 +107,7 @@ function formatText(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringForm
   return FORMATS[String(format)] ?? `text in the format ${format}`;
 }
 
-/** What each option would have expected of the value itself. */
+/** Combines what each option of the union would have accepted. */
 function unionText({ errors, options }: { [field: string]: unknown }): string {
   if (Array.isArray(options) && options.length > 0) return choice(options as string[], undefined);
   const found = (errors as z.core.$ZodIssue[][]).flatMap(([first]) =>

@@ -1,8 +1,8 @@
-/** Describes an error of validation: which field, what was given and what is allowed. */
+/** Describes a validation error: the field, the given value and the allowed ones. */
 import type { z } from 'zod';
 import { describe } from './json.ts';
 
-/** @param given what was validated
+/** @param given the validated value
  *  @param within the field of `given` that was validated; absent: all of it */
 export function firstProblem({ issues }: z.ZodError, given: unknown, within?: string): string {
   const { path, message } = issues[0] as z.core.$ZodIssue;

@@ -1,4 +1,4 @@
-/** A word of a command that people copy. Whoever writes a `Host` may write `$(…)` into it: URLs permit that in hosts. */
+/** Quotes a word of a shell command that people copy. A request's `Host` may contain `$(…)`, which URLs permit in hosts. */
 export function shellWord(text: string): string {
   return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

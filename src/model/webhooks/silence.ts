@@ -1,36 +1,36 @@
-/** When a webhook that gets no more requests counts as silent: not before its own nights and weekends, and chance, are ruled out. */
+/** Decides when a webhook without requests counts as silent: only after its usual nights and weekends, and chance, are ruled out. */
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../values/time.ts';
 
-/** Requests of the week before the silence. */
+/** Minimum number of requests in the week before the silence. */
 const REQUESTS_MIN = 20;
-/** By chance, a gap in which so many requests would have been expected comes once in e^10. */
+/** Number of requests that must have been expected in the gap. By chance, such a gap occurs once in e^10 times. */
 const EXPECTED_MIN = 10;
 const GAP_MIN_MS = HOUR_MS;
-/** In its first week, the weekend of a webhook may be still to come, with the nights before and after it. */
+/** In a webhook's first week, its first weekend may be still to come, with the nights around it. */
 const FIRST_WEEK_GAP_MIN_MS = 3 * DAY_MS;
 
-/** Requests of a webhook by the hour. */
+/** A webhook's requests by hour. */
 export interface TrafficHistory {
-  /** Hours since 1970, oldest first; those without requests may be missing. */
+  /** Hours since 1970, oldest first; hours without requests may be missing. */
   hours: readonly { hour: number; requests: number; longestGapMs: number }[];
   /** Receipt of the last request, Unix milliseconds. */
   lastAt: number;
 }
 
 export interface Silence {
-  /** The webhook is silent from then on if there is no request before, Unix milliseconds. */
+  /** The webhook counts as silent from this time on unless a request comes, Unix milliseconds. */
   from: number;
   requestsPerHour: number;
 }
 
-/** Looks at the week before the last request.
- *  @returns undefined: too little is known of its traffic */
+/** Considers the week before the last request.
+ *  @returns undefined if too little is known about its traffic */
 export function silenceOf({ hours, lastAt }: TrafficHistory): Silence | undefined {
   const week = hours.filter(({ hour }) => (hour + 1) * HOUR_MS > lastAt - WEEK_MS);
   const requests = week.reduce((sum, hour) => sum + hour.requests, 0);
   const [oldest] = hours;
   if (!oldest || requests < REQUESTS_MIN) return undefined;
-  // The first request came at some time of the oldest hour.
+  // The first request came sometime during the oldest hour.
   const knownMs = lastAt - (oldest.hour + 1) * HOUR_MS;
   const longestGapMs = week.reduce((longest, hour) => Math.max(longest, hour.longestGapMs), 0);
   if (knownMs < DAY_MS) return undefined;
