@@ -64,7 +64,7 @@ export interface LogLine {
 }
 
 export interface RunLog {
-  /** In order of arrival at the service. */
+  /** In the order in which the service received them. */
   lines: LogLine[];
   /** Number of lines dropped by the app, or because the log was full. */
   dropped: number;

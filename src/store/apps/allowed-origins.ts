@@ -1,11 +1,11 @@
-/** Origins that persons have allowed for each app (origin-patterns.ts), also before the app has registered. */
+/** Origins that people have allowed for each app (origin-patterns.ts). An app may have some before it first registers. */
 import { isAllowedOrigin, ORIGINS_MAX } from '../../origin-patterns.ts';
 import { changeField } from '../redis/changed-field.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** An app that is asked to register answers sooner, or not at all. */
+/** How long a requested registration may take: an app answers sooner or not at all. */
 const REQUESTED_MS = 30_000;
 
 export class AllowedOrigins {
@@ -17,7 +17,7 @@ export class AllowedOrigins {
     this.#keys = keys;
   }
 
-  /** Patterns by app; apps without any are missing. */
+  /** Patterns by app; apps without patterns are absent. */
   async all(env: string): Promise<Map<string, string[]>> {
     const texts = await this.#redis.hgetall(this.#keys.allowedOrigins(env));
     return new Map(Object.entries(texts).map(([app, text]) => [app, JSON.parse(text) as string[]]));
@@ -34,7 +34,7 @@ export class AllowedOrigins {
     else await this.#redis.hset(key, app, JSON.stringify(patterns));
   }
 
-  /** The oldest make room. */
+  /** Beyond the maximum, the oldest patterns are dropped. */
   async add(env: string, app: string, patterns: readonly string[]): Promise<void> {
     await changeField(this.#redis, { key: this.#keys.allowedOrigins(env), field: app }, (text) => {
       const known = text === undefined ? [] : (JSON.parse(text) as string[]);
@@ -43,15 +43,15 @@ export class AllowedOrigins {
     });
   }
 
-  /** An origin that a person gives, unless it is allowed already. */
+  /** Allows the origin of a URL that a person entered, unless it is allowed already. */
   async addGiven(env: string, app: string, url: string): Promise<void> {
     const { origin } = new URL(url);
     if (!isAllowedOrigin(origin, await this.of(env, app))) await this.add(env, app, [origin]);
   }
 
-  /** Until it ends, the app may register at the origins of the URLs: a person has had it asked to.
-   *  @param requested `app` undefined: any app, since a URL alone does not tell which one is there
-   *  @returns ends it */
+  /** Lets the app register at the origins of these URLs while a registration that a person asked for is in progress.
+   *  @param requested `app` undefined: any app, because a URL alone does not identify one
+   *  @returns a function that ends the permission */
   async startRequest(
     env: string,
     { urls, app }: { urls: readonly string[]; app?: string | undefined },
@@ -65,7 +65,7 @@ export class AllowedOrigins {
     return async () => void (await this.#redis.zrem(key, ...entries));
   }
 
-  /** Where the app may register right now. */
+  /** Origins where the app may register because of requests in progress. */
   async requested(env: string, app: string, nowMs: number): Promise<string[]> {
     const entries = await this.#redis.zrangebyscore(this.#keys.requestedOrigins(env), nowMs, '+inf');
     return entries.flatMap((entry) => {

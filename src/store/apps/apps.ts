@@ -1,4 +1,4 @@
-/** Registered apps: URL, SDK, dialect, and the result of the last registration. Functions are stored apart (functions.ts). */
+/** Registered apps: URL, SDK, dialect, and the result of the last registration. Their functions are stored separately (functions.ts). */
 import type { Dialect, RefusedFunction } from '../../model/apps/app.ts';
 import type { AppFacts, SyncOrigin } from '../../model/apps/deploy.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
@@ -7,7 +7,7 @@ import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** How the service learned that a registration failed: the app sent it (told), or the service requested it at the app's URL (asked). */
+/** How the service learned of a failed registration: the app reported it (`told`), or a sync request failed (`asked`). */
 export type SyncFinder = 'told' | 'asked';
 
 export interface SyncFailure {
@@ -23,13 +23,13 @@ export interface App extends AppFacts {
   dialect: Dialect;
   /** The last successful registration, Unix milliseconds. */
   registeredAt: number;
-  /** The last attempt; successful without an error. */
+  /** The last registration attempt; it succeeded if there is no error. */
   lastSync: Omit<SyncFailure, 'error'> & Partial<Pick<SyncFailure, 'error'>>;
-  /** The last failed one since the app is known, also after later ones that succeeded. */
+  /** The last failure ever, even if later registrations succeeded. */
   lastFailure?: SyncFailure;
-  /** Functions that the last registration had and that were not registered; absent: none. */
+  /** Functions of the last registration that were refused; absent if there were none. */
   refused?: RefusedFunction[];
-  /** Fields of the last registration that the service does not act on; absent: none. */
+  /** Fields of the last registration that the service ignores; absent if there were none. */
   unsupported?: Unsupported;
 }
 
@@ -51,9 +51,9 @@ export class Apps {
     return text === null ? undefined : (JSON.parse(text) as App);
   }
 
-  /** Stores an app that is new, so that others that register at the same time do not pass the quota.
-   *  @returns removes it again, unless it has been saved since
-   *  @throws ServiceError quota_exceeded when the app would be one too many */
+  /** Reserves a place for a new app, so that concurrent registrations cannot exceed the quota.
+   *  @returns a function that releases the place, unless the app has been saved since
+   *  @throws ServiceError quota_exceeded */
   async claim(env: string, app: App, most: number): Promise<() => Promise<void>> {
     const key = this.#keys.apps(env);
     const text = JSON.stringify(app);
@@ -71,13 +71,13 @@ export class Apps {
     };
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async all(env: string): Promise<App[]> {
     const texts = await this.#redis.hvals(this.#keys.apps(env));
     return texts.map((text) => JSON.parse(text) as App).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Records that the registration of a known app failed. */
+  /** Records a failed registration of a known app. */
   async recordSyncFailure(
     env: string,
     isMeant: (app: App) => boolean,

@@ -4,10 +4,10 @@ import { DAY_MS } from '../../model/values/time.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** They outlive the runs that they explain. */
+/** Deploys outlive the runs that they explain. */
 const KEPT_MS = 90 * DAY_MS;
 const OF_APP_MAX = 100;
-/** All of them are read at once: a deploy takes 4 KiB at most, a URL included. */
+/** Bounded because all are read at once, and a deploy takes up to 4 KiB. */
 const OF_ENVIRONMENT_MAX = 500;
 
 export class Deploys {
@@ -15,14 +15,14 @@ export class Deploys {
   readonly #keys: Keyspace;
   readonly #keptMs: number;
 
-  /** @param retentionMs of runs */
+  /** @param retentionMs retention of runs */
   constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
     this.#redis = redis;
     this.#keys = keys;
     this.#keptMs = Math.max(KEPT_MS, retentionMs);
   }
 
-  /** @returns whether it is one: the app's last deploy has another content */
+  /** @returns whether the deploy was added: not if the app's last deploy has the same content */
   async record(env: string, deploy: Deploy): Promise<boolean> {
     const keys = [this.#keys.appDeploys(env, deploy.app), this.#keys.deploys(env)] as const;
     const text = JSON.stringify(deploy);
@@ -30,7 +30,7 @@ export class Deploys {
     return (await this.#redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
   }
 
-  /** Newest first, at most 100 of an app and 500 of an environment.
+  /** Newest first, at most 100 per app and 500 per environment.
    *  @param app undefined: all apps */
   async list(env: string, app?: string): Promise<Deploy[]> {
     const key = app === undefined ? this.#keys.deploys(env) : this.#keys.appDeploys(env, app);

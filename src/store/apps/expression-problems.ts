@@ -1,16 +1,17 @@
-/** Why expressions of a function were not evaluated: the last reason, and the number of events that were skipped. Kept for a day. */
+/** Why expressions of a function were not evaluated: the last reason, and the number of skipped events. Kept for a day. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 const TTL_MS = 86_400_000;
 
-/** too_costly: stopped at the cost limit; quarantined: stopped in quarantine; refused: only an earlier version accepts the expression. */
+/** `too_costly`: stopped at the cost limit; `quarantined`: stopped in quarantine; `refused`: an earlier version accepted the expression,
+ *  this one does not. */
 export const PROBLEM_REASONS = ['too_costly', 'quarantined', 'refused'] as const;
 export type ProblemReason = (typeof PROBLEM_REASONS)[number];
 
 export interface ExpressionProblem {
   reason: ProblemReason;
-  /** For users. */
+  /** Shown to users. */
   message: string;
   expression: string;
   /** Unix milliseconds. */
@@ -19,7 +20,7 @@ export interface ExpressionProblem {
 
 export interface SkippedEvents extends ExpressionProblem {
   functionId: string;
-  /** Events that were skipped since the last report. */
+  /** Number of events skipped since the last report. */
   events: number;
 }
 

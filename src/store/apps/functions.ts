@@ -1,4 +1,4 @@
-/** Registered functions of all apps of an environment. Pauses are stored apart, since a registration does not change them. */
+/** Registered functions of all apps of an environment. Pauses are stored separately, because registrations do not change them. */
 
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
@@ -13,15 +13,15 @@ export interface Replaced {
   refused: RefusedFunction[];
   /** Whether anything changed. */
   modified: boolean;
-  /** IDs of the functions that changed, archived ones included. */
+  /** IDs of the changed functions, including archived ones. */
   changed: string[];
-  /** The app's functions as they were. */
+  /** The app's functions before the change. */
   previous: AppFunction[];
 }
 
-/** Follows the time of a pause. */
+/** Suffix after the time of a pause: queued runs do not start. */
 const HELD = ':held';
-/** Likewise; a time in ms follows. */
+/** Suffix after the time of a pause: queued runs are being cancelled. A time in ms follows. */
 const CANCELLED = ':cancelled-before-';
 
 export class Functions {
@@ -35,12 +35,12 @@ export class Functions {
     this.#history = history;
   }
 
-  /** Grows with every change: functions that were read at a version are valid while the version is the same. */
+  /** Increases with every change: functions read at a version are valid as long as the version is the same. */
   async version(env: string): Promise<number> {
     return Number((await this.#redis.get(this.#keys.functionsVersion(env))) ?? 0);
   }
 
-  /** The functions and the version they were read at, archived ones included. */
+  /** All functions, including archived ones, and the version at which they were read. */
   async all(env: string): Promise<{ version: number; functions: AppFunction[] }> {
     const { functionsVersion, functions, pausedFunctions } = this.#keys;
     const reading = this.#redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
@@ -56,10 +56,10 @@ export class Functions {
     return text ? toFunction(text, () => paused ?? undefined) : undefined;
   }
 
-  /** Replaces the live functions of an app; its other functions are archived.
-   *  @param most maximum number of live functions of the environment, and of archived ones that are stored
-   *  @param unusable functions of the app that stay as they are; if one has no ID, none is archived
-   *  @returns the functions that are registered; those whose ID belongs to another app are refused
+  /** Replaces the live functions of an app; functions that it no longer registers are archived.
+   *  @param most maximum number of live functions in the environment, and of stored archived ones
+   *  @param unusable functions of the app to leave unchanged; if one has no ID, none is archived
+   *  @returns the registered functions; those whose ID belongs to another app are refused
    *  @throws ServiceError quota_exceeded */
   async replaceForApp(
     env: string,
@@ -98,9 +98,9 @@ export class Functions {
     return replaced;
   }
 
-  /** Adds or replaces an endpoint. Requests name endpoints, so these have a quota of their own: they never keep an app out.
-   *  @param most maximum number of endpoints of the environment
-   *  @throws ServiceError registration_invalid when another app has a function of the same ID, quota_exceeded */
+  /** Adds or replaces an endpoint. Endpoints are created by requests, so they have their own quota and never use up that of apps.
+   *  @param most maximum number of endpoints in the environment
+   *  @throws ServiceError registration_invalid when another app has a function with this ID, quota_exceeded */
   async putEndpoint(env: string, fn: AppFunction, most: number): Promise<void> {
     const { functions: known } = await this.all(env);
     const before = known.find(({ id }) => id === fn.id);
@@ -116,13 +116,13 @@ export class Functions {
     replies(await this.#withNewVersion(addHistory(writing), env).exec());
   }
 
-  /** A version starts with the time, so it never equals one of a deleted environment of the same name. */
+  /** A version begins with the time, so it never equals one of a deleted environment with the same name. */
   #withNewVersion(writing: ChainableCommander, env: string): ChainableCommander {
     const key = this.#keys.functionsVersion(env);
     return writing.setnx(key, Date.now()).incr(key);
   }
 
-  /** Archived functions beyond the maximum that have no active run: bounds what an app leaves behind that registers under new IDs every time. */
+  /** Archived functions beyond the maximum that have no active run. Bounds the data of an app that registers under new IDs every time. */
   async #removable(
     env: string,
     known: readonly AppFunction[],
@@ -140,9 +140,9 @@ export class Functions {
     return many.filter((_, i) => counts.slice(i * ofEach, (i + 1) * ofEach).every((count) => count === 0));
   }
 
-  /** From now on no event triggers the function. Idempotent.
-   *  @param queued whether its queued runs start, do not start until it is resumed, or are being cancelled; undefined: as before, and at first they
-   *    start */
+  /** Pauses the function: no event triggers it. Idempotent.
+   *  @param queued whether queued runs start, wait until the function is resumed, or are being cancelled; undefined: unchanged, by
+   *  default they start */
   async pause(env: string, id: string, nowMs: number, queued?: 'run' | 'hold' | 'cancel'): Promise<void> {
     const key = this.#keys.pausedFunctions(env);
     const before = (await this.#redis.hget(key, id)) ?? undefined;
@@ -174,7 +174,7 @@ function readPause(text: string): Pick<AppFunction, 'pausedAt' | 'held' | 'cance
   };
 }
 
-/** An app may keep as many functions as before, also where the limit was lowered. */
+/** An app may keep its number of functions even if the limit was lowered. */
 function checkQuota(
   env: string,
   app: string,
@@ -190,7 +190,7 @@ function checkQuota(
   throw quotaExceeded('functions', most, there, what, 'Delete apps that are no longer used');
 }
 
-/** @param app undefined: an endpoint, which no app may have registered as a function */
+/** @param app undefined for an endpoint, whose ID no app may have registered */
 function ownerProblem(holder: AppFunction | undefined, app: string | undefined): RefusedFunction | undefined {
   if (!holder || holder.archived || holder.app === app) return undefined;
   const problem = `the function ID "${holder.id}" belongs to the app "${holder.app}"; rename the function, or one of the apps`;

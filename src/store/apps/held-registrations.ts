@@ -1,5 +1,5 @@
-/** Registrations that wait for a confirmation (model/apps/held-registration.ts): few for each app, and not for long, since anybody can cause them.
- *  Those that came first stay: a flood of forged ones pushes none of them out. Later ones are refused and counted; their origin can be allowed without an
+/** Held registrations (model/apps/held-registration.ts): few per app and only for a while, because anybody can cause them. The oldest
+ *  stay, so a flood of forged ones displaces none of them. Later ones are refused and counted; their origin can be allowed without an
  *  entry here. */
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { ORIGIN_LENGTH_MAX } from '../../origin-patterns.ts';
@@ -9,9 +9,9 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 export const HELD_PER_APP_MAX = 20;
-/** Origins that one registration may have confirmed. */
+/** Maximum number of origins of one registration. */
 const ORIGINS_MAX = 10;
-/** Apps with held registrations. */
+/** Maximum number of apps with held registrations. */
 const APPS_MAX = 200;
 
 export interface HeldOfApp {
@@ -20,7 +20,7 @@ export interface HeldOfApp {
   refused?: RefusedRegistrations;
 }
 
-/** `known`: it waited already. */
+/** `known`: it was held already. */
 export type Holding = 'first' | 'known' | 'refused';
 
 export class HeldRegistrations {
@@ -61,7 +61,7 @@ export class HeldRegistrations {
     return holding;
   }
 
-  /** Those of the app that `isMeant` says wait no longer; absent: all.
+  /** Releases the app's held registrations that `isMeant` selects; without it, all.
    *  @returns whether there was one */
   async release(env: string, app: string, isMeant: (held: HeldRegistration) => boolean = () => true): Promise<boolean> {
     let isReleased = false;
@@ -79,7 +79,7 @@ export class HeldRegistrations {
     return (await this.all(env, nowMs)).find((held) => held.id === id);
   }
 
-  /** Apps of which nothing waits any longer. */
+  /** Removes apps whose held registrations have all expired. */
   async #removeOld(env: string, nowMs: number): Promise<void> {
     const key = this.#keys.heldRegistrations(env);
     for (const [app, { held }] of await this.byApp(env, nowMs)) {
@@ -120,7 +120,7 @@ function holdAmong(
 
 function recent(text: string | undefined, nowMs: number): HeldOfApp {
   const stored = text === undefined ? undefined : (JSON.parse(text) as HeldOfApp | unknown[]);
-  // Arrays are of an earlier state of this repository; their apps register again.
+  // Arrays are of an unreleased state of this format; their apps register again.
   if (stored === undefined || Array.isArray(stored)) return { held: [] };
   const { held, refused } = stored;
   const isRecent = ({ lastAt }: { lastAt: number }) => nowMs - lastAt < KEPT_MS;

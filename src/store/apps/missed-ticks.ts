@@ -1,4 +1,4 @@
-/** Ticks of schedules that started no run, since no worker was there in time: the last few of each function. */
+/** Schedule ticks that started no run because no worker was there in time: the last few per function. */
 import type { SkippedTicks } from '../../model/schedules/missed-ticks.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -20,7 +20,7 @@ export class MissedTickLog {
     this.#retentionMs = retentionMs;
   }
 
-  /** Adding the same again changes nothing; one that begins with the same tick is replaced. */
+  /** Idempotent; an entry that begins with the same tick is replaced. */
   async add(env: string, functionId: string, missed: MissedTicks): Promise<void> {
     const isOther = ({ cron, first }: MissedTicks) => cron !== missed.cron || first !== missed.first;
     const others = (await this.of(env, functionId)).filter(isOther);
@@ -30,7 +30,7 @@ export class MissedTickLog {
     await this.#redis.pexpire(key, this.#retentionMs);
   }
 
-  /** The last ones first. */
+  /** Newest first. */
   async of(env: string, functionId: string): Promise<MissedTicks[]> {
     const text = await this.#redis.hget(this.#keys.missedTicks(env), functionId);
     return text ? (JSON.parse(text) as MissedTicks[]) : [];

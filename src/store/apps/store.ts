@@ -1,4 +1,4 @@
-/** Apps: their registrations and functions, and the expressions of functions that could not be evaluated. */
+/** Apps: their registrations and functions, and problems with the functions' expressions. */
 import type { StoreContext } from '../store-context.ts';
 import { AllowedOrigins } from './allowed-origins.ts';
 import { Apps } from './apps.ts';

@@ -1,11 +1,11 @@
-/** What functions listened to before the changes of the last days (the key `triggerHistory`). */
+/** Earlier triggers of functions, from before the changes of the last days (the key `triggerHistory`). */
 import type { ChainableCommander } from 'ioredis';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** Events stay an hour longer than the retention. */
+/** Events are kept an hour longer than the retention. */
 const SLACK_MS = 3_600_000;
 
 interface Change {
@@ -24,14 +24,14 @@ export class TriggerHistory {
     this.#ttlMs = retentionMs + SLACK_MS;
   }
 
-  /** The past triggers of each function, newest first. */
+  /** Past triggers of each function, newest first. */
   async read(env: string, functionIds: readonly string[]): Promise<PastTriggers[][]> {
     if (functionIds.length === 0) return [];
     const texts = await this.#redis.hmget(this.#keys.triggerHistory(env), ...functionIds);
     return texts.map((text) => (text ? (JSON.parse(text) as PastTriggers[]) : []));
   }
 
-  /** @returns adds what changes to a transaction */
+  /** @returns a function that adds the changed entries to a transaction */
   async changes(
     env: string,
     changes: readonly Change[],

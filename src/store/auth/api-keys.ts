@@ -10,7 +10,7 @@ import { ReplicatedCache } from '../redis/replicated-cache.ts';
 const RECORD_USE_EVERY_MS = 10_000;
 
 export interface UsedApiKey extends ApiKey {
-  /** Unix milliseconds; to within ten seconds. */
+  /** Unix milliseconds, accurate to ten seconds. */
   lastUsedAt: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export class ApiKeys {
     return this.#cache.follow(subscriber);
   }
 
-  /** From memory, or from Redis: another process may have created it a moment ago. */
+  /** Looks in memory, then in Redis: another process may have just created the key. */
   async find(digest: string): Promise<ApiKey | undefined> {
     return this.#cache.value.get(digest) ?? (await this.#cache.current()).get(digest);
   }
@@ -45,7 +45,7 @@ export class ApiKeys {
     await this.#changed();
   }
 
-  /** In the order of creation. */
+  /** In order of creation. */
   async all(): Promise<UsedApiKey[]> {
     const [keys, uses] = await Promise.all([this.#readAll(), this.#redis.hgetall(this.#keys.apiKeyUses)]);
     return keys
@@ -53,18 +53,18 @@ export class ApiKeys {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** @returns the revoked key; undefined when there is none */
+  /** @returns the revoked key; undefined if there was none */
   async revoke(id: string): Promise<ApiKey | undefined> {
     const key = (await this.#readAll()).find((one) => one.id === id);
     if (!key) return undefined;
-    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
+    // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
     replies(await this.#redis.pipeline().hdel(this.#keys.apiKeys, key.digest).hdel(this.#keys.apiKeyUses, id).exec());
     this.#recorded.delete(id);
     await this.#changed();
     return key;
   }
 
-  /** Records the use of the key in the background: the key is valid also where Redis refuses writes. */
+  /** Records the use of the key in the background. The key is valid even if Redis rejects the write. */
   recordUse(id: string, nowMs: number): void {
     if (nowMs - (this.#recorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#recorded.set(id, nowMs);

@@ -1,33 +1,33 @@
-/** How many requests per minute an API key or a user may send, over all web processes. Redis counts them. Far from the limit, no request waits for it: the process
- *  goes by what Redis said last, and adds its own requests together, a tenth of a second at a time. */
+/** Requests per minute of an API key or user, counted in Redis across all web processes. Far from the limit, no request waits for Redis:
+ *  the process uses the last known count, and adds its own requests in batches every tenth of a second. */
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
 export const WINDOW_SECONDS = 60;
-/** Requests of a user in a window: more than any number of open pages sends. */
+/** Limit of a user per window: more than any number of open pages sends. */
 export const USER_RATE_LIMIT = 6_000;
-/** Share of the limit below which each request waits for the count. */
+/** When less than this share of the limit is left, each request waits for the exact count. */
 const EXACT_BELOW = 0.2;
-/** Between two additions of a key's requests. */
+/** Interval at which a process adds a key's requests. */
 const ADDED_EVERY_MS = 100;
-/** Keys whose last count a process remembers. */
+/** Number of keys whose last count a process remembers. */
 const KNOWN_MAX = 10_000;
 
 export interface RateLimitState {
   limit: number;
   remaining: number;
-  /** Until the count begins anew. */
+  /** Time until the window ends. */
   resetMs: number;
   isExceeded: boolean;
 }
 
 interface Known {
   remaining: number;
-  /** By `performance.now()`. */
+  /** In `performance.now()` time. */
   resetAt: number;
-  /** Requests since then that Redis does not know of. */
+  /** Requests not yet added to Redis. */
   pending: number;
 }
 
@@ -44,14 +44,14 @@ export class ApiRateLimits {
       duration: WINDOW_SECONDS,
       storeClient: redis,
       keyPrefix: keys.apiRateLimit(String(WINDOW_SECONDS)),
-      // If Redis refuses writes, each process counts on its own.
+      // If Redis rejects writes, each process counts by itself.
       insuranceLimiter: new RateLimiterMemory({ points, duration: WINDOW_SECONDS }),
     });
   }
 
   /** Counts a request.
    *  @param id of the principal
-   *  @returns undefined: there is no limit */
+   *  @returns undefined if there is no limit */
   async count(id: string): Promise<RateLimitState | undefined> {
     if (this.#limit === 0) return undefined;
     const known = this.#known.get(id);

@@ -1,5 +1,5 @@
-/** The audit log: who did what, when, and from where; the last 10,000 entries, which an archive gets soon. Rejected attempts are in a log of their own (rejection-log.ts), since
- *  anyone can cause ten thousand of them. */
+/** The audit log: who changed what, when and from where. Redis keeps the last 10,000 entries, and an archive gets them soon. Rejected
+ *  attempts have a log of their own (rejection-log.ts), because anyone can cause ten thousand of them. */
 import type { Principal } from '../../model/auth/access.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -10,12 +10,12 @@ export interface AuditEntry {
   /** Unix milliseconds. */
   at: number;
   who: Pick<Principal, 'kind' | 'id' | 'name'>;
-  /** A route as it is declared (`POST /v1/webhooks`), or `sign-in` and the like. */
+  /** A declared route (`POST /v1/webhooks`), or a name such as `sign-in`. */
   action: string;
-  /** ID or name of the object of the action, if it has one. */
+  /** ID or name of the changed object, if there is one. */
   target?: string;
   environment?: string;
-  /** In a few words, without secrets. */
+  /** Short description without secrets. */
   summary: string;
   ip: string;
   requestId: string;
@@ -23,13 +23,13 @@ export interface AuditEntry {
 
 export interface AuditPage {
   entries: StoredAuditEntry[];
-  /** Position after which the next page begins; undefined: this is the last page. */
+  /** Position after which the next page begins; undefined on the last page. */
   next?: string | undefined;
   stoppedEarly?: 'archive_unavailable' | undefined;
 }
 
 export interface StoredAuditEntry extends AuditEntry {
-  /** Increases from entry to entry. */
+  /** Increases with each entry. */
   id: string;
 }
 
@@ -49,7 +49,7 @@ export class AuditLog {
   }
 
   /** Newest first.
-   *  @param before ID of the last entry of the page before */
+   *  @param before ID of the last entry of the previous page */
   async list(limit: number, before?: string): Promise<AuditPage> {
     const from = before === undefined ? '+' : `(${before}`;
     const found = await this.#redis.xrevrange(this.#key, from, '-', 'COUNT', limit);
@@ -58,7 +58,7 @@ export class AuditLog {
   }
 
   /** Entries with their text, oldest first.
-   *  @param from ID of the first one, or its time */
+   *  @param from ID of the first entry, or its time */
   async oldest(from: string, limit: number): Promise<{ id: string; entry: string }[]> {
     const found = await this.#redis.xrange(this.#key, from, '+', 'COUNT', limit);
     return found.map(([id, fields]) => ({ id, entry: fields[1] as string }));
@@ -69,13 +69,13 @@ export class AuditLog {
     return (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1))[0]?.[0];
   }
 
-  /** ID up to which the archive has all entries. */
+  /** ID up to which the archive is complete. */
   async archivedTo(): Promise<string | undefined> {
     return (await this.#redis.get(this.#archivedKey)) ?? undefined;
   }
 
-  /** Notes that the archive has all entries up to an ID.
-   *  @param hotFrom entries from before this time are dropped (Unix milliseconds) */
+  /** Records that the archive has all entries up to an ID.
+   *  @param hotFrom older entries are dropped (Unix milliseconds) */
   async noteArchived(to: string, hotFrom: number): Promise<void> {
     await this.#redis.set(this.#archivedKey, to);
     await this.dropBefore(hotFrom);

@@ -1,4 +1,4 @@
-/** Event keys: stored by ID, cached in memory by the hash of their secret, so that a request is authenticated without Redis. */
+/** Event keys: stored by ID, and cached in memory by the hash of their secret, so that requests are authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -20,7 +20,7 @@ export class EventKeys {
   readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
   readonly #usesRecorded = new Map<string, number>();
 
-  /** @param secrets of the setting EVENT_KEYS */
+  /** @param secrets secrets of the setting EVENT_KEYS */
   constructor({
     redis,
     keys,
@@ -41,13 +41,13 @@ export class EventKeys {
     return this.#byDigest.follow(subscriber);
   }
 
-  /** From memory.
+  /** Looks in memory only.
    *  @throws ServiceError unavailable until the keys have been read for the first time */
   find(digest: string): EventKeyInUse | undefined {
     return this.#byDigest.value.get(digest);
   }
 
-  /** Reads a key from Redis that is not in memory: another process may have created it a moment ago. */
+  /** Looks in memory, then in Redis: another process may have just created the key. */
   async findOrFetch(digest: string): Promise<EventKeyInUse | undefined> {
     return (await this.#byDigest.current()).get(digest);
   }
@@ -57,7 +57,7 @@ export class EventKeys {
     return text === null ? undefined : (JSON.parse(text) as EventKey);
   }
 
-  /** In the order of creation; without the keys of the settings. */
+  /** In order of creation, without keys of settings. */
   async all(): Promise<EventKey[]> {
     const texts = await this.#redis.hvals(this.#keys.eventKeys);
     return texts.map((text) => JSON.parse(text) as EventKey).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -72,7 +72,7 @@ export class EventKeys {
   }
 
   async remove({ id, digest }: EventKey): Promise<void> {
-    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
+    // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
     const writing = this.#redis.pipeline();
     writing.hdel(this.#keys.eventKeys, id).hdel(this.#keys.eventKeyDigests, digest).hdel(this.#keys.eventKeyUses, id);
     replies(await writing.exec());

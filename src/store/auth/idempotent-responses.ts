@@ -1,6 +1,6 @@
-/** The responses to requests with an `Idempotency-Key`: a repeated request gets the first one's. A claim comes first, so that of two requests at the same
- *  time one is carried out. The claim of a process that dies expires; then the next request with the key is carried out, although the first one may have
- *  been too. Encrypted, because a response may show a secret once. */
+/** Responses to requests with an `Idempotency-Key`: a repeated request gets the first response. A request claims its key before it is
+ *  executed, so that only one of two concurrent requests is. The claim of a dead process expires; the next request with the key is then
+ *  executed, although the first may have been, too. Encrypted, because a response may show a secret once. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -8,21 +8,21 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 const KEPT_MS = 24 * 3_600_000;
 const CLAIM_MS = 60_000;
 
-/** What is kept of a request. */
+/** Stored per key. */
 interface Kept {
-  /** SHA-256 of what it asked for. */
+  /** SHA-256 of the request. */
   request: string;
-  /** undefined: it is being carried out. */
+  /** undefined while the request is being executed. */
   response?: KeptResponse;
 }
 
 export interface KeptResponse {
   status: number;
-  /** JSON; '': none; null: it was too large to be kept. */
+  /** JSON; '' for none; null if it was too large to store. */
   body: string | null;
 }
 
-/** Held while a request is carried out. */
+/** Held while a request is executed. */
 export interface Claim {
   key: string;
   request: string;
@@ -32,8 +32,8 @@ export interface Claim {
 export type Claimed =
   | { claim: Claim }
   | { response: KeptResponse }
-  /** in-progress: another request with the key is being carried out; other-request: one that asked for something else had the key; unreadable: sealed
-   *  under a SECRET_KEY that this process does not have. */
+  /** `in-progress`: another request with the key is being executed; `other-request`: the key was used for a different request;
+   *  `unreadable`: the response is encrypted under a SECRET_KEY that this process lacks. */
   | { conflict: 'in-progress' | 'other-request' | 'unreadable' };
 
 export class IdempotentResponses {
@@ -47,20 +47,20 @@ export class IdempotentResponses {
     this.#sealer = sealer;
   }
 
-  /** @param digest of the principal, the route and the idempotency key
-   *  @param request digest of what is asked for */
+  /** @param digest of principal, route and idempotency key
+   *  @param request digest of the request */
   async claim(digest: string, request: string): Promise<Claimed> {
     const key = this.#keys.idempotentResponse(digest);
     const value = this.#seal(key, { request });
     for (;;) {
       if ((await this.#redis.set(key, value, 'PX', CLAIM_MS, 'NX')) === 'OK') return { claim: { key, request, value } };
       const found = await this.#redis.get(key);
-      // It has expired in between.
+      // The key has expired since.
       if (found !== null) return this.#conflictWith(key, found, request);
     }
   }
 
-  /** While a request takes longer than a claim lasts. */
+  /** Extends a claim while its request is still being executed. */
   async renew({ key }: Claim): Promise<void> {
     await this.#redis.pexpire(key, CLAIM_MS);
   }
@@ -69,7 +69,7 @@ export class IdempotentResponses {
     await this.#redis.set(key, this.#seal(key, { request, response }), 'PX', KEPT_MS);
   }
 
-  /** The request was refused or failed: the next one with the key is carried out. */
+  /** Releases the key of a rejected or failed request: the next request with it is executed. */
   async release({ key, value }: Claim): Promise<void> {
     await this.#redis.deleteIfEqual(1, key, value);
   }

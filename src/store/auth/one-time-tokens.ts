@@ -7,7 +7,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 export const TOKEN_LIFETIME_HOURS = 24;
 const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
 
-/** What the token allows. */
+/** The action that a token permits. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
 
 export class OneTimeTokens {
@@ -21,21 +21,21 @@ export class OneTimeTokens {
     this.#sealer = sealer;
   }
 
-  /** @returns the token for the link */
+  /** @returns the token, for the link */
   async create(allowed: OneTimeToken): Promise<string> {
     const token = newSecret();
     await this.#redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', LIFETIME_MS);
     return token;
   }
 
-  /** The token to create the first admin. All processes that ask within its lifetime get the same one. */
+  /** The token that creates the first admin. All processes that ask within its lifetime get the same one. */
   async forSetUp(): Promise<string> {
     const token = await this.#sharedToken();
     await this.#redis.set(this.#keyOf(token), JSON.stringify({ purpose: 'set-up' }), 'PX', LIFETIME_MS, 'NX');
     return token;
   }
 
-  /** Sealed, because whoever reads Redis must not become the admin by it. */
+  /** Encrypted, so that read access to Redis does not let anyone become the admin. */
   async #sharedToken(): Promise<string> {
     const key = this.#keys.setUpToken;
     const token = newSecret();
@@ -46,7 +46,7 @@ export class OneTimeTokens {
       return this.#sealer.open(there, key);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // Sealed under a former SECRET_KEY.
+      // It is encrypted under an earlier SECRET_KEY.
       await this.#redis.set(key, sealed, 'PX', LIFETIME_MS);
       return token;
     }
@@ -56,7 +56,7 @@ export class OneTimeTokens {
     return parsed(await this.#redis.get(this.#keyOf(token)));
   }
 
-  /** Reads the token and deletes it; of several concurrent calls, one succeeds. */
+  /** Reads and deletes the token; of several concurrent calls, one succeeds. */
   async use(token: string): Promise<OneTimeToken | undefined> {
     return parsed(await this.#redis.getdel(this.#keyOf(token)));
   }

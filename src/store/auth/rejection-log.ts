@@ -1,5 +1,5 @@
-/** Rejected attempts, apart from the audit log: anyone can cause any number of them, and they must not push changes out of the log. Attempts of a
- *  kind are one entry with a count; the last 1,000 entries are kept for 30 days. */
+/** Rejected attempts, separate from the audit log: anyone can cause any number of them, and they must not displace entries there.
+ *  Attempts of the same kind form one entry with a count; the last 1,000 entries are kept for 30 days. */
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -8,18 +8,18 @@ export const MAX_REJECTIONS = 1_000;
 const TTL_MS = 30 * 86_400_000;
 
 export interface Rejection {
-  /** The attempt: `sign-in` and the like. */
+  /** The attempted action, such as `sign-in`. */
   action: string;
   /** Error code. */
   reason: string;
-  /** Email address as it was typed, or empty. */
+  /** Email address as typed, or empty. */
   name: string;
   /** An IPv4 address, or an IPv6 /64 network. */
   address: string;
 }
 
 export interface StoredRejection extends Rejection {
-  /** The same for all attempts of a kind. */
+  /** Equal for all attempts of a kind. */
   id: string;
   count: number;
   /** Unix milliseconds. */
@@ -48,8 +48,8 @@ export class RejectionLog {
     await this.#redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
   }
 
-  /** The last repeated first.
-   *  @param before position of the last entry of the page before */
+  /** Most recently repeated first.
+   *  @param before position of the last entry of the previous page */
   async list(limit: number, before?: string): Promise<StoredRejection[]> {
     const { rejections, rejectionEntries } = this.#keys;
     const from = before === undefined ? '+inf' : `(${before}`;
@@ -59,7 +59,7 @@ export class RejectionLog {
     const texts = await this.#redis.hmget(rejectionEntries, ...ids);
     return ids.flatMap((id, at) => {
       const text = texts[at];
-      // Removed in the meantime.
+      // It was removed since.
       if (!text) return [];
       return [
         { ...(JSON.parse(text) as Omit<StoredRejection, 'id' | 'position'>), id, position: flat[2 * at + 1] as string },

@@ -1,11 +1,11 @@
-/** Views that people saved: the filters, columns and density of a list under a name, per environment and person. Programs and dev mode, where nobody signs in,
- *  share those of the installation. */
+/** Saved views: filters, columns and density of a list under a name, per environment and user. API keys, and dev mode without sign-in,
+ *  share the views of the installation. */
 import type { Principal } from '../../model/auth/access.ts';
 import { changeField } from '../redis/changed-field.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** Per person and environment. */
+/** Per user and environment. */
 export const MAX_VIEWS = 100;
 
 export interface SavedView {
@@ -26,30 +26,30 @@ export class SavedViews {
     this.#keys = keys;
   }
 
-  /** In the order of creation. */
+  /** In order of creation. */
   async all(env: string, owner: string): Promise<SavedView[]> {
     const texts = await this.#redis.hvals(this.#keys.savedViews(env, owner));
     return texts.map((text) => JSON.parse(text) as SavedView).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** @returns false: there are as many as there may be */
+  /** @returns false if the maximum number is reached */
   async save(env: string, owner: string, view: SavedView): Promise<boolean> {
     const place = { key: this.#keys.savedViews(env, owner), field: view.id, fieldsMax: MAX_VIEWS };
     return changeField(this.#redis, place, () => JSON.stringify(view));
   }
 
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   async remove(env: string, owner: string, id: string): Promise<boolean> {
     return (await this.#redis.hdel(this.#keys.savedViews(env, owner), id)) > 0;
   }
 
-  /** When a person is removed. */
+  /** Called when a user is removed. */
   async removeAll(envs: readonly string[], owner: string): Promise<void> {
     for (const env of envs) await this.#redis.unlink(this.#keys.savedViews(env, owner));
   }
 }
 
-/** A user has views of their own. */
+/** Users have their own views; all other principals share one set. */
 export function viewOwnerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string {
   return kind === 'user' ? `user-${id}` : 'installation';
 }

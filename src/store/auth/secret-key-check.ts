@@ -1,5 +1,5 @@
-/** Checks that SECRET_KEY or SECRET_KEY_FALLBACK decrypts the secrets in Redis. With a wrong key the service would run, and every signed call would
- *  fail. A check value is stored encrypted, since there may be no other secret yet. */
+/** Checks that SECRET_KEY or SECRET_KEY_FALLBACK decrypts the secrets in Redis. With a wrong key the service would start, and every
+ *  signed call would fail. An encrypted check value is stored, because there may be no other secret yet. */
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -7,9 +7,9 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Context that the check value is encrypted with (model/auth/seal.ts). */
+/** Encryption context of the check value (model/auth/seal.ts). */
 const CONTEXT = 'secret-key-check';
-/** Webhooks that a message names. */
+/** Maximum number of webhooks named in a message. */
 const NAMED_MAX = 10;
 
 export class SecretKeyCheck {
@@ -39,7 +39,7 @@ export class SecretKeyCheck {
     this.#webhookSecrets = webhookSecrets;
   }
 
-  /** Writes nothing.
+  /** Read-only check.
    *  @throws ConfigError when a secret cannot be decrypted */
   async verify(): Promise<void> {
     const [checkValue, unreadable] = await Promise.all([
@@ -50,17 +50,18 @@ export class SecretKeyCheck {
     if (checkValue !== null && !this.#decrypts(checkValue)) throw await this.#wrongKey('what a former start sealed');
   }
 
-  /** Stores the check value if there is none, and verifies: of two processes that start on an empty Redis with different keys, one fails.
+  /** Stores the check value if there is none, then verifies: of two processes that start on an empty Redis with different keys, one
+   *  fails.
    *  @throws ConfigError when a secret cannot be decrypted */
   async claim(): Promise<void> {
     await this.verify();
-    // If Redis refuses writes now, a later start stores it.
+    // If Redis rejects the write, a later start stores the value.
     await this.#redis.setnx(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT)).catch(() => undefined);
     await this.verify();
   }
 
-  /** The webhooks whose secrets are lost, for people; undefined: none. The service works without them: it rejects their requests, until their
-   *  secrets are saved again. */
+  /** Describes the webhooks whose secrets cannot be decrypted, for people; undefined if there are none. The service runs without them and
+   *  rejects their requests until their secrets are saved again. */
   async unreadableWebhooks(): Promise<string | undefined> {
     const names = await this.#webhookSecrets.unreadable();
     if (names.length === 0) return undefined;

@@ -1,5 +1,5 @@
-/** Sessions of signed-in users, by the digest of their token. A session ends after 12 idle hours and at the latest after a week. It also ends when its
- *  user changes the password or is deleted (its `version` is no longer the user's). */
+/** Sessions of signed-in users, by the digest of their token. A session ends after 12 idle hours, and at the latest after a week. It also
+ *  ends when the user changes the password (which changes the user's `version`) or is deleted. */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
@@ -36,7 +36,7 @@ export class Sessions {
     return token;
   }
 
-  /** The user of the session. Extends the session. */
+  /** Returns the session's user, and extends the session. */
   async userOf(token: string, nowMs: number): Promise<User | undefined> {
     const key = this.#keyOf(token);
     const text = await this.#redis.get(key);
@@ -48,7 +48,7 @@ export class Sessions {
       await this.#redis.del(key).catch(() => undefined);
       return undefined;
     }
-    // If Redis refuses writes, the session stays valid and ends at its former time.
+    // If Redis rejects the write, the session stays valid and ends at its previous time.
     await this.#redis.pexpire(key, Math.min(IDLE_MS, leftMs)).catch(() => undefined);
     return user;
   }

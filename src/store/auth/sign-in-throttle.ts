@@ -14,14 +14,14 @@ import type { Keyspace } from '../redis/keyspace.ts';
 
 export type ThrottleLimit = 'address' | 'account-address' | 'account';
 
-/** Failures, and the seconds after which they expire, from the first. */
+/** Maximum number of failures, and the seconds until they expire, from the first. */
 const LIMITS = {
   address: { points: 50, duration: 900 },
   'account-address': { points: 5, duration: 900 },
   account: { points: 100, duration: 3_600 },
 } as const satisfies Record<ThrottleLimit, object>;
 
-/** How long an address is known after a sign-in from it. */
+/** How long an address is remembered after a successful sign-in. */
 const KNOWN_MS = 30 * 86_400_000;
 
 export interface SignInAttempt {
@@ -51,7 +51,7 @@ export class SignInThrottle {
     };
   }
 
-  /** Counts an attempt as failed.
+  /** Counts the attempt as a failure in advance.
    *  @returns the limit that rejects it, or undefined */
   async begin(attempt: SignInAttempt): Promise<Throttled | undefined> {
     const { address, both, account, known } = this.#keysOf(attempt);
@@ -61,7 +61,7 @@ export class SignInThrottle {
     if (byAddress > 0) return { limit: 'address', waitMs: byAddress };
     const byBoth = await consume(ofBoth, both);
     if (byBoth > 0) {
-      // Repeated attempts on one account must not block others at this address.
+      // Repeated attempts on one account must not block others from this address.
       await ofAddress.reward(address);
       return { limit: 'account-address', waitMs: byBoth };
     }
@@ -69,7 +69,7 @@ export class SignInThrottle {
     return byAccount > 0 ? { limit: 'account', waitMs: byAccount } : undefined;
   }
 
-  /** The password was right: takes back the counted attempt and remembers the address. */
+  /** The password was right: uncounts the attempt and remembers the address. */
   async succeed(attempt: SignInAttempt): Promise<void> {
     const { address, both, account, known } = this.#keysOf(attempt);
     const wasKnown = (await this.#redis.exists(known)) === 1;
@@ -77,12 +77,12 @@ export class SignInThrottle {
       this.#limiters.address.reward(address),
       this.#limiters['account-address'].delete(both),
       ...(wasKnown ? [] : [this.#limiters.account.reward(account)]),
-      // If Redis refuses writes, the address is not remembered.
+      // If Redis rejects the write, the address is not remembered.
       this.#redis.set(known, '', 'PX', KNOWN_MS).catch(() => undefined),
     ]);
   }
 
-  /** If Redis refuses writes, each process counts on its own. */
+  /** If Redis rejects writes, each process counts by itself. */
   #limiter(limit: ThrottleLimit): RateLimiterAbstract {
     return new RateLimiterRedis({
       ...LIMITS[limit],
@@ -99,7 +99,7 @@ export class SignInThrottle {
   }
 }
 
-/** @returns 0, or the milliseconds until the limit allows another attempt */
+/** @returns 0, or the milliseconds until the limit permits another attempt */
 async function consume(limiter: RateLimiterAbstract, key: string): Promise<number> {
   try {
     await limiter.consume(key);

@@ -1,5 +1,5 @@
-/** Signing keys: one per environment, and one that all branches share. Created when first needed; encrypted at rest. A setting may provide
- *  production's instead. */
+/** Signing keys: one per environment, and one shared by all branches. Created on first use, and encrypted at rest. A setting may provide
+ *  production's key instead. */
 import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { BRANCHES, ownerOfName, PRODUCTION } from '../../model/environment.ts';
@@ -9,17 +9,17 @@ import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** How long a process caches a key. After a rotation it signs with the former key until then, which is still valid. */
+/** How long a process caches a key. After a rotation it keeps signing with the previous key for that long, which is still valid. */
 const CACHED_MS = 5_000;
 const KEY_BYTES = 32;
 
 export interface SigningKeyPair {
   current: string;
-  /** The former key, still accepted from apps. */
+  /** The previous key, still accepted from apps. */
   fallback: string | undefined;
 }
 
-/** As stored: both encrypted. */
+/** As stored: both keys encrypted. */
 type StoredPair = { current: string; fallback?: string };
 
 export class SigningKeys {
@@ -31,7 +31,7 @@ export class SigningKeys {
   readonly #cached = new Map<string, { pair: SigningKeyPair; until: number }>();
   readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
-  /** @param given production's, by setting */
+  /** @param given production's key, if a setting provides it */
   constructor({
     redis,
     keys,
@@ -52,7 +52,7 @@ export class SigningKeys {
     this.#given = given;
   }
 
-  /** Whether a setting provides the key of this owner; then it cannot be rotated here. */
+  /** Whether a setting provides this owner's key, which then cannot be rotated here. */
   isGiven(owner: string): boolean {
     return owner === PRODUCTION && this.#given !== undefined;
   }
@@ -64,7 +64,7 @@ export class SigningKeys {
     return ownerOfName(environment);
   }
 
-  /** The key that signs calls to functions of the environment; up to a few seconds old. */
+  /** The key that signs calls to the environment's functions; up to a few seconds old. */
   async current(env: string): Promise<string> {
     const cached = this.#cached.get(env);
     if (cached && cached.until > Date.now()) return cached.pair.current;
@@ -92,14 +92,14 @@ export class SigningKeys {
     return this.#decrypt((await this.#redis.hget(this.#key, owner)) as string, owner);
   }
 
-  /** Creates a new key; the current one becomes the fallback, and the former fallback becomes invalid. Also works when the SECRET_KEY that encrypted
-   *  the current key is lost. */
+  /** Creates a new key; the current one becomes the fallback, and the previous fallback becomes invalid. Works even if the SECRET_KEY
+   *  that encrypted the current key is lost. */
   async rotate(owner: string): Promise<SigningKeyPair> {
     await this.of(owner).catch((error) => {
       if (!(error instanceof SealError)) throw error;
     });
     let pair: SigningKeyPair = { current: '', fallback: undefined };
-    // Two rotations at once follow each other: each answers with a key that has counted.
+    // Concurrent rotations run one after the other, so each returns a key that was valid.
     await changeField(this.#redis, { key: this.#key, field: owner }, (text) => {
       pair = { current: newSigningKey(owner), fallback: text && this.#currentIn(text, owner) };
       return this.#encrypt(pair, owner);
@@ -122,7 +122,7 @@ export class SigningKeys {
     });
   }
 
-  /** Encrypts keys with the current secret that the fallback encrypted.
+  /** Re-encrypts, with the current secret, keys encrypted with the fallback.
    *  @returns number of keys */
   async reencrypt(): Promise<number> {
     const kept = await this.#redis.hgetall(this.#key);
@@ -130,7 +130,7 @@ export class SigningKeys {
     for (const [owner, text] of Object.entries(kept)) {
       const { current, fallback } = JSON.parse(text) as StoredPair;
       if ([current, fallback].every((sealed) => sealed === undefined || this.#sealer.isCurrent(sealed))) continue;
-      // Unless it was rotated in the meantime.
+      // Skips keys that have been rotated since.
       count += Number(
         await this.#redis.replaceField(this.#key, owner, text, this.#encrypt(this.#decrypt(text, owner), owner)),
       );
@@ -146,7 +146,7 @@ export class SigningKeys {
     return JSON.stringify(stored);
   }
 
-  /** undefined: it cannot be decrypted. */
+  /** undefined if it cannot be decrypted. */
   #currentIn(text: string, owner: string): string | undefined {
     try {
       return this.#decrypt(text, owner).current;
@@ -165,7 +165,7 @@ export class SigningKeys {
   }
 }
 
-/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word tells people whose it is. */
+/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word tells people which environment the key belongs to. */
 function newSigningKey(owner: string): string {
   const word = owner === BRANCHES ? 'branch' : owner.replace(/\W/g, '_');
   return `signkey-${word}-${randomBytes(KEY_BYTES).toString('hex')}`;

@@ -1,4 +1,4 @@
-/** Credentials and people: event keys, API keys, signing keys, users and their sessions; the audit log and the log of rejected attempts. */
+/** Credentials and users: event keys, API keys, signing keys, users and their sessions; the audit log and the log of rejected attempts. */
 import type { Config } from '../../config.ts';
 import { Sealer } from '../../model/auth/seal.ts';
 import type { Environments } from '../environments/environments.ts';

@@ -1,4 +1,4 @@
-/** Users. Once there is an admin who can sign in, there always is one. */
+/** Users. Once there is an admin who can sign in, there is always one. */
 import type { User } from '../../model/auth/user.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -19,12 +19,12 @@ export class Users {
     this.#keys = keys;
   }
 
-  /** @returns whether it was created: no two users have the same email address */
+  /** @returns false if the email address is taken */
   create(user: User): Promise<boolean> {
     return this.#create(user, false);
   }
 
-  /** @returns whether it was created: only if there is no user */
+  /** @returns false if there is already a user */
   createFirst(user: User): Promise<boolean> {
     return this.#create(user, true);
   }
@@ -39,7 +39,7 @@ export class Users {
     return id === null ? undefined : this.read(id);
   }
 
-  /** In the order of creation. */
+  /** In order of creation. */
   async all(): Promise<User[]> {
     const texts = await this.#redis.hvals(this.#keys.users);
     return texts.map((text) => JSON.parse(text) as User).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -49,14 +49,14 @@ export class Users {
     return (await this.#redis.hlen(this.#keys.users)) > 0;
   }
 
-  /** Changes a user; the email address stays.
-   *  @param alter called again when the user was changed in the meantime
-   *  @returns the user as it is now */
+  /** Changes a user; the email address is fixed.
+   *  @param alter called again if the user was changed concurrently
+   *  @returns the changed user */
   async change(id: string, alter: (user: User) => User): Promise<User | Unchanged> {
     return this.#replace(id, alter);
   }
 
-  /** @returns the user as it was */
+  /** @returns the removed user */
   async remove(id: string): Promise<User | Unchanged> {
     return this.#replace(id, undefined);
   }

@@ -1,31 +1,31 @@
-/** What a kind of bulk operations says of itself to the store. */
+/** Declaration of a kind of bulk operation for the store. */
 import type { BulkOperationKind } from '../../model/bulk/bulk-operation.ts';
 
-/** What differs between kinds in what is kept of them. */
+/** Limits and retention that differ between kinds. */
 export interface BulkKind<Definition> {
   kind: BulkOperationKind;
-  /** Of an environment: those that run or are paused, and all. */
+  /** Maximum numbers per environment: of open operations (running or paused), and of all. */
   openMax: number;
   keptMax: number;
-  /** For people, in the plural: "replays of the environment"; and how to end one: "cancel one". */
+  /** For messages: the plural ("replays of the environment"), and how to end one ("cancel one"). */
   noun: string;
   remedy: string;
-  /** Without a change, it is forgotten after so long. */
+  /** How long an operation is kept after its last change. */
   ttlMs(definition: Definition, isOver: boolean): number;
-  /** What is kept of one that is over. */
+  /** The definition to keep once the operation is over. */
   whenOver?(definition: Definition): Definition;
   results: ResultsKept;
 }
 
 export interface ResultsKept {
-  /** Names of the lists. */
+  /** Names of the lists of results. */
   lists: readonly string[];
-  /** Of each list. */
+  /** Maximum length of each list. */
   max: number;
-  /** Of them; the rest is for those that were not skipped. */
+  /** Maximum number of skipped results, so that the rest of a list is left to others. */
   skippedMax?: number;
-  /** They are kept as long as the operation, and no longer than this. */
+  /** Results are kept as long as the operation, but at most this long. */
   ttlMaxMs?: number;
-  /** Beyond the maximum, the oldest go; otherwise the new ones are left out. */
+  /** At the maximum, old results are dropped; by default new ones are. */
   keepsLast?: true;
 }

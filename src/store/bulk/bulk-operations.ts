@@ -1,4 +1,4 @@
-/** Bulk operations of a kind: what they are asked to do, how far they are, what they did, and which of them are due to go on. */
+/** Bulk operations of one kind: their definition, progress and results, and when each is due. */
 import { ServiceError } from '../../errors.ts';
 import {
   type BulkOperation,
@@ -14,20 +14,20 @@ import { memberOf } from '../runs/active-runs.ts';
 import type { BulkKind } from './bulk-kind.ts';
 import { type Fields, fieldsOf, operationOf } from './operation-fields.ts';
 
-/** What has been done in a portion. */
+/** Result of a portion. */
 export interface DonePortion<Position> {
-  /** Absent: it stays where it is. */
+  /** Absent: the position does not change. */
   position?: Position | undefined;
-  /** What the next portion does; absent: it says so itself. */
+  /** Plan of the next portion; absent if that portion makes its own plan. */
   planned?: unknown;
-  /** Numbers that replace what was there. */
+  /** Counts to replace. */
   numbers?: Record<string, number>;
-  /** Numbers that are added. */
+  /** Counts to add. */
   counts: Record<string, number>;
   results: readonly { list?: string; result: unknown; isSkipped?: boolean }[];
-  /** Runs that were registered and do not exist. */
+  /** Registered runs that do not exist. */
   gone?: readonly string[];
-  /** It has looked at everything. */
+  /** Set when the operation has reached its end. */
   doneAt?: number | undefined;
 }
 
@@ -48,8 +48,8 @@ export class BulkOperations<Definition extends Stored, Position> {
     return this.#of.kind;
   }
 
-  /** @param digest of what it does: an open one with the same digest is returned in its place
-   *  @returns its ID
+  /** @param digest identifies the work: an open operation with the same digest is returned instead
+   *  @returns the operation's ID
    *  @throws ServiceError quota_exceeded */
   async add(
     env: string,
@@ -81,7 +81,7 @@ export class BulkOperations<Definition extends Stored, Position> {
     });
   }
 
-  /** Makes room for one more, and removes what has expired. */
+  /** Makes room for one more operation, and removes expired ones. */
   async #forget(env: string): Promise<void> {
     const { kind, keptMax } = this.#of;
     const surplus = await this.#redis.zrange(this.#keys.bulkOperations(env, kind), 0, String(-keptMax));
@@ -122,7 +122,7 @@ export class BulkOperations<Definition extends Stored, Position> {
     const ids = (await this.#redis.zrange(this.#keys.bulkOperations(env, this.#of.kind), 0, '-1')).sort().reverse();
     const rest = before === undefined ? ids : ids.filter((id) => id < before);
     const found: BulkOperation<Definition, Position>[] = [];
-    // Some may have expired.
+    // Some operations may have expired.
     for (let at = 0; at < rest.length && found.length < limit; at += limit) {
       const read = await this.#readMany(env, rest.slice(at, at + limit));
       found.push(...read.filter(({ status }) => !statuses || statuses.includes(status)));
@@ -133,7 +133,8 @@ export class BulkOperations<Definition extends Stored, Position> {
   async #readMany(env: string, ids: readonly string[]): Promise<BulkOperation<Definition, Position>[]> {
     const { kind } = this.#of;
     const commands = ids.flatMap((id) => [
-      // First: a run that ends in between is then counted twice for a moment. Otherwise it would be missing, with none active.
+      // Read first: a run that ends meanwhile is then counted twice for a moment. In the other order it would be missing, with no active
+      // run.
       ['scard', this.#keys.bulkOperationRuns(env, kind, id)],
       ['hgetall', this.#keys.bulkOperation(env, kind, id)],
     ]);
@@ -144,9 +145,9 @@ export class BulkOperations<Definition extends Stored, Position> {
     });
   }
 
-  /** Changes its status, which makes it due.
-   *  @param from statuses that it may have
-   *  @returns whether it was changed; undefined: there is none */
+  /** Changes the status, which makes the operation due.
+   *  @param from statuses in which the change is possible
+   *  @returns whether it was changed; undefined if there is no such operation */
   async change(
     { env, id }: BulkOperationRef,
     to: BulkOperationStatus,
@@ -181,20 +182,20 @@ export class BulkOperations<Definition extends Stored, Position> {
     return Math.min(ttlMs(definition, isOver), results.ttlMaxMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Fields of one that is over. */
+  /** Fields to set when an operation is over. */
   #overFields(definition: Definition, doneAt: number): Record<string, string | number> {
     const { whenOver } = this.#of;
     return { done_at: doneAt, ...(whenOver && { definition: JSON.stringify(whenOver(definition)) }) };
   }
 
-  /** Stores what the next portion does, before it does it.
-   *  @returns whether it may: another worker may have gone on, or the operation may have been paused or cancelled */
+  /** Stores the plan of the next portion before it is carried out.
+   *  @returns false if another worker has taken over, or the operation was paused or cancelled */
   async plan({ env, id, portion }: BulkOperation<Definition, Position>, planned: unknown): Promise<boolean> {
     const key = this.#keys.bulkOperation(env, this.#of.kind, id);
     return (await this.#redis.planBulkPortion(key, portion, JSON.stringify(planned))) === 1;
   }
 
-  /** @returns its status; undefined: it was not saved, since another worker has gone on */
+  /** @returns the status; undefined if another worker has taken over and nothing was saved */
   async save(
     operation: BulkOperation<Definition, Position>,
     { position, planned, numbers = {}, counts, results, gone = [], doneAt }: DonePortion<Position>,
@@ -228,7 +229,7 @@ export class BulkOperations<Definition extends Stored, Position> {
     return (status ?? undefined) as BulkOperationStatus | undefined;
   }
 
-  /** Results from a number on. @param limit undefined: all */
+  /** Results, beginning with a number. @param limit undefined: all */
   async results<Result>(
     { env, id }: BulkOperationRef,
     { from = 0, limit, list = this.#of.results.lists[0] as string }: { from?: number; limit?: number; list?: string },
@@ -238,7 +239,7 @@ export class BulkOperations<Definition extends Stored, Position> {
     return texts.map((text) => JSON.parse(text) as Result);
   }
 
-  /** The longest overdue first. */
+  /** Longest overdue first. */
   async due(nowMs: number, limit: number): Promise<BulkOperationRef[]> {
     const key = this.#keys.dueBulkOperations(this.#of.kind);
     const members = await this.#redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, limit);
@@ -248,14 +249,14 @@ export class BulkOperations<Definition extends Stored, Position> {
     });
   }
 
-  /** Of the next one, Unix milliseconds; undefined: none goes on by itself. */
+  /** When the next operation is due, Unix milliseconds; undefined if none is scheduled. */
   async nextDueAt(): Promise<number | undefined> {
     const [, dueAt] = await this.#redis.zrange(this.#keys.dueBulkOperations(this.#of.kind), 0, '0', 'WITHSCORES');
     return dueAt === undefined ? undefined : Number(dueAt);
   }
 
-  /** It goes on then, or not by itself, unless somebody has changed its status since it was read.
-   *  @param status that it had; undefined: it was gone */
+  /** Schedules the operation's next portion, or none, unless its status has changed since it was read.
+   *  @param status status as read; undefined if the operation was gone */
   async schedule(
     { env, id }: BulkOperationRef,
     status: BulkOperationStatus | undefined,
@@ -267,7 +268,7 @@ export class BulkOperations<Definition extends Stored, Position> {
     if (status === undefined) await this.#redis.srem(this.#keys.openBulkOperations(env, kind), id);
   }
 
-  /** Why it does nothing for now. */
+  /** Records why the operation is waiting. */
   async setWaiting({ env, id }: BulkOperationRef, reason: string): Promise<void> {
     const key = this.#keys.bulkOperation(env, this.#of.kind, id);
     if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'waiting', reason);

@@ -1,5 +1,5 @@
-/** Bulk operations that an earlier version stored, each kind in its own way and under its own keys: they are stored anew, as they are now, and go on.
- *  The next release but one needs it no longer. */
+/** Converts bulk operations that an earlier version stored under keys of its own, so that they continue. Can be removed in the release
+ *  after the next. */
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { BULK_SKIP_REASONS } from '../../model/runs/bulk-action.ts';
 import { type CancellationDefinition, digestOf } from '../../model/runs/cancellation.ts';
@@ -13,7 +13,7 @@ import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webho
 const LOCK_MS = 30_000;
 const RESULTS_AT_ONCE = 1_000;
 
-/** One of them, as it is stored now. */
+/** An operation in the current format. */
 interface Adopted {
   kind: string;
   env: string;
@@ -21,7 +21,7 @@ interface Adopted {
   fields: Record<string, string | number>;
   createdAt: number;
   ttlMs: number;
-  /** undefined: it does not go on. */
+  /** undefined if it is not scheduled. */
   dueAt: number | undefined;
 }
 
@@ -54,8 +54,8 @@ export class EarlierOperations {
     this.#locks = locks;
   }
 
-  /** May be interrupted and repeated. One process at a time does it; others go on without.
-   *  @param envs whose operations are looked at */
+  /** Can be interrupted and repeated. One process at a time converts; the others go on without it.
+   *  @param envs environments whose operations are converted */
   async adopt(envs: readonly string[]): Promise<void> {
     await this.#locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
       await this.#adoptWebhookReplays();
@@ -67,7 +67,7 @@ export class EarlierOperations {
     });
   }
 
-  /** The environments in which some go on: during a deploy, processes of the earlier version still add them. */
+  /** Environments with running operations: during a deploy, processes of the earlier version still add some. */
   async envsInProgress(): Promise<string[]> {
     const due = ['due-replays', 'due-bulk-actions', 'due-cancellations'].map((word) =>
       this.#redis.zrange(this.#earlier(word), 0, '-1'),
@@ -113,7 +113,7 @@ export class EarlierOperations {
     }
   }
 
-  /** They were fields of a hash. */
+  /** Stored as fields of a hash. */
   async #adoptBulkActions(env: string): Promise<void> {
     const [all, due] = [this.#earlier('bulk-actions', env), this.#earlier('due-bulk-actions')];
     const ttlMs = await this.#redis.pttl(all);
@@ -157,7 +157,7 @@ export class EarlierOperations {
     }
   }
 
-  /** They were fields of a hash. */
+  /** Stored as fields of a hash. */
   async #adoptCancellations(env: string): Promise<void> {
     const [all, due] = [this.#earlier('cancellations', env), this.#earlier('due-cancellations')];
     const ttlMs = await this.#redis.pttl(all);
@@ -221,7 +221,7 @@ export class EarlierOperations {
     }
   }
 
-  /** Entries were `<number> <run ID> <re-run ID, reason, or nothing>`. */
+  /** Entries have the form `<number> <run ID> <re-run ID, reason, or nothing>`. */
   async #adoptResults(from: string, to: string): Promise<void> {
     await this.#redis.unlink(to);
     for (let at = 0; ; at += RESULTS_AT_ONCE) {
@@ -257,7 +257,7 @@ export class EarlierOperations {
       .pexpire(key, ttlMs)
       .zadd(all, createdAt, id);
     if (isOpen(fields as { status: 'running' })) writing.sadd(open, id);
-    // As long as the one that is kept longest.
+    // Kept as long as the operation that is kept longest.
     for (const one of [all, open]) writing.pexpire(one, ttlMs, 'NX').pexpire(one, ttlMs, 'GT');
     if (dueAt !== undefined) writing.zadd(this.#keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
     replies(await writing.exec());

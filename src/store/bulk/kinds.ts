@@ -1,4 +1,4 @@
-/** The kinds of bulk operations: how many there may be, how long they are kept, and which of their results. */
+/** The kinds of bulk operations: maximum numbers, retention, and which results are kept. */
 import type { ReplayDefinition } from '../../model/replays/replay.ts';
 import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
@@ -8,7 +8,7 @@ import type { BulkKind } from './bulk-kind.ts';
 
 const KEPT_MAX_MS = 30 * DAY_MS;
 
-/** How long a replay of events is kept. @param retentionMs of everything */
+/** How long a replay is kept. @param retentionMs retention of events and runs */
 export function replayTtlMs(retentionMs: number): number {
   return Math.min(retentionMs, KEPT_MAX_MS);
 }

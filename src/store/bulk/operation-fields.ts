@@ -1,7 +1,7 @@
-/** A bulk operation as fields of a hash: four texts of JSON, its status, and numbers. */
+/** A bulk operation as fields of a hash: four JSON texts, its status, and counts. */
 import type { BulkOperation, BulkOperationStatus } from '../../model/bulk/bulk-operation.ts';
 
-/** What begins with values, or gets new ones. */
+/** Initial or changed values of an operation. */
 export interface Fields<Position> {
   position?: Position | undefined;
   planned?: unknown;
@@ -16,8 +16,8 @@ export function fieldsOf<Position>({ position, planned, numbers = {} }: Fields<P
   };
 }
 
-/** @param active number of the runs that it started and that have not ended
- *  @returns undefined: there is none */
+/** @param active number of started runs that have not ended
+ *  @returns undefined if there is no such operation */
 export function operationOf<Definition extends { id: string }, Position>(
   env: string,
   fields: Record<string, string>,

@@ -1,15 +1,15 @@
-/** The runs that a bulk operation starts: registered before they are started, as many as its rate allows, and counted once when they end. What a worker
- *  left undone that died in between is found by the registration. */
+/** Runs that a bulk operation starts: registered before they start, as many as its rate allows, and counted once when they end. The
+ *  registration shows what a dead worker left undone. */
 import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** How the names of the counts of ends begin. */
+/** Prefix of the counts of ended runs. */
 export const ENDED = 'ended:';
 
 export interface Registered {
-  /** How many of the first runs may be started. */
+  /** Number of runs, from the first, that may be started. */
   count: number;
   untilNextSecondMs: number;
 }
@@ -27,14 +27,14 @@ export class StartedRuns {
     this.#ttlMs = ttlMs;
   }
 
-  /** Run ID → event ID of the runs that are registered and not yet saved: a worker died, or is at work. */
+  /** Run ID → event ID of registered runs that are not saved yet: a worker is starting them, or died. */
   async registered({ env, id }: BulkOperationRef): Promise<Map<string, string>> {
     const fields = await this.#redis.hgetall(this.#keys.bulkOperationPortion(env, this.#kind, id));
     return new Map(Object.entries(fields));
   }
 
   /** Registers runs before they are started, as many as the rate allows.
-   *  @returns undefined: another worker has gone on, or the operation does not run */
+   *  @returns undefined if another worker has taken over, or the operation does not run */
   async register(
     { env, id, portion, definition }: BulkOperationRef & { portion: string; definition: { rate: number } },
     runs: readonly { runId: string; eventId: string }[],
@@ -62,12 +62,12 @@ export class StartedRuns {
     return this.#redis.scard(this.#keys.bulkOperationRuns(env, this.#kind, id));
   }
 
-  /** Some of the runs that are active, at random. */
+  /** A random sample of the active runs. */
   async someActive({ env, id }: BulkOperationRef, count: number): Promise<string[]> {
     return this.#redis.srandmember(this.#keys.bulkOperationRuns(env, this.#kind, id), count);
   }
 
-  /** A run that does not exist is not active. */
+  /** Removes runs that do not exist from the active ones. */
   async forget({ env, id }: BulkOperationRef, runIds: readonly string[]): Promise<void> {
     if (runIds.length > 0) await this.#redis.srem(this.#keys.bulkOperationRuns(env, this.#kind, id), ...runIds);
   }

@@ -14,7 +14,7 @@ export interface BulkStore {
   replayedRuns: StartedRuns;
   bulkActions: BulkOperations<BulkActionDefinition, BulkPosition | null>;
   cancellations: BulkOperations<CancellationDefinition, CancellationPass | null>;
-  /** Of the whole installation. */
+  /** These belong to the whole installation. */
   webhookReplays: BulkOperations<WebhookReplayDefinition, WebhookReplayPosition>;
   earlierOperations: EarlierOperations;
 }

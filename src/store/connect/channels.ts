@@ -8,19 +8,19 @@ export class ConnectChannels {
   readonly #keys: Keyspace;
   readonly #subscriber: Subscriber;
 
-  /** @param subscriber a connection that is used only for subscriptions */
+  /** @param subscriber a connection used only for subscriptions */
   constructor(keys: Keyspace, subscriber: Subscriber) {
     this.#keys = keys;
     this.#subscriber = subscriber;
   }
 
-  /** For a gateway. @returns ends it */
+  /** Subscribes a gateway to its calls. @returns a function that unsubscribes */
   onCalls(gatewayId: string, handle: (message: GatewayMessage) => void): () => Promise<unknown> {
     return this.#listen(this.#keys.gateway(gatewayId), (text) => handle(JSON.parse(text) as GatewayMessage));
   }
 
-  /** For a worker: a call of it has a reply, or a connection did not take it.
-   *  @param handle gets the lease that the connection gave up */
+  /** Subscribes a worker to the results of its calls: a reply is stored, or a connection refused the call.
+   *  @param handle receives the lease that the connection gave up, if it refused */
   onCallEvents(callerId: string, handle: (callId: string, refusedLease?: string) => void): () => Promise<unknown> {
     return this.#listen(this.#keys.connectCaller(callerId), (text) => {
       const [callId = '', refusedLease] = text.split(' ');
@@ -32,7 +32,7 @@ export class ConnectChannels {
     return this.#listen(this.#keys.connectionChanges, (text) => handle(JSON.parse(text) as ConnectionChange));
   }
 
-  /** The subscriber subscribes again after a reconnection. */
+  /** The subscriber resubscribes after a reconnection. */
   #listen(channel: string, handle: (text: string) => void): () => Promise<unknown> {
     const onMessage = (from: string, text: string) => {
       if (from === channel) handle(text);

@@ -1,17 +1,18 @@
-/** Calls that connections of apps work on: which connection has which call, until when, and the replies. A worker reserves a connection for a call
- *  and sends the call to its gateway; the gateway stores the reply. Both tell each other by messages, which may be lost: what is stored here counts. */
+/** Calls that apps receive over connections: which connection has which call, until when, and the replies. A worker reserves a connection
+ *  for a call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages, which may be lost:
+ *  only stored state counts. */
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { countCommand, countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** Longer than any worker takes to notice that another one died, and to repeat its call. */
+/** Longer than any worker takes to notice another's death and to repeat its call. */
 const CALL_TTL_MS = 300_000;
-/** Larger bodies do not go through a channel: Redis disconnects subscribers that lag behind by 32 MB. */
+/** Larger bodies are not sent through a channel: Redis disconnects subscribers that lag behind by 32 MB. */
 const MESSAGE_BODY_MAX = 65_536;
 
-/** A call for a connection, as its gateway gets it. */
+/** A call as its gateway receives it. */
 export interface GatewayMessage {
   connectionId: string;
   callId: string;
@@ -23,9 +24,9 @@ export interface GatewayMessage {
   runId: string;
   stepId: string;
   jobId: string;
-  /** Headers of the trace context. */
+  /** Trace context headers. */
   trace: Record<string, string>;
-  /** undefined: it is stored with the call. */
+  /** undefined: the body is stored with the call. */
   body?: string | undefined;
 }
 
@@ -36,9 +37,9 @@ export interface CallKey {
 
 export type Reservation =
   | { kind: 'assigned'; connectionId: string; gatewayId: string; leaseId: string }
-  /** A connection works on it, or its reply is there. */
+  /** A connection is working on the call, or its reply is stored. */
   | { kind: 'pending' }
-  /** No connection has capacity. */
+  /** No connection has free capacity. */
   | { kind: 'full' }
   /** No connection has the function. */
   | { kind: 'none' };
@@ -47,9 +48,9 @@ export interface ReserveOptions extends CallKey {
   app: string;
   functionId: string;
   callerId: string;
-  /** For the connection to acknowledge the call. */
+  /** How long the connection has to acknowledge the call. */
   acknowledgeMs: number;
-  /** Lease of a connection that did not take the call. */
+  /** Lease of a connection that failed to acknowledge the call. */
   replacedLease?: string | undefined;
 }
 
@@ -100,7 +101,7 @@ export class ConnectCalls {
     return kind === 'assigned' ? { kind, connectionId, gatewayId, leaseId } : { kind };
   }
 
-  /** @returns whether the gateway got it */
+  /** @returns whether the gateway received it */
   async send(gatewayId: string, message: GatewayMessage & { body: string }): Promise<boolean> {
     const { env, callId, body } = message;
     const isLarge = body.length > MESSAGE_BODY_MAX;
@@ -112,26 +113,26 @@ export class ConnectCalls {
     return (await publish(this.#redis, this.#keys.gateway(gatewayId), text)) > 0;
   }
 
-  /** The body of a call that was too large for the message. @returns undefined: somebody else has the call by now */
+  /** The body of a call that was too large for the message. @returns undefined: the call belongs to another connection by now */
   async body({ env, callId }: CallKey): Promise<string | undefined> {
     return (await this.#redis.hget(this.#keys.connectCall(env, callId), 'body')) ?? undefined;
   }
 
-  /** @returns whether the call is the connection's */
+  /** @returns whether the call belongs to the connection */
   async acknowledge({ env, callId, connectionId, leaseMs }: LeaseOptions): Promise<boolean> {
     const { connectCall, connectionCalls } = this.#keys;
     const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS];
     return (await this.#redis.acknowledgeCall(connectCall(env, callId), ...args)) === 1;
   }
 
-  /** @returns false: the lease is lost */
+  /** @returns false if the lease is lost */
   async extend({ env, callId, connectionId, leaseMs }: LeaseOptions, leaseId: string): Promise<boolean> {
     const { connectCall, connectionCalls } = this.#keys;
     const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS, leaseId];
     return (await this.#redis.extendCall(connectCall(env, callId), ...args)) === 1;
   }
 
-  /** Only the first reply counts. @returns whether it was */
+  /** Only the first reply counts. @returns whether this was the first */
   async reply({ env, callId }: CallKey, reply: Uint8Array): Promise<boolean> {
     const { connectCall, connectionCalls, connectCaller } = this.#keys;
     const args = [connectionCalls(env, ''), connectCaller(''), callId, CALL_TTL_MS];
@@ -139,19 +140,19 @@ export class ConnectCalls {
     return (await this.#redis.replyToCall(connectCall(env, callId), ...args, ...published)) === 1;
   }
 
-  /** The connection does not take the call: the caller tries another one. */
+  /** The connection refuses the call: the caller tries another one. */
   async refuse({ callerId, callId, leaseId }: Pick<GatewayMessage, 'callerId' | 'callId' | 'leaseId'>): Promise<void> {
     await publish(this.#redis, this.#keys.connectCaller(callerId), `${callId} ${leaseId}`);
   }
 
-  /** Those of the gateways that no longer listen: their processes have died, or have lost Redis. */
+  /** Gateways without subscribers: their processes have died or lost Redis. */
   async deadGateways(gatewayIds: readonly string[]): Promise<Set<string>> {
     const channels = gatewayIds.map((id) => this.#keys.gateway(id));
     const counts = await countSubscribers(this.#redis, channels);
     return new Set(gatewayIds.filter((_, i) => counts[i] === 0));
   }
 
-  /** The states of calls; undefined: deleted. */
+  /** The states of calls; undefined for deleted ones. */
   async states(calls: readonly CallKey[]): Promise<(CallState | undefined)[]> {
     const reading = this.#redis.pipeline();
     for (const { env, callId } of calls) {
@@ -173,17 +174,17 @@ export class ConnectCalls {
     });
   }
 
-  /** The reply; undefined: none. */
+  /** The reply; undefined if there is none. */
   async readReply({ env, callId }: CallKey): Promise<Buffer | undefined> {
     return (await this.#redis.hgetBuffer(this.#keys.connectCall(env, callId), 'reply')) ?? undefined;
   }
 
-  /** After the reply has taken effect. Later ones are ignored. */
+  /** Called after the reply has taken effect. Later replies are ignored. */
   async finish({ env, callId }: CallKey): Promise<void> {
     await this.#redis.finishCall(this.#keys.connectCall(env, callId), this.#keys.connectionCalls(env, ''), callId);
   }
 
-  /** Ends a call whose lease has run out. @returns false: it has a reply, or a lease again */
+  /** Ends a call whose lease has expired. @returns false: it has a reply, or a new lease */
   async lose({ env, callId }: CallKey): Promise<boolean> {
     const args = [this.#keys.connectionCalls(env, ''), callId];
     return (await this.#redis.loseCall(this.#keys.connectCall(env, callId), ...args)) === 1;

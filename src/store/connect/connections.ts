@@ -1,5 +1,5 @@
-/** Which connections of apps are live, and which of them take calls. A gateway renews its connections every few seconds; those of a gateway that
- *  dies expire. */
+/** Live connections of apps, and which of them accept calls. A gateway renews its connections every few seconds; connections of a dead
+ *  gateway expire. */
 import { createHash } from 'node:crypto';
 import type { Connection } from '../../model/apps/connection.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
@@ -10,11 +10,11 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const RENEW_MS = 5_000;
 const TTL_MS = 3 * RENEW_MS;
-/** Instances that reconnect within this time register nothing. */
+/** An instance that reconnects within this time does not register again. */
 const REMEMBERED_MS = 60_000;
 const RENEWED_AT_ONCE = 200;
 
-/** An app has a connection that takes calls. */
+/** An app has a connection that accepts calls. */
 export interface ConnectionChange {
   env: string;
   app: string;
@@ -30,8 +30,8 @@ export class Connections {
     this.#keys = keys;
   }
 
-  /** Stores connections, or keeps them live.
-   *  @returns the IDs of those that were ended */
+  /** Stores or renews connections.
+   *  @returns IDs of the connections that somebody has ended */
   async renew(connections: readonly Connection[]): Promise<string[]> {
     const ended: string[] = [];
     for (const portion of chunksOf(connections, RENEWED_AT_ONCE)) {
@@ -66,7 +66,7 @@ export class Connections {
     ];
   }
 
-  /** Tells the workers, which may have calls that wait for it. */
+  /** Notifies workers that may have calls waiting for the connection. */
   async announce({ env, apps, concurrency }: Connection): Promise<void> {
     for (const { name: app } of apps) {
       await publish(
@@ -82,9 +82,9 @@ export class Connections {
     await this.#redis.closeConnection(this.#keys.connection(env, id), this.#keys.connections(env), id, ...ready);
   }
 
-  /** Takes a connection out of use at once; its gateway closes it at the next renewal.
-   *  @param app that it must have
-   *  @returns false: there is no such connection */
+  /** Stops a connection from accepting calls at once; its gateway closes it at the next renewal.
+   *  @param app the app that it must belong to
+   *  @returns false if there is no such connection */
   async end(env: string, app: string, id: string): Promise<boolean> {
     const text = await this.#redis.hget(this.#keys.connection(env, id), 'json');
     const apps = text === null ? [] : (JSON.parse(text) as Connection).apps;
@@ -105,8 +105,8 @@ export class Connections {
     );
   }
 
-  /** Whether the instance had a connection with these functions in the last minute: then it reconnects, and other instances may have registered
-   *  newer functions since. */
+  /** Whether the instance had a connection with these functions within the last minute. It then reconnects without registering, because
+   *  other instances may have registered newer functions since. */
   async isReconnection(env: string, instanceId: string, functionsHash: string): Promise<boolean> {
     return (await this.#redis.exists(this.#keys.connectInstance(env, instanceHash(instanceId, functionsHash)))) === 1;
   }
@@ -115,13 +115,13 @@ export class Connections {
     return this.#redis.zcount(this.#keys.connections(env), nowMs, '+inf');
   }
 
-  /** Keeps a place among the connections of the environment, until the connection is stored or closed.
-   *  @returns false: there are as many as may be */
+  /** Reserves a place for a connection in its environment, until it is stored or closed.
+   *  @returns false if the maximum number is reached */
   async reserve({ env, id }: Pick<Connection, 'env' | 'id'>, most: number): Promise<boolean> {
     return (await this.#redis.reserveConnection(this.#keys.connections(env), id, TTL_MS, most)) === 1;
   }
 
-  /** The app's connections, the longest connected first, with the number of calls that each works on. */
+  /** The app's connections, longest connected first, with the number of calls that each is working on. */
   async ofApp(env: string, app: string, nowMs: number): Promise<{ connection: Connection; calls: number }[]> {
     const keys = this.#keys;
     const ids = await this.#redis.zrangebyscore(keys.connections(env), nowMs, '+inf');

@@ -31,7 +31,7 @@ export class ConnectSessions {
     return token;
   }
 
-  /** A token works once. @returns undefined: unknown, used or expired */
+  /** A token works once. @returns undefined if it is unknown, used or expired */
   async redeem(token: string): Promise<ConnectSession | undefined> {
     const text = await this.#redis.getdel(this.#keyOf(token));
     return text === null ? undefined : (JSON.parse(text) as ConnectSession);

@@ -1,4 +1,4 @@
-/** Connections of apps that dial out, and the calls that they work on. */
+/** Connections of apps, and the calls that they receive. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ConnectChannels } from './channels.ts';
@@ -10,7 +10,7 @@ export interface ConnectStore {
   connections: Connections;
   connectCalls: ConnectCalls;
   connectSessions: ConnectSessions;
-  /** @param subscriber a connection that is used only for subscriptions */
+  /** @param subscriber a connection used only for subscriptions */
   connectChannels: (subscriber: Subscriber) => ConnectChannels;
 }
 

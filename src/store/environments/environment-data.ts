@@ -1,5 +1,5 @@
-/** Deletes all data of an environment: in small steps, so that other commands get through in between, and idempotently, so that a deletion
- *  that was interrupted can be repeated from the start. */
+/** Deletes all data of an environment: in small steps, so that other commands are not blocked, and idempotently, so that an interrupted
+ *  deletion can be repeated from the start. */
 import { setTimeout } from 'node:timers/promises';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import { ENVIRONMENT_KEY_WORDS, type Keyspace, type PartitionKeyspace } from '../redis/keyspace.ts';
@@ -8,7 +8,7 @@ import { memberOf } from '../runs/active-runs.ts';
 
 const RUNS_AT_ONCE = 500;
 const SCAN_COUNT = 1_000;
-/** Between two scans. */
+/** Pause between two scans. */
 const PAUSE_MS = 5;
 
 export class EnvironmentData {
@@ -20,8 +20,8 @@ export class EnvironmentData {
     this.#keys = keys;
   }
 
-  /** Whether the environment is in use: the time of receipt of its newest stored event (Unix milliseconds; 0: none), and the number of its
-   *  active runs. */
+  /** Whether the environment is in use: when its newest stored event was received (Unix milliseconds; 0: none), and its number of active
+   *  runs. */
   async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
     const partitions = this.#keys.all();
     const [newest, active] = await Promise.all([
@@ -40,8 +40,8 @@ export class EnvironmentData {
     };
   }
 
-  /** @param signal ends it early
-   *  @returns how many keys it deleted */
+  /** @param signal ends the deletion early
+   *  @returns the number of deleted keys */
   async deleteAll(env: string, signal: AbortSignal): Promise<number> {
     for (const keys of this.#keys.all()) await this.#removeActiveRuns(keys, env, signal);
     const prefixes = [this.#keys.prefix, ...this.#keys.all().map(({ prefix }) => prefix)];
@@ -58,10 +58,10 @@ export class EnvironmentData {
     let deleted = 0;
     let cursor = '0';
     do {
-      // Names of environments contain no special characters of glob patterns.
+      // Environment names contain no special characters of glob patterns.
       const [next, found] = await server.scan(cursor, 'MATCH', `*:${env}:*`, 'COUNT', SCAN_COUNT);
       cursor = next;
-      // On a cluster, one command has keys of one hash slot only.
+      // In a cluster, all keys of a command must be in one hash slot.
       for (const prefix of prefixes) {
         const own = found.filter((key) => isOf(prefix, env, key));
         if (own.length > 0) deleted += await this.#redis.unlink(own);
@@ -86,7 +86,7 @@ export class EnvironmentData {
   }
 }
 
-/** The name of the environment may also be elsewhere in a key, for example in an event name. */
+/** Checks the position: an event name in another part of a key may equal the environment's name. */
 function isOf(prefix: string, env: string, key: string): boolean {
   return ENVIRONMENT_KEY_WORDS.some((word) => key.startsWith(`${prefix}:${word}:${env}:`));
 }

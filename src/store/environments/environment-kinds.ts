@@ -1,10 +1,10 @@
-/** Kinds of environments, for the worker. A kind does not change, so it is read once and cached. */
+/** Kinds of environments, for the worker. A kind never changes, so it is read once and cached. */
 import { LRUCache } from 'lru-cache';
 import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from './environments.ts';
 
 const CACHE_SIZE = 10_000;
-/** A deleted environment may be created again with another kind. */
+/** A deleted environment may be created again as another kind. */
 const CACHE_MS = 60_000;
 
 export class EnvironmentKinds {
@@ -15,7 +15,7 @@ export class EnvironmentKinds {
     this.#environments = environments;
   }
 
-  /** From memory, or from Redis. A deleted environment counts as a branch, which has the fewest permissions. */
+  /** From memory, or from Redis. A deleted environment counts as a branch, the kind with the fewest permissions. */
   of(env: string): EnvironmentKind | Promise<EnvironmentKind> {
     return env === PRODUCTION ? 'production' : (this.#known.get(env) ?? this.#read(env));
   }

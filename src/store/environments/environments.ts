@@ -1,4 +1,4 @@
-/** Environments. Production always exists; others are created through the API, branches also by apps that register. */
+/** Environments. Production always exists; the API creates others, and apps create branches when they register. */
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -34,30 +34,30 @@ export class Environments {
     return this.#cache.value.get(name);
   }
 
-  /** Names of the environments that have keys of their own, besides production's; from memory. */
+  /** Names of the environments with their own keys, other than production; from memory. */
   named(): string[] {
     return [...this.#cache.value.values()].filter(({ kind }) => kind === 'named').map(({ name }) => name);
   }
 
-  /** Reads an environment from Redis that is not in memory: another process may have created it a moment ago. */
+  /** Looks in memory, then in Redis: another process may have just created the environment. */
   async findOrFetch(name: string): Promise<Environment | undefined> {
     return this.find(name) ?? (await this.#coalescedRead.get()).get(name);
   }
 
-  /** From Redis, also in a process that has no cache. */
+  /** From Redis; works without a cache. */
   async read(name: string): Promise<Environment | undefined> {
     const text = await this.#redis.hget(this.#key, name);
     if (text !== null) return JSON.parse(text) as Environment;
     return name === PRODUCTION ? PRODUCTION_ENVIRONMENT : undefined;
   }
 
-  /** Production first, then by name. */
+  /** Production first, then sorted by name. */
   async all(): Promise<Environment[]> {
     const [production, ...others] = (await this.#readAll()).values();
     return [production ?? PRODUCTION_ENVIRONMENT, ...others.sort((a, b) => a.name.localeCompare(b.name))];
   }
 
-  /** Creates an environment; an existing one stays as it is.
+  /** Creates an environment; an existing one is unchanged.
    *  @param branchesMax maximum number of branches
    *  @returns whether it was created
    *  @throws ServiceError quota_exceeded */
@@ -76,9 +76,9 @@ export class Environments {
   }
 
   /** Changes an environment atomically.
-   *  @returns the changed environment; undefined: there is none of that name */
+   *  @returns the changed environment; undefined if there is none with that name */
   async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
-    // Production is stored from its first change on.
+    // Production is stored with its first change.
     if (name === PRODUCTION) await this.#redis.hsetnx(this.#key, name, JSON.stringify(PRODUCTION_ENVIRONMENT));
     for (;;) {
       const text = await this.#redis.hget(this.#key, name);

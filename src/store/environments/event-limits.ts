@@ -1,14 +1,14 @@
-/** How large a request that sends events may be: the narrowest limit that is set wins (docs/events.md#sizes). */
+/** Maximum size of requests that send events: the most specific limit wins (docs/events.md#sizes). */
 import { BRANCHES } from '../../model/environment.ts';
 import type { Environments } from './environments.ts';
 import type { InstallationLimits } from './installation-limits.ts';
 
-/** The largest value of any of the limits. */
+/** The maximum of every limit. */
 export const EVENT_LIMIT_MAX_BYTES = 16 * 1_048_576;
 
 export interface EventLimit {
   bytes: number;
-  /** How to raise it. */
+  /** How to raise the limit. */
   remedy: string;
 }
 
@@ -24,7 +24,7 @@ export class EventLimits {
     this.#defaultBytes = defaultBytes;
   }
 
-  /** From memory. @param env undefined: not known yet */
+  /** From memory. @param env undefined if it is not known yet */
   of(env: string | undefined): EventLimit {
     const own = env === undefined ? undefined : this.#environments.find(env)?.eventMaxBytes;
     const bytes = own ?? this.#installationLimits.limits.eventMaxBytes ?? this.#defaultBytes;

@@ -1,4 +1,4 @@
-/** Limits of the whole installation, which can be changed while the service runs. */
+/** Limits of the whole installation that can be changed at run time. */
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -6,7 +6,7 @@ import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
 
 export interface Limits {
-  /** Largest request body on /e/; absent: the setting EVENT_MAX_BYTES. */
+  /** Maximum request body on /e/; absent: the setting EVENT_MAX_BYTES. */
   eventMaxBytes?: number | undefined;
 }
 

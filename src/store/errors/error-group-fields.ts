@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../model/values/time.ts';
 
 const HOUR_FIELD = /^h(\d{1,12})$/;
 
-/** @returns undefined: there is none */
+/** @returns undefined if there is no such group */
 export function errorGroupOf(fingerprint: string, fields: Record<string, string>): ErrorGroup | undefined {
   const { functionId, step, name, message, state, samples, stateChangedBy } = fields;
   if (functionId === undefined || state === undefined || samples === undefined) return undefined;

@@ -1,5 +1,5 @@
-/** Error groups: how often the runs of a function failed for the same reason, and when. Each partition counts its own runs, in the same step that takes the
- *  mark of the run away: so each failed run counts once, whoever ended it and however often its end is repeated. */
+/** Error groups: how often runs of a function failed for the same reason, and when. Each partition counts its own runs, and atomically
+ *  removes the run's mark: so each failed run counts once, no matter who ended it or how often its end is repeated. */
 
 import {
   ERROR_GROUP_STATES,
@@ -18,16 +18,16 @@ import { isOlder, newestFirst, type Position } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { errorGroupOf } from './error-group-fields.ts';
 
-/** A group goes so long after its last failure. */
+/** A group is removed this long after its last failure. */
 export const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
-/** In each partition. */
+/** Maximum per function in each partition. */
 const OF_FUNCTION_MAX = 100;
 const OF_ENVIRONMENT_MAX = 1_000;
 const MESSAGE_MAX = 1_000;
 const STEP_MAX = 256;
 
 export interface ErrorGroupQuery {
-  /** undefined: of all functions. */
+  /** undefined: all functions. */
   functionId?: string | undefined;
   states?: readonly ErrorGroupState[] | undefined;
 }
@@ -41,9 +41,9 @@ export class ErrorGroups {
     this.#keys = keys;
   }
 
-  /** Counts a failed run whose end says that it is not counted yet.
+  /** Counts a failed run that is marked as uncounted.
    *  @param step name of the step that failed
-   *  @returns whether it was counted now */
+   *  @returns whether it was counted */
   async record(
     { env, id: runId, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>,
     { fingerprint, step, error }: { fingerprint: string; step: string | undefined; error: RunError },
@@ -52,7 +52,7 @@ export class ErrorGroups {
     const keys = this.#keys.of(runId);
     const args = {
       fingerprint,
-      // cjson and Redis have no lone surrogates.
+      // cjson and Redis do not support lone surrogates.
       functionId: functionId.toWellFormed(),
       runId,
       ...(step !== undefined && { step: step.slice(0, STEP_MAX).toWellFormed() }),
@@ -77,8 +77,8 @@ export class ErrorGroups {
     return happened !== 0;
   }
 
-  /** Positions by the last failure, the newest first: all of them, since they are few.
-   *  @param query a state is not looked at where a function is given */
+  /** All positions, newest last failure first; there are few.
+   *  @param query its states are ignored if it names a function */
   async positions(env: string, { functionId, states = ERROR_GROUP_STATES }: ErrorGroupQuery): Promise<Position[]> {
     if (functionId !== undefined) {
       return this.#merged(this.#keys.all().map((keys) => keys.functionErrorGroups(env, functionId.toWellFormed())));
@@ -106,7 +106,7 @@ export class ErrorGroups {
     return newestFirst([...latest].map(([id, at]) => ({ id, at })));
   }
 
-  /** In the order of the fingerprints; undefined: there is no such group. */
+  /** In the order of the fingerprints; undefined for unknown groups. */
   async read(env: string, fingerprints: readonly string[]): Promise<(ErrorGroup | undefined)[]> {
     const partitions = this.#keys.all();
     const commands = fingerprints.flatMap((one) => partitions.map((keys) => ['hgetall', keys.errorGroup(env, one)]));
@@ -120,7 +120,7 @@ export class ErrorGroups {
     });
   }
 
-  /** @returns whether a partition had it in the other state */
+  /** @returns whether any partition had it in the other state */
   async change(
     env: string,
     fingerprint: string,
@@ -140,7 +140,7 @@ export class ErrorGroups {
   }
 }
 
-/** Those that follow a page. */
+/** The positions after a cursor. */
 export function after(positions: readonly Position[], cursor: Position | undefined): Position[] {
   return cursor ? positions.filter((position) => isOlder(position, cursor)) : [...positions];
 }

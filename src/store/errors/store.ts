@@ -1,4 +1,4 @@
-/** Errors of runs, counted by what failed. */
+/** Error groups of runs. */
 import type { StoreContext } from '../store-context.ts';
 import { ErrorGroups } from './error-groups.ts';
 

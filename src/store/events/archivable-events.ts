@@ -1,4 +1,4 @@
-/** Events on their way to the archive: what is old enough, all that Redis has of it, and its removal once it is archived. */
+/** Events on their way to the archive: finds those old enough, reads all their data in Redis, and removes it once archived. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
@@ -9,25 +9,25 @@ import { type Position, toPositions } from '../redis/pagination.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 
-/** Events of one name and minute. */
+/** Events of one name that were received within one minute. */
 export interface EventGroup {
   env: string;
   name: string;
-  /** Start, Unix milliseconds. */
+  /** Start of the minute, Unix milliseconds. */
   minute: number;
 }
 
 export interface ArchivableEvent extends EventGroup, Position {
-  /** undefined: it was removed before, and only its entries in the indexes are left. */
+  /** undefined if the record was removed earlier and only index entries remain. */
   record: FoundRecord | undefined;
-  /** The ID that the sender gave. */
+  /** The sender's deduplication ID. */
   dedupId: string | undefined;
   duplicates: number;
   runIds: string[];
   decisions: DecisionBytes | undefined;
 }
 
-/** Members of one command: Redis does nothing else meanwhile. */
+/** Maximum number of members per command, because Redis is blocked meanwhile. */
 const AT_ONCE = 500;
 
 export class ArchivableEvents {
@@ -41,7 +41,7 @@ export class ArchivableEvents {
     this.#records = records;
   }
 
-  /** The oldest minutes that have events, up to a time. */
+  /** The oldest minutes with events, up to a time. */
   async minutes(partition: number, env: string, upTo: number, limit: number): Promise<number[]> {
     const key = this.#keys.partition(partition).eventMinutes(env);
     const found = await this.#redis.zrangebyscore(key, '-inf', `(${upTo}`, 'LIMIT', 0, limit);
@@ -54,12 +54,12 @@ export class ArchivableEvents {
     return names.flatMap((name) => (name === '' ? [] : [{ env, name, minute }]));
   }
 
-  /** A minute whose counts are gone, and which therefore has no groups. */
+  /** Removes a minute whose counts are gone, and which therefore has no groups. */
   async dropMinute(partition: number, env: string, minute: number): Promise<void> {
     await this.#redis.zrem(this.#keys.partition(partition).eventMinutes(env), minute);
   }
 
-  /** The first events of a group that were received before a time. */
+  /** The first events of a group, received before a time. */
   async positions(
     partition: number,
     { env, name, minute }: EventGroup,
@@ -72,12 +72,12 @@ export class ArchivableEvents {
     return toPositions(flat);
   }
 
-  /** A group without events: removes its count. */
+  /** Removes the count of a group without events. */
   async dropGroup(partition: number, { env, name, minute }: EventGroup): Promise<void> {
     await this.#redis.hdel(this.#keys.partition(partition).eventsByMinute(env, minute), name);
   }
 
-  /** How many of the first events have at most `maxBytes` together; at least one. */
+  /** How many of the first events fit into `maxBytes`; at least one. */
   async countWithin(env: string, found: readonly Position[], maxBytes: number): Promise<number> {
     const [first] = found;
     if (!first) return 0;
@@ -92,8 +92,8 @@ export class ArchivableEvents {
     return found.length;
   }
 
-  /** All that Redis has of events of one environment and partition.
-   *  @param found with the group of each */
+  /** Reads all data of events of one environment and partition.
+   *  @param found the events with their groups */
   async read(partition: number, env: string, found: readonly (Position & EventGroup)[]): Promise<ArchivableEvent[]> {
     const keys = this.#keys.partition(partition);
     const ids = found.map(({ id }) => id);
@@ -111,7 +111,7 @@ export class ArchivableEvents {
     }));
   }
 
-  /** By position in the list of IDs; most events have no repeats, and many no runs. */
+  /** By position in the list of IDs; most events have no repeats, and many have no runs. */
   async #parts(
     { duplicates, eventRuns, overflowEventRuns }: PartitionKeyspace,
     env: string,
@@ -130,7 +130,7 @@ export class ArchivableEvents {
     return found;
   }
 
-  /** Removes what belongs to events that are archived, before the events themselves (events-in-use.ts). */
+  /** Removes the other data of archived events, before the events themselves (events-in-use.ts). */
   async freeParts(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
     const keys = this.#keys.partition(partition);
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
@@ -152,7 +152,7 @@ export class ArchivableEvents {
     }
   }
 
-  /** Removes events from the indexes when all else of them is removed: a crash in between is made good by the next round. */
+  /** Removes events from the indexes after all their other data; the next round repeats what a crash interrupted. */
   async freeIndexes(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
     const keys = this.#keys.partition(partition);
     const groups = Map.groupBy(events, ({ env, name, minute }) => JSON.stringify([env, name, minute]));
@@ -180,11 +180,11 @@ export class ArchivableEvents {
 
 type Pair = [key: string, value: string | number];
 
-/** How the payload of most events ends (toEnvelope in model/events/event.ts): after an object of data comes the ID of the sender, or the time. */
+/** End of most events' payloads (toEnvelope in model/events/event.ts): the data object is followed by the sender's ID or by the time. */
 const WITHOUT_ID = /\},"ts":\d{1,16}\}$/;
 const LONGEST_END = 25;
 
-/** The ID that the sender gave. To parse every payload would cost a sixth of what the archiver needs for an event. */
+/** The sender's deduplication ID. Parsing every payload would cost a sixth of the archiver's time per event. */
 function dedupIdOf(record: FoundRecord | undefined): string | undefined {
   if (!record || WITHOUT_ID.test(record.payload.slice(-LONGEST_END)) || !record.payload.includes('"id":'))
     return undefined;

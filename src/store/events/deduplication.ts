@@ -1,11 +1,11 @@
-/** Claims on deduplication IDs. A claim stores the internal ID of the first event with the ID: repeats get the same internal ID, so that every
- *  later step is idempotent. Once that event is enqueued the claim says so, and every event that follows is certainly a repeat. Before that, it
- *  may be the same event, sent again because the first request got no answer. */
+/** Claims on deduplication IDs. A claim stores the internal ID of the first event with the ID; repeats get the same internal ID, so that
+ *  every later step is idempotent. Once that event is enqueued, its claim is marked, and every later event is certainly a repeat. Before
+ *  that, it may be the same event, sent again because the first request got no answer. */
 
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** From the first event with the ID. */
+/** Counted from the first event with the ID. */
 export const DEDUP_WINDOW_MS = 86_400_000;
 
 export interface Claim {
@@ -15,14 +15,14 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** ID that the event gets: its own, or that of the first event. */
+  /** Internal ID for the event: its own, or that of the first event with the ID. */
   internalId: string;
-  /** The first event with the ID is enqueued. */
+  /** Whether the first event with the ID is enqueued. */
   repeat: boolean;
 }
 
 const ID_LENGTH = 26;
-/** Follows the ID in the claim of an event that is enqueued. */
+/** Follows the internal ID in the claim of an enqueued event. */
 export const ENQUEUED = '+';
 
 export class Deduplication {
@@ -38,7 +38,7 @@ export class Deduplication {
     return this.#redis.status === 'ready';
   }
 
-  /** In the partition of each internal ID; one commit has those of one partition.
+  /** Claims IDs in the partitions of the internal IDs; one commit covers one partition.
    *  @returns the result of each claim, in order */
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
     const pipeline = this.#redis.pipeline();
@@ -53,8 +53,8 @@ export class Deduplication {
     });
   }
 
-  /** Claims in given partitions.
-   *  @returns for each the internal ID of the event that has claimed the ID, now or before */
+  /** Claims IDs in given partitions.
+   *  @returns for each, the internal ID of the event that holds the claim */
   async claimIn(claims: readonly (Claim & { partition: number })[]): Promise<string[]> {
     const commands = claims.map(({ partition, env, id, internalId }) => {
       const key = this.#keys.partition(partition).deduplication(env, id);
@@ -64,8 +64,8 @@ export class Deduplication {
     return claims.map(({ internalId }, i) => (earlier[i] ?? internalId).slice(0, ID_LENGTH));
   }
 
-  /** Marks the events of these claims as enqueued, where the enqueueing does not (jobs/queues/claimed-jobs.ts). If this fails, repeats are recognized
-   *  by the stored events. */
+  /** Marks the events of these claims as enqueued, unless the enqueueing does so itself (jobs/queues/claimed-jobs.ts). If this fails,
+   *  repeats are recognized by the stored events. */
   async confirm(claims: readonly Claim[]): Promise<void> {
     const pipeline = this.#redis.pipeline();
     for (const { env, id, internalId } of claims) {

@@ -22,7 +22,7 @@ export interface Interval {
   to: number;
 }
 
-/** Events of a minute, or of a part of one, inside one interval. */
+/** Events of a minute, or of part of one, within one interval. */
 export interface MinutePiece extends Interval {
   /** Index of the interval. */
   of: number;
@@ -39,10 +39,10 @@ export interface CountedName {
   lastAt: number;
 }
 
-/** Minutes of one read: each may have thousands of names. */
+/** Minutes per read: each may have thousands of names. */
 const MINUTES_AT_ONCE = 500;
 
-/** A part of an interval. */
+/** Part of an interval. */
 interface Piece extends Interval {
   /** Index of the interval. */
   of: number;
@@ -83,7 +83,7 @@ export class EventCounts {
     );
   }
 
-  /** The same by minute and name, where there are events. */
+  /** Counts by minute and name, for minutes with events. */
   async pieces(env: string, intervals: readonly Interval[]): Promise<MinutePiece[]> {
     const [first, last] = [intervals[0], intervals.at(-1)];
     if (!first || !last) return [];
@@ -108,7 +108,7 @@ export class EventCounts {
     return pieces;
   }
 
-  /** IDs of the events of each name and interval. */
+  /** IDs of the events in each interval with the given name. */
   async ids(env: string, wanted: readonly (Interval & { name: string })[]): Promise<string[][]> {
     const partitions = this.#keys.all();
     const commands = wanted.flatMap(({ name, from, to }) =>
@@ -118,7 +118,7 @@ export class EventCounts {
     return wanted.map((_, i) => ids.slice(i * partitions.length, (i + 1) * partitions.length).flat());
   }
 
-  /** Names of the stored events, by the newest event of each, newest first. */
+  /** Names of the stored events, sorted by their newest event, newest first. */
   async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] }> {
     const oldest = nowMs - this.#retentionMs;
     const names = await this.newestNames(env, limit, oldest);
@@ -139,7 +139,7 @@ export class EventCounts {
     );
   }
 
-  /** Names by the newest event of each, newest first, back to a time. */
+  /** Like `names`, back to a time. */
   async newestNames(env: string, limit: number, oldest: number): Promise<{ name: string; lastAt: number }[]> {
     const partitions = this.#keys.all();
     const ofEach = await inPipelines<string[]>(
@@ -159,7 +159,7 @@ export class EventCounts {
     return found.map(({ id, at }) => ({ name: id, lastAt: at }));
   }
 
-  /** Number of events of a name in an interval, for each. */
+  /** Number of events for each pair of name and interval. */
   async #countNamed(env: string, wanted: readonly { name: string; interval: Interval }[]): Promise<number[]> {
     const partitions = this.#keys.all();
     const commands = wanted.flatMap(({ name, interval: { from, to } }) => {
@@ -173,7 +173,7 @@ export class EventCounts {
     });
   }
 
-  /** Minutes inside an interval are counted by their totals; minutes that an edge cuts are counted in the indexes of the names they have. */
+  /** Whole minutes are counted by their totals; minutes cut by an edge are counted in the indexes of their names. */
   async #countAll(env: string, intervals: readonly Interval[]): Promise<number[]> {
     const counts = intervals.map(() => 0);
     const add = (interval: number, count: number) => {
@@ -210,7 +210,7 @@ export function intervalsOf({ from, to, buckets }: Pick<HistogramQuery, 'from' |
   return Array.from({ length: count }, (_, i) => ({ from: edge(i), to: edge(i + 1) }));
 }
 
-/** Names by their newest event in any partition, newest first.
+/** Names sorted by their newest event in any partition, newest first.
  *  @param ofEach name, time, name, time, … of each partition */
 function newestNames(ofEach: readonly string[][]): Position[] {
   const found = new Map<string, Position>();
@@ -221,7 +221,7 @@ function newestNames(ofEach: readonly string[][]): Position[] {
   return newestFirst([...found.values()]);
 }
 
-/** Assigns minutes to adjacent intervals, both in order: a minute is whole inside one interval, or cut into pieces of several. */
+/** Assigns minutes to adjacent intervals, both sorted: a minute within one interval stays whole, others are cut into pieces. */
 function byEdges(minutes: readonly number[], intervals: readonly Interval[]) {
   const whole = new Map<number, number>();
   const cut = new Map<number, Piece[]>();

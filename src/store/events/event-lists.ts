@@ -10,9 +10,9 @@ import type { EventsByMinute } from './events-by-minute.ts';
 export interface EventQuery {
   env: string;
   name?: string | undefined;
-  /** Instead of a name: any of these. */
+  /** Any of these names, instead of `name`. */
   names?: readonly string[] | undefined;
-  /** A source, or a kind of sources: `webhook`. */
+  /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
   /** By time of receipt. */
   timeRange: TimeRange;
@@ -21,7 +21,7 @@ export interface EventQuery {
 
 export interface EventPage {
   events: FoundEvent[];
-  /** Cursor of the next page; undefined: this is the last. */
+  /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
 }
 
@@ -32,10 +32,10 @@ interface Listing extends Pick<EventQuery, 'env' | 'names' | 'limit'> {
   timeRange: ListedTimeRange;
 }
 
-/** No index has the source of events: it is read from the records. Events per read, and reads per page. */
+/** Events per read, and reads per page, when filtering by source: no index has it, so records are read. */
 const READ_AT_ONCE = 500;
 const MAX_READS = 20;
-/** Characters of a page's events: web parses and serializes them on its only thread. */
+/** Maximum characters of a page's events: web parses and serializes them on its only thread. */
 const PAGE_SIZE = 2 * 1_048_576;
 
 export class EventLists {
@@ -69,8 +69,8 @@ export class EventLists {
     this.#retentionMs = retentionMs;
   }
 
-  /** By time of receipt, then by ID; pages are stable while events arrive. With a source, or with large events, a page may be short and
-   *  still have a next page. */
+  /** By time of receipt, then by ID; pages are stable while new events come in. With a source or with large events, a page may be short
+   *  and still have a next page. */
   async list(
     { env, name, names = name === undefined ? undefined : [name], source, timeRange, limit }: EventQuery,
     nowMs: number,
@@ -82,7 +82,7 @@ export class EventLists {
     return { events, next: read < found.length ? found[read - 1] : next };
   }
 
-  /** The events that have this internal ID or event ID; of the latter, the newest. */
+  /** Events with this internal ID or deduplication ID; of the latter, the newest. */
   async listById(id: string, query: EventQuery): Promise<EventPage> {
     const { env } = query;
     const named = await this.newestNamed(env, id);
@@ -91,9 +91,9 @@ export class EventLists {
     return { events, next: undefined };
   }
 
-  /** Internal ID of the newest event that has this event ID. */
+  /** Internal ID of the newest event with this deduplication ID. */
   async newestNamed(env: string, id: string): Promise<string | undefined> {
-    // Mostly in the home of the ID; in another partition for an event that had its internal ID before.
+    // Usually in the home of the ID; elsewhere for an event that already had its internal ID.
     const commands = this.#keys.all().map((keys) => ['get', keys.eventById(env, id)]);
     const named = (await inPipelines<string | null>(this.#redis, commands)).flatMap((found) => found ?? []);
     return named.sort().at(-1);
@@ -132,8 +132,8 @@ export class EventLists {
     );
   }
 
-  /** Counts by minute say which indexes to read, and how far back. They are too high where the time range cuts a minute: then older minutes
-   *  follow. */
+  /** Counts by minute tell which indexes to read, and how far back. They are too high where the time range cuts a minute: then older
+   *  minutes are read as well. */
   async #newestOfAll(env: string, { after, before, cursor }: ListedTimeRange, limit: number): Promise<Position[]> {
     const found: Position[] = [];
     let rest: ListedTimeRange = { after, before, cursor };
@@ -150,7 +150,7 @@ export class EventLists {
   }
 }
 
-/** Whether a list of the query has the event. */
+/** Whether the event belongs to the list of the query. */
 export function isListed(event: FoundEvent, { name, source, timeRange }: Omit<EventQuery, 'env' | 'limit'>): boolean {
   const { after = 0, before = Number.POSITIVE_INFINITY, cursor } = timeRange;
   const at = event.received_at;

@@ -1,21 +1,21 @@
-/** The location of an event follows from its ID: the bucket of the slice of time (1.024 s) that the ID begins with. A bucket is one hash, in which an
- *  event takes less than half the memory of its own key. A bucket expires as a whole, so an event that must stay longer, or that was received at
- *  another time than its ID says, has an overflow key. */
+/** The location of an event follows from its ID: the bucket of the slice of time (1.024 s) that the ID begins with. A bucket is one hash,
+ *  in which an event takes less than half the memory of a key of its own. A bucket expires as a whole, so an event that must stay longer,
+ *  or whose ID does not match its time of receipt, has an overflow key. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** How much longer than the retention a bucket stays: work on an event in the first hour after its receipt moves nothing. */
+/** Extra lifetime of buckets beyond the retention, so that work within an hour after receipt need not move events. */
 export const SLACK_MS = 3_600_000;
-/** An ID of another day would keep an old bucket alive, and many of them would let it grow forever. */
+/** An ID of another day would keep an old bucket alive, and many such IDs would let it grow forever. */
 const OVERFLOW_MS = 86_400_000;
 
 export interface EventLocation {
   bucket: string;
-  /** The event's field in the bucket. */
+  /** Field of the event in the bucket. */
   field: string;
-  /** Key of the event if the bucket does not have it. */
+  /** Key of an event that is not in the bucket. */
   overflow: string;
 }
 

@@ -1,4 +1,4 @@
-/** Whether events are in their buckets, where an event is until it is archived, unless its ID has the time of another day. */
+/** Whether events are in their buckets. An event is there until it is archived, unless its ID has the time of another day. */
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { locationOf } from './event-location.ts';

@@ -1,4 +1,4 @@
-/** The events themselves, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
+/** Records of events, as text (model/events/event-encoding.ts), each at its location (event-location.ts). */
 import type { Envelope, RecordParts, Source } from '../../model/events/event.ts';
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
@@ -10,7 +10,7 @@ import type { EventSources } from './event-sources.ts';
 
 export type FoundRecord = RecordParts & { source: Source };
 
-/** Events of one bucket that are stored at once. */
+/** Events of one bucket that are stored together. */
 interface BucketWrite {
   /** Position of each event in the batch. */
   positions: number[];
@@ -18,7 +18,7 @@ interface BucketWrite {
   args: string[];
 }
 
-/** Events whose metadata one script reads: each may have half a megabyte. */
+/** Maximum number of events whose metadata one script reads: each may have half a megabyte. */
 const METADATA_AT_ONCE = 50;
 
 export class EventRecords {
@@ -40,7 +40,7 @@ export class EventRecords {
   }
 
   /** Stores each event that is not stored yet.
-   *  @returns for each, whether it was stored now */
+   *  @returns for each, whether it was new */
   async store(batch: readonly Envelope[]): Promise<boolean[]> {
     const sources = await this.#sources.write(batch);
     const isNew = batch.map(() => true);
@@ -73,18 +73,18 @@ export class EventRecords {
     return isNew;
   }
 
-  /** @returns positions of the events that were stored before */
+  /** @returns positions of the events that were already stored */
   async #storeInBucket(bucket: string, args: readonly string[]): Promise<number[]> {
     return (await this.#redis.storeEvents(bucket, this.#retentionMs + SLACK_MS, ...args)) as number[];
   }
 
-  /** @returns whether it was stored now */
+  /** @returns whether it was new */
   async #storeOverflow({ env, internalId }: Envelope, text: string): Promise<boolean> {
     const { bucket, field, overflow } = locationOf(this.#keys, env, internalId);
     return (await this.#redis.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs)) === 1;
   }
 
-  /** In the order of the IDs; undefined: not stored. */
+  /** In the order of the IDs; undefined for events that are not stored. */
   async read(env: string, ids: readonly string[]): Promise<(FoundRecord | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) => [['hmget', bucket, ...fields]]);
     const texts = await this.#orOverflow(env, ids, inBuckets, (key) => ['get', key]);
@@ -96,7 +96,7 @@ export class EventRecords {
     return parts.map((part, i) => part && { ...part, source: sources[i] as Source });
   }
 
-  /** The same for the sources alone. */
+  /** Like `read`, for the sources only. */
   async readSources(env: string, ids: readonly string[]): Promise<(Source | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
       chunksOf(fields, METADATA_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
@@ -108,7 +108,7 @@ export class EventRecords {
     );
   }
 
-  /** The event stays for at least `ms` from now. */
+  /** Keeps the event for at least `ms` from now. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, overflow } = locationOf(this.#keys, env, id);
     await this.#redis.extendRetention(bucket, overflow, field, ms);
@@ -126,7 +126,7 @@ export class EventRecords {
     return new Map([...byBucket.values()].flat().map((id, i) => [id, found[i] ?? null]));
   }
 
-  /** In the order of the IDs: the reply of the bucket, or else the reply to the command for the overflow key. */
+  /** In the order of the IDs: the reply of the bucket, otherwise that of the command for the overflow key. */
   async #orOverflow(
     env: string,
     ids: readonly string[],

@@ -1,13 +1,13 @@
-/** Numbers that stand for frequent sources of events: event keys and webhooks. A number is assigned once and never changes, so processes cache
- *  them in memory. */
+/** Numbers that represent frequent sources of events: event keys and webhooks. A number is assigned once and never changes, so processes
+ *  cache them in memory. */
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
 import type { EncodedSource } from '../../model/events/event-encoding.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A deleted environment may be created again with other numbers, no sooner than this (jobs/environments/branch-lifecycle.ts). Production is
- *  never deleted. */
+/** A deleted environment may be created again with other numbers, but not sooner than this (jobs/environments/branch-lifecycle.ts).
+ *  Production is never deleted. */
 const CACHED_MS = 4_000;
 
 interface Cached {
@@ -24,11 +24,11 @@ export class EventSources {
   constructor(redis: ScriptedRedis, keys: Keyspace) {
     this.#redis = redis;
     this.#keys = keys;
-    // A Redis that restarts may have lost the last numbers and assign them again.
+    // A restarted Redis may have lost the latest numbers and assign them again.
     redis.on('ready', () => this.#byEnv.clear());
   }
 
-  /** The written form of each event's source. */
+  /** The stored form of each event's source. */
   async write(events: readonly { env: string; source: Source }[]): Promise<EncodedSource[]> {
     const written: EncodedSource[] = [];
     for (const { env, source } of events) {
@@ -38,7 +38,7 @@ export class EventSources {
     return written;
   }
 
-  /** The sources of written forms; "" for a number that no longer stands for any. */
+  /** The sources of stored forms; "" for an unknown number. */
   async read(env: string, written: readonly (EncodedSource | undefined)[]): Promise<(Source | undefined)[]> {
     const cached = this.#cachedOf(env);
     const { sources } = cached;
@@ -69,7 +69,7 @@ function add({ numbers, sources }: Cached, source: Source, number: number): void
   sources.set(number, source);
 }
 
-/** Sources that are few and send many events. */
+/** Whether the source is of a kind with few members that send many events. */
 function hasNumber(source: Source): boolean {
   return (subjectOf(source, 'event-key') ?? subjectOf(source, 'webhook')) !== undefined;
 }

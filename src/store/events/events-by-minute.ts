@@ -1,23 +1,23 @@
-/** Indexes of an environment's events, one per name, and for each minute the number of events received by name, which tells which indexes to
- *  read. Together they are the list of all events. */
+/** Indexes of an environment's events: one per name, and per minute the number of events by name, which tells which indexes to read.
+ *  Together they form the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 
-/** Minutes that are read first, and the factor for each further read. */
+/** Number of minutes in the first read, and the growth factor of later reads. */
 const MINUTES_FIRST = 4;
 const MINUTES_GROWTH = 4;
 const MINUTES_MAX = 1_000;
 
-/** Field of the total. No event has this name. */
+/** Field of the total: the empty name, which no event has. */
 const TOTAL = '';
 
 /** Number of events by name. */
 export type MinuteBucket = Map<string, number>;
 
-/** The names of a range of minutes. */
+/** The names within a range of minutes. */
 export interface MinuteRange {
   names: string[];
   /** Start of the first minute, Unix milliseconds. */
@@ -42,7 +42,7 @@ export class EventsByMinute {
     );
   }
 
-  /** The same as part of a pipeline. */
+  /** Like `add`, as part of a pipeline. */
   addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
     for (const group of groupsOf(this.#keys, events)) pipeline.indexEvents(...this.#indexing(group, nowMs));
   }
@@ -64,13 +64,13 @@ export class EventsByMinute {
     ];
   }
 
-  /** The minutes up to a time, back to those that hold `enough` events together, and no further than `oldest`.
-   *  @returns undefined when there are none */
+  /** The minutes before a time that together hold at least `enough` events, no further back than `oldest`.
+   *  @returns undefined if there are none */
   async before(env: string, timeMs: number | '+inf', oldest: number, enough: number): Promise<MinuteRange | undefined> {
     const names = new Set<string>();
     let from: number | undefined;
     let count = 0;
-    // Each minute is read in every partition.
+    // Every partition is read for each minute.
     const first = this.#keys.all().length > 1 ? 1 : MINUTES_FIRST;
     for (let size = first; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
@@ -95,7 +95,7 @@ export class EventsByMinute {
     return distinct(await inPipelines<string[]>(this.#redis, commands)).sort((a, b) => a - b);
   }
 
-  /** The newest minutes of all partitions, the newest first. */
+  /** The newest minutes of all partitions, newest first. */
   async #newestMinutes(env: string, top: number | string, oldest: number, limit: number): Promise<number[]> {
     const commands = this.#keys.all().map((keys) => {
       return ['zrevrangebyscore', keys.eventMinutes(env), top, oldest, 'LIMIT', 0, limit];
@@ -119,7 +119,7 @@ export class EventsByMinute {
     });
   }
 
-  /** Number of events of all names in each minute. */
+  /** Total number of events in each minute. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
     const partitions = this.#keys.all();
     const commands = minutes.flatMap((minute) =>
@@ -134,7 +134,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Start of the minute. */
+/** Start of the minute that contains the time. */
 function minuteOf(timeMs: number): number {
   return timeMs - (timeMs % MINUTE_MS);
 }

@@ -1,4 +1,4 @@
-/** Events that are archived and stay in Redis as well, at their overflow keys, while a run needs them. */
+/** Archived events that are also kept in Redis, at their overflow keys, while a run needs them. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
@@ -11,13 +11,13 @@ import { fieldOf, locationOf, sliceOf } from './event-location.ts';
 export interface EventInUse {
   env: string;
   id: string;
-  /** When it is looked whether its runs have ended, Unix milliseconds. */
+  /** When to check whether all its runs have ended, Unix milliseconds. */
   dueAt: number;
   /** IDs of its runs. */
   runIds: string[];
 }
 
-/** Events of one script. */
+/** Maximum number of events per script. */
 const AT_ONCE = 200;
 
 export class EventsInUse {
@@ -29,15 +29,16 @@ export class EventsInUse {
     this.#keys = keys;
   }
 
-  /** Keeps the event from now on, whatever is removed at the same time. Repeating it puts off its check: what is about to start a run has that long.
+  /** Keeps the event from now on, even if it is being removed concurrently. Repeating this postpones its check, which gives a starting
+   *  run that much time.
    *  @param text model/events/event-encoding.ts */
   async add(env: string, id: string, text: string, dueAt: number): Promise<void> {
     const { overflowEvent, eventsInUse } = this.#keys.of(id);
     await this.#redis.useEvent(overflowEvent(env, id), eventsInUse, memberOf(env, id), text, dueAt);
   }
 
-  /** Puts off the checks of those that are in use.
-   *  @returns for each, where Redis has it, whether or not it is archived */
+  /** Postpones the checks of events in use.
+   *  @returns for each, where Redis has it, whether archived or not */
   async keep(env: string, ids: readonly string[], dueAt: number): Promise<('bucket' | 'copy' | 'gone')[]> {
     return inPipelines(
       this.#redis,
@@ -72,7 +73,7 @@ export class EventsInUse {
     await this.#redis.zadd(this.#keys.of(id).eventsInUse, 'XX', dueAt, memberOf(env, id));
   }
 
-  /** Removes the copy of an event, and its list of runs, unless something has changed since `due` read it. */
+  /** Removes the copy of an event and its list of runs, unless either has changed since `due` read it. */
   async release({ env, id, dueAt, runIds }: EventInUse): Promise<void> {
     const keys = this.#keys.of(id);
     const [copy, runs, overflow] = keysOf(keys, env, id);
@@ -88,7 +89,8 @@ export class EventsInUse {
     );
   }
 
-  /** Removes the records of archived events of one environment and partition, and unless they are in use, their copies and lists of runs. */
+  /** Removes the records of archived events of one environment and partition, and, unless they are in use, their copies and lists of
+   *  runs. */
   async remove(partition: number, env: string, ids: readonly string[]): Promise<void> {
     const { eventsInUse, eventBucket, overflowEvent, eventRuns, overflowEventRuns } = this.#keys.partition(partition);
     const prefixes = [eventBucket, overflowEvent, eventRuns, overflowEventRuns].map((key) => key(env, ''));
@@ -102,7 +104,7 @@ function keysOf(keys: PartitionKeyspace, env: string, id: string): [copy: string
   return [keys.overflowEvent(env, id), keys.eventRuns(env, sliceOf(id)), keys.overflowEventRuns(env, id)];
 }
 
-/** Names of environments may have slashes, IDs have none. */
+/** Environment names may contain slashes, IDs do not. */
 function memberOf(env: string, id: string): string {
   return `${env}/${id}`;
 }

@@ -1,7 +1,6 @@
-/** Events: each as a record (event-records.ts), and in an index of its name by time of receipt.
- *
- *  An event enters the index last, when its runs are enqueued: an event in the index is completely ingested.
- *  Records, counts and indexes expire with the retention; an index is trimmed whenever an event is added. */
+/** Events: each is stored as a record (event-records.ts), and listed in an index of its name by time of receipt. An event enters the
+ *  index last, after its runs are enqueued: an event in the index is completely ingested. Records, counts and indexes expire with the
+ *  retention; an index is trimmed whenever an event is added. */
 import {
   type Envelope,
   type Event,
@@ -20,13 +19,13 @@ import type { EventsByMinute } from './events-by-minute.ts';
 
 /** Result of storing an envelope. */
 export interface Stored {
-  /** The stored event: the envelope itself, or the first one with its ID. */
+  /** The stored event: the envelope itself, or the first event with its ID. */
   event: Envelope;
-  /** The envelope was sent after the stored event. */
+  /** Whether the envelope is a repeat of an earlier event. */
   repeat: boolean;
-  /** An earlier try of the same job may have stored it. */
+  /** Already stored, possibly by an earlier try of the same job. */
   present?: true;
-  /** Its runs are enqueued: nothing is left to do for it. */
+  /** Its runs are enqueued, so nothing is left to do. */
   ingested: boolean;
 }
 
@@ -34,9 +33,9 @@ export type NamedEvent = RecordParts & Pick<Envelope, 'env' | 'name'>;
 
 export type FoundEvent = EventRecord & { source: Source; duplicates: number };
 
-/** Events of the first read of a list, which shows how large they are. */
+/** Number of events in the first read of a list, which shows how large they are. */
 const FIRST_PORTION = 10;
-/** Approximate characters of each further read. */
+/** Approximate number of characters in each later read. */
 const PORTION_CHARACTERS = 4_194_304;
 
 export class Events {
@@ -79,7 +78,7 @@ export class Events {
     return [...stored, ...repeats];
   }
 
-  /** The events that were stored before, by the envelope with the same ID. */
+  /** The events stored earlier, by the envelope with the same ID. */
   async #firstOf(present: readonly Envelope[]): Promise<Map<Envelope, FoundRecord | undefined>> {
     const first = new Map<Envelope, FoundRecord | undefined>();
     for (const [env, ofEnv] of Map.groupBy(present, (envelope) => envelope.env)) {
@@ -94,7 +93,7 @@ export class Events {
     return first;
   }
 
-  /** Sets `ingested` of those that are in the index. */
+  /** Sets `ingested` on events that are in the index. */
   async #markIngestedOnes(present: Stored[]): Promise<void> {
     if (present.length === 0) return;
     const pipeline = this.#redis.pipeline();
@@ -108,12 +107,12 @@ export class Events {
     });
   }
 
-  /** Whether its runs are enqueued. */
+  /** Whether the event's runs are enqueued. */
   async isIngested(env: string, name: string, internalId: string): Promise<boolean> {
     return (await this.#redis.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
-  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted on the first event. */
+  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted for the first event. */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     const repeats = batch.filter(({ repeat }) => repeat);
@@ -125,7 +124,7 @@ export class Events {
       if (id !== undefined)
         pipeline.set(this.#keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
-    // Last: an event in an index can also be found by its ID.
+    // Last, so that every event in an index can also be found by its ID.
     this.#eventsByMinute.addTo(pipeline, fresh, nowMs);
     for (const { event } of repeats) {
       const count = this.#keys.of(event.internalId).duplicates(event.env, event.internalId);
@@ -135,19 +134,19 @@ export class Events {
     if (pipeline.length > 0) replies(await pipeline.exec());
   }
 
-  /** An event as its runs need it: without counts, with numbers of JavaScript. */
+  /** An event as its runs need it: without counts, with JavaScript numbers. */
   async record(env: string, internalId: string): Promise<EventRecord | undefined> {
     const [record] = await this.#records.read(env, [internalId]);
     return record && recordOf(record);
   }
 
-  /** The same of several, in the order of their IDs. */
+  /** Like `record`, for several events in the order of their IDs. */
   async records(env: string, internalIds: readonly string[]): Promise<(EventRecord | undefined)[]> {
     if (internalIds.length === 0) return [];
     return (await this.#records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
-  /** As they were accepted, by ID; those that are no longer stored are left out. */
+  /** Events as they were accepted, by ID; events that are no longer stored are left out. */
   async envelopes(env: string, internalIds: readonly string[]): Promise<Map<string, Envelope>> {
     const records = internalIds.length === 0 ? [] : await this.#records.read(env, internalIds);
     return new Map(
@@ -158,12 +157,12 @@ export class Events {
     );
   }
 
-  /** Keeps the event for at least the retention from now, or from `aheadMs` ahead, since a run works on it then. */
+  /** Keeps the event for at least the retention, counted from now or from `aheadMs` later, when a run will work on it. */
   async extendRetention(env: string, internalId: string, aheadMs = 0): Promise<void> {
     await this.#records.extendRetention(env, internalId, this.#retentionMs + aheadMs);
   }
 
-  /** Events of one name received since a time, in the order of receipt; a few at a time, since each may have half a megabyte. */
+  /** Events of one name received since a time, in the order of receipt; a few at a time, because each may have half a megabyte. */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
     const ids = await this.#idsSince(env, name, receivedAtMs, limit);
     let size = 0;
@@ -197,8 +196,8 @@ export class Events {
     return (await this.readMany(env, [internalId]))[0];
   }
 
-  /** The first events, up to `max` characters together, and at least one; events that are not stored are left out.
-   *  @returns `read`: number of IDs that were read */
+  /** The first events that fit into `max` characters, and at least one; events that are not stored are left out.
+   *  @returns `read`: number of IDs read */
   async readWithin(env: string, ids: readonly string[], max: number): Promise<{ events: FoundEvent[]; read: number }> {
     const events: FoundEvent[] = [];
     let read = 0;
@@ -226,7 +225,7 @@ export class Events {
     return this.#found(env, ids, await this.#records.read(env, ids));
   }
 
-  /** How many repeats of each event were received. */
+  /** Number of repeats of each event. */
   async duplicates(env: string, ids: readonly string[]): Promise<number[]> {
     const commands = ids.map((id) => ['get', this.#keys.of(id).duplicates(env, id)]);
     return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
@@ -242,7 +241,7 @@ export class Events {
   }
 }
 
-/** @param first the event that was stored before under the same ID */
+/** @param first the event stored earlier under the same ID */
 function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   if (!first) return { event: envelope, repeat: false, ingested: false };
   const event = envelopeOf(envelope.env, envelope.internalId, first);
@@ -250,7 +249,7 @@ function toStored(envelope: Envelope, first: FoundRecord | undefined): Stored {
   return { event, repeat, present: true, ingested: false };
 }
 
-/** As it was accepted. */
+/** The event as it was accepted. */
 export function envelopeOf(env: string, internalId: string, record: FoundRecord): Envelope {
   const { name, id, ts } = JSON.parse(record.payload) as Event;
   return { ...record, internalId, env, name, ...(id !== undefined && { id }), ts: ts ?? record.receivedAt };

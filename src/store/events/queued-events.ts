@@ -1,14 +1,14 @@
-/** Events that are accepted and not stored yet: in the ingest jobs of their partition, perhaps in one of a worker that has died. */
+/** Events that are accepted but not stored yet: they are in ingest jobs of their partition, perhaps in one whose worker has died. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A job is added this long after its events were received, at most: then their sender got an error. */
+/** A job is added at most this long after its events were received: after that, their sender got an error. */
 const COMMIT_MS = 5_000;
 const JOBS_MAX = 200;
-/** A job may have a megabyte, and whoever may read asks for IDs that there are not: a look-up reads at most so much. */
+/** Limit of one look-up: a job may have a megabyte, and clients may ask for any number of unknown IDs. */
 const READ_MAX_BYTES = 16 * 1_048_576;
 const READ_AT_ONCE = 4;
 
@@ -40,7 +40,7 @@ export class QueuedEvents {
   }
 }
 
-/** A repeat has the ID of the first event, and is not that event. */
+/** A repeat carries the ID of the first event, but is not that event. */
 function eventOf(text: string, env: string, id: string): Envelope | undefined {
   const { events } = JSON.parse(text) as { events: Envelope[] };
   return events.find((event) => event.internalId === id && event.env === env && !event.repeat);

@@ -1,4 +1,4 @@
-/** Events: the records with their payloads, the indexes and counts that lists are read from, and claims on deduplication IDs. */
+/** Events: their records with payloads, the indexes and counts behind lists, and claims on deduplication IDs. */
 import type { StoreContext } from '../store-context.ts';
 import { ArchivableEvents } from './archivable-events.ts';
 import { Deduplication } from './deduplication.ts';

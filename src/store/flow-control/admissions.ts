@@ -1,25 +1,24 @@
-/** Which calls hold permits of their limits, and which wait for one. A call takes all of its limits at once, by one script, or none; those with the same
- *  limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to the worker, whose job
- *  another takes over when it dies.
- *
- *  The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`, `limitBacklogs`, `throttle`. */
+/** Permits of limits: which calls hold them, and which calls wait for them. One script takes all limits of a call or none; calls with the
+ *  same limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to a
+ *  worker, because another worker takes over the job of a dead one. The scripts derive their keys: `backlog`, `backlogInfo`,
+ *  `functionBacklogs`, `limit`, `limitBacklogs`, `throttle`. */
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A limit as the scripts read it: kind r: runs, s: calls, t: throttle (interval and tolerance in ms). */
+/** A limit in the scripts' format. Kind r: runs; s: calls; t: throttle (with interval and tolerance in ms). */
 export type StoredLimit = [id: string, kind: 'r' | 's' | 't', limit: number, interval?: number, tolerance?: number];
 
-/** What a backlog has to know. */
+/** Data stored with a backlog. */
 export interface BacklogInfo {
   /** Environment. */
   e: string;
   /** Function. */
   f: string;
-  /** Its calls start runs. */
+  /** Set if its calls start runs. */
   s?: 1;
-  /** Values of the keys, by their expressions. */
+  /** Key values by expression. */
   v?: Record<string, string>;
   l: StoredLimit[];
 }
@@ -27,9 +26,9 @@ export interface BacklogInfo {
 export interface CallToAdmit {
   /** `<run ID>/<call>` */
   entry: string;
-  /** Number of the job's execution. */
+  /** Number of the job's executions. */
   executions: number;
-  /** The lower, the earlier; milliseconds. */
+  /** Milliseconds; lower scores come first. */
   score: number;
   /** `<env>:<digest>` */
   backlog: string;
@@ -38,7 +37,7 @@ export interface CallToAdmit {
 
 export interface EndedCall {
   entry: string;
-  /** Executions of its job; undefined: whoever has the call. */
+  /** Executions of its job; undefined: whichever execution has the call. */
   executions?: number;
 }
 
@@ -48,21 +47,21 @@ export interface AdmittedCall {
   entry: string;
 }
 
-/** What a script has let go on, in one partition. */
+/** Calls and throttles that a script unblocked in one partition. */
 export interface Progress {
   partition: number;
-  /** The script ran later, by the clock of this process. */
+  /** Time before the script ran, by this process's clock. */
   askedAt: number;
   admitted: AdmittedCall[];
-  /** Throttles with a backlog: when the next of it may start, Unix milliseconds. */
+  /** Throttles with a backlog, and when their next call may start, Unix milliseconds. */
   throttles: { limit: string; at: number }[];
-  /** Limits that have room for more: `advance` goes on. */
+  /** Limits that can admit more calls: `advance` continues with them. */
   unfinished: string[];
 }
 
-/** Something to check: a call or run that holds permits, a limit, or a function whose configuration has changed. */
+/** A due check: of a call or run that holds permits, of a limit, or of a function whose configuration has changed. */
 export type DueCheck = {
-  /** No other worker gets it before, Unix milliseconds. A later change of what is checked sets another time. */
+  /** No other worker gets the check before this time, Unix milliseconds. A later change to what is checked sets another time. */
   claimedUntil: number;
 } & (
   | { kind: 'admission'; entry: string; env: string; functionId: string }
@@ -74,9 +73,9 @@ type Reply = [granted: string[], throttles: (string | number)[], unfinished: str
 
 const CHECKED_AT_ONCE = 200;
 const CLAIM_MS = 10_000;
-/** Fraction of a millisecond that only claims have. */
+/** Fraction of a millisecond by which claims are recognized. */
 const CLAIMED = 0.5;
-/** After so long every process has a new configuration. */
+/** After this time every process has a new configuration. */
 const KNOWN_MS = 2_500;
 
 export class Admissions {
@@ -84,20 +83,20 @@ export class Admissions {
   readonly #keys: Keyspace;
   readonly #checkMs: number;
 
-  /** @param checkMs after so long an admission is checked: its job may be lost */
+  /** @param checkMs time after which an admission is checked, because its job may be lost */
   constructor(redis: ScriptedRedis, keys: Keyspace, checkMs: number) {
     this.#redis = redis;
     this.#keys = keys;
     this.#checkMs = checkMs;
   }
 
-  /** The partition that the limits of a home are in. */
+  /** The partition in which the limits of a home are counted. */
   partitionOf(home: string): number {
     return this.#keys.homeOf(home).number;
   }
 
-  /** Admits calls, or adds them to their backlogs. All of one partition.
-   *  @returns for each whether it is admitted; and others that are admitted */
+  /** Admits calls, or adds them to their backlogs. All must be in one partition.
+   *  @returns for each, whether it is admitted; and other calls that were admitted */
   async admit(
     partition: number,
     calls: readonly CallToAdmit[],
@@ -122,9 +121,9 @@ export class Admissions {
     };
   }
 
-  /** Gives back the limits of a call or a run.
-   *  @param executions of the job that has ended; undefined: whoever has the call
-   *  @param claimedUntil by a check that found no job: unless it was admitted again since then */
+  /** Returns the permits of a call or a run.
+   *  @param executions of the job that ended; undefined: whichever execution has the call
+   *  @param claimedUntil set by a check that found no job: permits stay if the call was admitted again since */
   async release(
     partition: number,
     entry: string,
@@ -135,7 +134,7 @@ export class Admissions {
     return progressOf(partition, this.#redis.releaseAdmission(...args));
   }
 
-  /** Releases the permits of several calls that have ended. */
+  /** Returns the permits of several ended calls. */
   async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<Progress> {
     const keys = this.#keys.partition(partition);
     const askedAt = Date.now();
@@ -164,7 +163,7 @@ export class Admissions {
     return (await this.#redis.hexists(this.#keys.partition(partition).admissions, entry)) === 1;
   }
 
-  /** Backlogs of a function that are not empty. */
+  /** Non-empty backlogs of a function. */
   async backlogsOf(
     partition: number,
     env: string,
@@ -177,7 +176,7 @@ export class Admissions {
     return backlogs.flatMap((backlog, i) => (texts[i] ? [{ backlog, info: JSON.parse(texts[i]) as BacklogInfo }] : []));
   }
 
-  /** The first calls that wait, with their scores. */
+  /** The first waiting calls, with their scores. */
   async waiting(partition: number, backlog: string, count: number): Promise<{ entry: string; score: number }[]> {
     const key = this.#keys.partition(partition).backlog(...partsOf(backlog));
     const found = await this.#redis.zrange(key, 0, String(count - 1), 'WITHSCORES');
@@ -192,7 +191,7 @@ export class Admissions {
     return progressOf(partition, this.#redis.changeBacklog(...this.#args(keys), backlog, JSON.stringify(info)));
   }
 
-  /** The function's configuration has changed: a worker adapts its backlogs to it. */
+  /** Schedules a check that adapts the function's backlogs to its changed configuration. */
   async noteChange(
     homes: readonly string[],
     env: string,
@@ -209,7 +208,7 @@ export class Admissions {
     await inPipelines(this.#redis, commands);
   }
 
-  /** Checks that are due, which no other worker gets for a while. */
+  /** Due checks, claimed so that no other worker gets them for a while. */
   async claimChecks(partition: number, nowMs: number): Promise<DueCheck[]> {
     const { admissions, admissionChecks } = this.#keys.partition(partition);
     const claimedUntil = Math.floor(nowMs) + CLAIM_MS + CLAIMED;
@@ -232,7 +231,7 @@ export class Admissions {
     await this.#redis.removeCheck(admissionChecks, check.member, check.claimedUntil);
   }
 
-  /** The admission is in order, and is checked again later. */
+  /** Schedules the next check of admissions that are in order. */
   async keep(partition: number, entries: readonly string[], untilMs: number): Promise<void> {
     if (entries.length === 0) return;
     const { admissionChecks } = this.#keys.partition(partition);

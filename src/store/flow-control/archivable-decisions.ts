@@ -9,10 +9,10 @@ import { fieldOf } from './decisions.ts';
 
 export type DecisionBytes = Buffer;
 
-/** Events of one script. */
+/** Maximum number of events per script. */
 const AT_ONCE = 250;
 
-/** By event ID; events without any are absent. */
+/** By event ID; events without decisions are absent. */
 export async function decisionsOf(
   redis: ScriptedRedis,
   keys: PartitionKeyspace,

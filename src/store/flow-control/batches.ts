@@ -1,27 +1,27 @@
-/** Batches: the IDs of events that will have one run together, by function and value of the key. All of a batch is in the partition that function and value
- *  name, its events may be in others. A batch is open until it is full or due; a closed one stays until its run is created. */
+/** Batches: IDs of events that will share one run, by function and key value. A batch is in the partition of its function and key value;
+ *  its events may be in others. A batch is open until it is full or due; a closed batch stays until its run is created. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
 
-/** Payloads of one batch, at most, unless one event alone has more. */
+/** Maximum size of the payloads in a batch; a single larger event is a batch by itself. */
 export const BATCH_MAX_BYTES = 10_485_760;
-/** An event that is added so long after its ingest job began may have been added by another try. */
+/** An event added this long after its ingest job began may have been added already, by another try. */
 const DOUBT_AFTER_MS = 500;
-/** A batch is forgotten so long after its run was created: longer than events are added without doubt. */
+/** How long a batch is remembered after its run was created: longer than events are added without doubt. */
 const LINGER_MS = 2_000;
-/** Batches that one look takes: many of one function delay no others for long. */
+/** Maximum number of batches per look, so that one function does not delay others for long. */
 const TAKEN_AT_ONCE = 50;
-/** A worker that has not created the runs by then counts as dead. */
+/** A worker that has not created the runs within this time counts as dead. */
 const LEASE_MS = 10_000;
-/** Redis does nothing else for a millisecond. */
+/** Maximum number of events per script, which blocks Redis for about a millisecond. */
 const ADDED_AT_ONCE = 100;
 const ID_LENGTH = 26;
 const ENTRY_LENGTH = 27;
 
-/** The limits of the function now. */
+/** The function's current limits. */
 export interface BatchLimits {
   maxSize: number;
   timeoutMs: number;
@@ -31,11 +31,11 @@ export interface BatchEntry {
   /** Value of the key. */
   key: string;
   eventId: string;
-  /** Size of the payload. */
+  /** Size of the payload in bytes. */
   bytes: number;
-  /** The run starts no sooner, Unix milliseconds. */
+  /** Earliest start of the run, Unix milliseconds. */
   dueAt: number;
-  /** An earlier try stored the event, and may have added it. */
+  /** An earlier try stored the event, and may have added it to a batch. */
   repeated: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ClosedBatch {
   id: string;
   dueAt: number;
   eventIds: string[];
-  /** Those that may have been in another batch before. */
+  /** Events that an earlier try may have added to another batch. */
   doubtful: string[];
 }
 
@@ -60,8 +60,8 @@ export class Batches {
   }
 
   /** Adds each event to the open batch of its key, once.
-   *  @param beganAt when the work on the events began, Unix milliseconds
-   *  @returns IDs of their batches in the order of the events, and the looks to be set */
+   *  @param beganAt start of the ingest job, Unix milliseconds
+   *  @returns IDs of the batches in the order of the events, and the looks to schedule */
   async add(
     env: string,
     functionId: string,
@@ -94,8 +94,8 @@ export class Batches {
     return { batchIds: entries.map((entry) => batchIds.get(entry) as string), looks };
   }
 
-  /** Closes what is due, and takes closed batches: no other worker does for some seconds.
-   *  @returns the look to be set unless batches are completed next */
+  /** Closes due batches, and leases closed ones, so that no other worker takes them for some seconds.
+   *  @returns the look to schedule, unless the caller completes batches next */
   async take(
     partition: number,
     env: string,
@@ -112,7 +112,7 @@ export class Batches {
     return { batches, looks: lookIn(home, env, functionId, look) };
   }
 
-  /** The runs of the batches are created. */
+  /** Records that the runs of the batches were created. */
   async complete(
     partition: number,
     env: string,
@@ -126,12 +126,12 @@ export class Batches {
     return { looks: lookIn(home, env, functionId, look) };
   }
 
-  /** Call once the job of the look is enqueued. */
+  /** Call after enqueueing the job of the look. */
   recordLook(look: Look): Promise<void> {
     return recordLook(this.#redis, look);
   }
 
-  /** Which of the functions have open batches, and in which partitions. */
+  /** Functions with open batches, and their partitions. */
   waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
     return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) => home.batches(env, functionId));
   }
@@ -155,7 +155,7 @@ function lookIn(home: PartitionKeyspace, env: string, functionId: string, reply:
   return look ? [look] : [];
 }
 
-/** As lua/lib/batch.lua writes it. */
+/** Reads the format of lua/lib/batch.lua. */
 function toClosedBatch(id: string, text: string): ClosedBatch {
   const colon = text.indexOf(':');
   const entries = text.slice(colon + 1);

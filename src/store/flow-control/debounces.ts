@@ -1,23 +1,24 @@
-/** Debounces: of the events of a function with the same value of the key, the latest, until no later one has come for a while. All of a debounce is in the
- *  partition that function and value name, its events may be in others. One that has fired stays until its run is created. */
+/** Debounces: among the events of a function with the same key value, keeps the latest until no later one has come for a period. A
+ *  debounce is in the partition of its function and key value; its events may be in others. A fired debounce stays until its run is
+ *  created. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
 
-/** An event that is added so long after its ingest job began may have been decided about by another try. */
+/** An event added this long after its ingest job began may have been handled already, by another try. */
 const DOUBT_AFTER_MS = 500;
-/** How long a repeated ingest job finds that the debounce of its event has fired. */
+/** How long a repeated ingest job finds out that the debounce of its event has fired. */
 const REMEMBERED_MS = 600_000;
-/** Debounces that one look takes: many of one function delay no others for long. */
+/** Maximum number of debounces per look, so that one function does not delay others for long. */
 const TAKEN_AT_ONCE = 100;
-/** A worker that has not created the runs by then counts as dead. */
+/** A worker that has not created the runs within this time counts as dead. */
 const LEASE_MS = 10_000;
-/** Redis does nothing else for a millisecond. */
+/** Maximum number of events per script, which blocks Redis for about a millisecond. */
 const ADDED_AT_ONCE = 100;
 
-/** The periods of the function now. */
+/** The function's current periods. */
 export interface DebouncePeriods {
   periodMs: number;
   timeoutMs?: number;
@@ -28,18 +29,18 @@ export interface DebounceEntry {
   key: string;
   eventId: string;
   ts: number;
-  /** An earlier try stored the event, and may have decided about it. */
+  /** An earlier try stored the event, and may have handled it. */
   repeated: boolean;
 }
 
-/** The effect of an event. `eventId`: of the event that it replaces, that replaced it, or with which the debounce has fired. */
+/** Effect of an event. `eventId`: the event that it replaces, the event that replaced it, or the one with which the debounce fired. */
 export type DebounceResult = { outcome: 'waits' } | { outcome: 'replaces' | 'replaced' | 'fired'; eventId: string };
 
 export interface FiredDebounce {
   /** ID of the latest event. */
   eventId: string;
   ts: number;
-  /** The last events that it replaced. */
+  /** The last events that were replaced. */
   replaced: string[];
 }
 
@@ -54,8 +55,8 @@ export class Debounces {
     this.#leaseMs = leaseMs;
   }
 
-  /** @param beganAt when the work on the events began, Unix milliseconds
-   *  @returns in the order of the events, and the looks to be set */
+  /** @param beganAt start of the ingest job, Unix milliseconds
+   *  @returns results in the order of the events, and the looks to schedule */
   async add(
     env: string,
     functionId: string,
@@ -83,8 +84,8 @@ export class Debounces {
     return { results: entries.map((entry) => results.get(entry) as DebounceResult), looks };
   }
 
-  /** Fires what is due, and takes what has fired: no other worker does for some seconds.
-   *  @returns the look to be set unless debounces are completed next */
+  /** Fires due debounces, and leases fired ones, so that no other worker takes them for some seconds.
+   *  @returns the look to schedule, unless the caller completes debounces next */
   async take(
     partition: number,
     env: string,
@@ -106,7 +107,7 @@ export class Debounces {
     return { fired: texts.map(toFired), looks: lookIn(home, env, functionId, look) };
   }
 
-  /** The runs of the debounces are created. */
+  /** Records that the runs of the debounces were created. */
   async complete(
     partition: number,
     env: string,
@@ -120,12 +121,12 @@ export class Debounces {
     return { looks: lookIn(home, env, functionId, look) };
   }
 
-  /** Call once the job of the look is enqueued. */
+  /** Call after enqueueing the job of the look. */
   recordLook(look: Look): Promise<void> {
     return recordLook(this.#redis, look);
   }
 
-  /** Which of the functions have open debounces, and in which partitions. */
+  /** Functions with open debounces, and their partitions. */
   waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
     return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) =>
       home.debounces(env, functionId),
@@ -151,7 +152,7 @@ function lookIn(home: PartitionKeyspace, env: string, functionId: string, reply:
   return look ? [look] : [];
 }
 
-/** As lua/lib/debounce.lua writes it. */
+/** Reads the format of lua/lib/debounce.lua. */
 function toFired(text: string): FiredDebounce {
   const [ts, eventId = '', replaced = ''] = text.split(':');
   return { eventId, ts: Number(ts), replaced: replaced.split(',').filter(Boolean) };

@@ -1,5 +1,5 @@
-/** Why events did not start runs. A decision takes less than 60 bytes: those of several events share a hash (the key `decisions`), which stays so small
- *  that Redis stores it compactly; where there are many, hashes of shorter times have the rest. */
+/** Why events did not start runs. A decision takes less than 60 bytes: decisions of several events share a hash (the key `decisions`),
+ *  small enough that Redis stores it compactly; at high rates, hashes of shorter periods hold the rest. */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { decodeDecisions, encodeDecision, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
 import { hexOf, timeOf } from '../../model/ids.ts';
@@ -9,10 +9,10 @@ import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** Events and decisions of one script: Redis does nothing else for a millisecond or two. */
+/** Maximum number of events and decisions per script, which blocks Redis for a millisecond or two. */
 const EVENTS_AT_ONCE = 100;
 const DECISIONS_AT_ONCE = 500;
-/** A decision about an event of another day would keep old ones. */
+/** Decisions about events of another day get a key of their own: they would keep old hashes alive. */
 const OVERFLOW_MS = 86_400_000;
 
 export class Decisions {
@@ -26,7 +26,7 @@ export class Decisions {
     this.#retentionMs = retentionMs;
   }
 
-  /** Repeating it changes nothing. Of several decisions about one event and function, the last one counts. */
+  /** Idempotent. Of several decisions about one event and function, the last one counts. */
   async add(decisions: readonly Decision[], nowMs: number): Promise<void> {
     const byPartition = Map.groupBy(decisions, ({ eventId }) => this.#keys.of(eventId));
     for (const [keys, ofPartition] of byPartition) {
@@ -46,7 +46,7 @@ export class Decisions {
     }
   }
 
-  /** One for each function. */
+  /** The decisions about an event, one per function. */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
     const keys = this.#keys.of(eventId);
     const pipeline = this.#redis.pipeline();
@@ -56,22 +56,22 @@ export class Decisions {
     pipeline.getBuffer(keys.overflowDecisions(env, eventId));
     const found = replies<Buffer | null>(await pipeline.exec());
     const all = found.flatMap((bytes) => (bytes ? decodeDecisions(bytes) : []));
-    // In the order in which add-decisions.lua fills them: later ones count.
+    // In the order in which add-decisions.lua fills the keys, so that later decisions win.
     return [...new Map(all.map((decision) => [decision.digest, decision])).values()];
   }
 }
 
-/** The ID without the first 16 bits, which every prefix has. */
+/** The ID without its first 16 bits, which are part of every key. */
 export function fieldOf(eventId: string): Buffer {
   return Buffer.from(hexOf(eventId), 'hex').subarray(2);
 }
 
-/** Decisions by event, for one script each. */
+/** Decisions by event, in groups for one script each. */
 function* portionsOf(decisions: readonly Decision[]): Generator<[eventId: string, Decision[]][]> {
   let portion: [string, Decision[]][] = [];
   let count = 0;
   for (const [eventId, ofEvent] of Map.groupBy(decisions, ({ eventId }) => eventId)) {
-    // One for each function.
+    // The last decision for each function.
     const latest = [...new Map(ofEvent.map((decision) => [decision.functionId, decision])).values()];
     for (const some of chunksOf(latest, DECISIONS_AT_ONCE)) {
       if (portion.length === EVENTS_AT_ONCE || count + some.length > DECISIONS_AT_ONCE) {

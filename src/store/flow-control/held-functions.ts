@@ -1,6 +1,6 @@
-/** Functions whose queued runs must not start, in each partition beside the runs: the scripts that start a run or admit its call see a pause as soon as it is
- *  answered, while the tables in the memory of processes are up to a second old. A function's own record decides (apps/functions.ts); whoever meets a mark
- *  that differs from it corrects the mark. */
+/** Marks of paused functions whose queued runs must not start, stored in each partition with the runs: scripts that start a run or admit
+ *  its call see a pause at once, while the function tables in memory may be a second old. The function's own record is authoritative
+ *  (apps/functions.ts); any process that finds a different mark corrects it. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { heldLimitId } from '../../model/flow-control/limits.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
@@ -15,8 +15,8 @@ export class HeldFunctions {
     this.#keys = keys;
   }
 
-  /** Makes the marks what the function's record says.
-   *  @param fn undefined: there is none any more */
+  /** Updates the marks to match the function's record.
+   *  @param fn undefined if the function no longer exists */
   async follow(env: string, id: string, fn: AppFunction | undefined): Promise<void> {
     const mark = fn && markOf(env, fn);
     const commands = this.#keys.all().map(({ heldFunctions }) => {
@@ -27,7 +27,8 @@ export class HeldFunctions {
   }
 }
 
-/** The limit that holds back its runs, and until when they were queued (Unix milliseconds), if not all are held back; undefined: none. */
+/** The limit that holds back its runs and, if not all are held, the latest time at which they were queued (Unix milliseconds); undefined:
+ *  no mark. */
 function markOf(env: string, { id, held, cancelQueuedBefore }: AppFunction): string | undefined {
   if (held) return heldLimitId(env, id);
   return cancelQueuedBefore === undefined ? undefined : `${heldLimitId(env, id)} ${cancelQueuedBefore}`;

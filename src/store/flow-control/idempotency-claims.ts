@@ -3,7 +3,7 @@ import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** From the first run with the value. */
+/** Counted from the first run with the value. */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000;
 
 export interface IdempotencyClaim {
@@ -22,7 +22,7 @@ export class IdempotencyClaims {
     this.#keys = keys;
   }
 
-  /** @returns for each claim, in order, the run that holds the value: its own, or an earlier one */
+  /** @returns for each claim, in order, the run that holds the value: its own or an earlier one */
   async claim(claims: readonly IdempotencyClaim[]): Promise<string[]> {
     const holders = await inPipelines<string | null>(
       this.#redis,
@@ -33,7 +33,7 @@ export class IdempotencyClaims {
     return claims.map(({ runId }, i) => holders[i] ?? runId);
   }
 
-  /** Releases values that these runs hold. */
+  /** Releases the values that these runs hold. */
   async release(claims: readonly IdempotencyClaim[]): Promise<void> {
     await inPipelines(
       this.#redis,

@@ -1,4 +1,4 @@
-/** Who holds permits of limits, and who waits for them. For users who ask why a run does not start: nothing is changed. */
+/** Reports who holds permits of limits and who waits for them, to explain to users why a run does not start. Read-only. */
 import { partsOfScoped } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
@@ -6,36 +6,36 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type BacklogInfo, partsOf } from './admissions.ts';
 
 const HOLDERS_SHOWN = 10;
-/** Per limit; no more holders are read. */
+/** Maximum number of holders read per limit. */
 const HOLDERS_READ = 200;
-/** Backlogs of a function that are counted. */
+/** Maximum number of backlogs counted per function. */
 const BACKLOGS_MAX = 10_000;
 
 export interface LimitUse {
-  /** Calls, or runs, that hold a position. */
+  /** Number of calls or runs that hold a permit. */
   inUse: number;
-  /** IDs of some of their runs, of the environment that asks. */
+  /** IDs of some of their runs in the asking environment. */
   holders: string[];
-  /** Their runs in other environments, of those that are looked at: these are nobody else's business. */
+  /** Number of holders in other environments, among those read; their IDs are confidential. */
   holdersElsewhere: number;
-  /** TAT of a throttle (GCRA), Unix milliseconds; undefined: it lets the next start at once. */
+  /** Theoretical time of the throttle's next start (TAT, GCRA), Unix milliseconds; undefined: the next may start at once. */
   tat?: number;
 }
 
-/** Where a call is in its backlog. */
+/** Position of a call in its backlog. */
 export interface Position {
-  /** Calls before it. */
+  /** Number of calls before it. */
   ahead: number;
-  /** Since when it waits, less its priority; Unix milliseconds. */
+  /** When it started to wait, minus its priority; Unix milliseconds. */
   since: number;
-  /** The limit that holds back the first call of the backlog. */
+  /** The limit that holds back the backlog's first call. */
   heldBy: string | undefined;
 }
 
 export interface BacklogUse {
   backlog: string;
   waiting: number;
-  /** As `Position.since`, of its first call. */
+  /** Like `Position.since`, for its first call. */
   since: number;
   heldBy: string | undefined;
   info: BacklogInfo;
@@ -50,18 +50,18 @@ export class LimitUsage {
     this.#keys = keys;
   }
 
-  /** One of each partition. */
+  /** Reduces homes to one per partition. */
   inDifferentPartitions(homes: readonly string[]): string[] {
     return [...new Map(homes.map((home) => [this.#keys.homeOf(home).number, home])).values()];
   }
 
-  /** The first of the calls that waits in the backlog; undefined: none does. */
+  /** Position of the first of the calls that waits in the backlog; undefined if none does. */
   async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<Position | undefined> {
     const positions = await this.positionsOf(entries.map((entry) => ({ home, backlog, entry })));
     return positions.find((position) => position !== undefined);
   }
 
-  /** In the order of the calls, all in one pipeline; undefined: the call does not wait in that backlog. */
+  /** Positions in the order of the calls, read in one pipeline; undefined for a call that does not wait in its backlog. */
   async positionsOf(
     calls: readonly { home: string; backlog: string; entry: string }[],
   ): Promise<(Position | undefined)[]> {
@@ -83,7 +83,7 @@ export class LimitUsage {
   }
 
   /** In the order of the limits.
-   *  @param env that asks */
+   *  @param env the asking environment */
   async usesOf(home: string, env: string, limits: readonly string[]): Promise<LimitUse[]> {
     const keys = this.#keys.homeOf(home);
     const commands = limits.flatMap((id) => [
@@ -110,18 +110,18 @@ export class LimitUsage {
     });
   }
 
-  /** @param members of limits
-   *  @returns the runs of the environment among them */
+  /** @param members members of limits
+   *  @returns the runs among them that belong to the environment */
   async #heldBy(keys: PartitionKeyspace, env: string, members: readonly string[]): Promise<Set<string>> {
     const all = [...new Set(members)];
     if (all.length === 0) return new Set();
     const admitted = await this.#redis.hmget(keys.admissions, ...all);
-    // One that was released meanwhile has no environment any more.
+    // A permit returned meanwhile has no environment any more.
     return new Set(all.flatMap((member, i) => (admitted[i]?.split('\n')[1] === env ? [runOf(member)] : [])));
   }
 
-  /** The longest backlogs of a function, and the number of all its calls that wait.
-   *  @param most backlogs that are read */
+  /** The longest backlogs of a function, and the total number of its waiting calls.
+   *  @param most maximum number of backlogs read */
   async backlogsOf(
     home: string,
     env: string,
@@ -153,7 +153,7 @@ export class LimitUsage {
     return { waiting: counts.reduce((sum, one) => sum + one, 0), longest };
   }
 
-  /** Calls that wait, by function, of all environments. */
+  /** Number of waiting calls by function, in all environments. */
   async waitingCalls(): Promise<{ env: string; functionId: string; waiting: number }[]> {
     const all = this.#keys.all().map(({ waitingCalls }) => ['hgetall', waitingCalls]);
     const sums = new Map<string, number>();
@@ -168,7 +168,7 @@ function runOf(member: string): string {
   return member.split('/')[0] as string;
 }
 
-/** Seconds and milliseconds. */
+/** Parses seconds and milliseconds. */
 function readTat(text: string): number {
   const [seconds, ms] = text.split(' ').map(Number);
   return (seconds ?? 0) * 1_000 + (ms ?? 0);

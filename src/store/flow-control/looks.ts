@@ -1,21 +1,21 @@
-/** Looks: when a timer finds out what is due of a function in a partition (lua/lib/look.lua). A script says whether one has to be set; it counts as set once
- *  its job is enqueued. */
+/** Looks: a timer job that handles what is due for a function in a partition (lua/lib/look.lua). A script reports whether one must be
+ *  scheduled; it counts as scheduled once its job is enqueued. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export interface Look {
-  /** Key that records it. */
+  /** Key that records the look. */
   key: string;
   partition: number;
   /** Unix milliseconds by Redis's clock. */
   at: number;
   delayMs: number;
-  /** Looks before. */
+  /** Number of earlier looks. */
   number: number;
 }
 
-/** As scripts return it: empty for none. */
+/** The scripts' format; empty: no look is needed. */
 export type LookReply = [] | [at: number, delayMs: number, number: number];
 
 export function toLook(reply: LookReply, key: string, partition: number): Look | undefined {
@@ -27,14 +27,14 @@ export async function recordLook(redis: ScriptedRedis, { key, number, at }: Look
   await redis.setLook(key, number, at);
 }
 
-/** A function with something that waits, and the partition where. */
+/** A function with waiting batches or debounces, and their partition. */
 export interface WaitingFunction {
   functionId: string;
   partition: number;
 }
 
-/** Which of the functions have something that waits, and in which partitions.
- *  @param keyOf the key that exists as long as something waits */
+/** Functions for which something waits, and the partitions where it does.
+ *  @param keyOf key that exists as long as something waits */
 export async function waitingFunctions(
   redis: ScriptedRedis,
   keys: Keyspace,

@@ -1,11 +1,11 @@
-/** Which runs a rate limit has admitted, and when: a log for each value of its key. */
+/** Runs that a rate limit admitted, and when: a log per value of its key. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** Runs that ask for admission to one limit. */
+/** Runs that request admission under one limit. */
 export interface AdmissionRequest {
   env: string;
   /** Digest of the key's value. */
@@ -15,9 +15,9 @@ export interface AdmissionRequest {
   runIds: readonly string[];
 }
 
-/** Redis does nothing else for less than a millisecond. */
+/** Maximum number of runs per script, which blocks Redis for less than a millisecond. */
 const ADMITTED_AT_ONCE = 100;
-/** An admitted run is known for so long, or for the period if that is longer: an ingest job whose worker has died is repeated sooner. */
+/** How long an admitted run is remembered, unless the period is longer: a dead worker's ingest job is repeated sooner. */
 const KNOWN_MS = 60_000;
 
 export class RateLimitLogs {
@@ -29,7 +29,7 @@ export class RateLimitLogs {
     this.#keys = keys;
   }
 
-  /** @returns by run ID, for those that are not admitted, the time from which the next one may be, Unix milliseconds */
+  /** @returns by run ID, for rejected runs, the time from which the next run may be admitted, Unix milliseconds */
   async admit(requests: readonly AdmissionRequest[]): Promise<Map<string, number>> {
     const portions = requests.flatMap(portionsOf);
     const commands = portions.map(({ env, digest, limit, periodMs, runIds }) => {
@@ -47,7 +47,7 @@ export class RateLimitLogs {
     return refused;
   }
 
-  /** Runs that are admitted and will not be. */
+  /** Returns admissions of runs that will not be created. */
   async giveBack(runs: readonly { env: string; digest: string; runId: string }[]): Promise<void> {
     await inPipelines(
       this.#redis,

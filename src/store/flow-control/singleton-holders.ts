@@ -1,4 +1,4 @@
-/** The run that is active for each value of a singleton's key, its holder. The holder may be in another partition than its run. */
+/** The holder of each value of a singleton's key: its active run. The holder may be stored in another partition than its run. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -8,11 +8,11 @@ export interface SingletonClaim {
   /** Digest of the key's value. */
   digest: string;
   runId: string;
-  /** The holder to take over from; undefined: only if there is none. */
+  /** The holder to take over from; undefined: claim only if there is none. */
   from?: string | undefined;
 }
 
-/** `held`: by this run, now or before; `replaced`: runs that held it before and are not certainly cancelled. */
+/** `held`: by this run, now or before; `replaced`: earlier holders that may not be cancelled yet. */
 export type SingletonResult = { held: true; replaced: string[] } | { held: false; holder: string; heldForMs: number };
 
 export class SingletonHolders {
@@ -24,7 +24,7 @@ export class SingletonHolders {
     this.#keys = keys;
   }
 
-  /** Those on the same key one after another, in their order. */
+  /** Claims for the same key are executed one after another, in order. */
   async claim(claims: readonly SingletonClaim[]): Promise<SingletonResult[]> {
     const commands = claims.map(({ env, digest, runId, from }) => {
       return ['claimSingleton', this.#keyOf(env, digest), runId, from ?? ''];
@@ -36,12 +36,12 @@ export class SingletonHolders {
     });
   }
 
-  /** The runs that these replaced are cancelled. */
+  /** Records that the runs replaced by these are cancelled. */
   async forgetReplaced(claims: readonly SingletonClaim[]): Promise<void> {
     await this.#settle(claims, 0);
   }
 
-  /** The run has ended. Does nothing when another run holds the singleton. */
+  /** Frees the singleton of an ended run. Does nothing if another run holds it. */
   async release(claim: SingletonClaim): Promise<void> {
     await this.#settle([claim], 1);
   }

@@ -1,4 +1,4 @@
-/** Flow control: what is counted, what waits, and what was decided. */
+/** Flow control: permits, waiting calls and events, and decisions. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
@@ -22,7 +22,7 @@ export interface FlowControlStore {
   heldFunctions: HeldFunctions;
 }
 
-/** A job that is lost for so long, in times of what a worker may be silent. */
+/** A permit is checked after this many worker timeouts, because its job may be lost. */
 const CHECKED_AFTER = 2;
 
 export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {

@@ -1,4 +1,4 @@
-/** Keys of batches. A batch is in the partition of its function and the value of its key. */
+/** Keys of batches. A batch is in the partition of its function and key value. */
 import type { KeyDeclaration } from './key-declaration.ts';
 
 export const batchKeys = (prefix: string) => ({

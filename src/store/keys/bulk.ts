@@ -1,7 +1,7 @@
-/** Keys of the room of bulk operations. */
+/** Keys of bulk operations. */
 import type { KeyDeclaration } from './key-declaration.ts';
 
-/** Of all partitions: a bulk operation goes over the data of each. */
+/** Shared by all partitions, because a bulk operation covers the data of each. */
 export const bulkKeys = (prefix: string) => ({
   bulkOperations: (env: string, kind: string) => `${prefix}:bulk-operations:${env}:${kind}`,
   openBulkOperations: (env: string, kind: string) => `${prefix}:open-bulk-operations:${env}:${kind}`,

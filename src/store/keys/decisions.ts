@@ -1,8 +1,8 @@
 /** Keys of decisions. They are in the partition of their event. */
 import type { KeyDeclaration } from './key-declaration.ts';
 
-/** Lengths of the beginnings of event IDs by which decisions share a hash: 9 hours, 17 minutes, 33 s, 1 s, 32 ms, 1 ms, and parts of that.
- *  Decisions of an event are in the first one that has room. */
+/** Lengths of the event ID prefixes by which decisions share a hash: 9 hours, 17 minutes, 33 s, 1 s, 32 ms, 1 ms, and fractions of that.
+ *  Decisions about an event are in the first hash with room. */
 export const DECISION_PREFIX_LENGTHS = [5, 6, 7, 8, 9, 10, 11, 12] as const;
 
 export const decisionKeys = (prefix: string) => ({

@@ -1,7 +1,7 @@
-/** Keys of the events room, and what the scripts have to know of them (redis/scripts.ts). */
+/** Keys of the events room, and constants for its scripts (redis/scripts.ts). */
 import type { KeyDeclaration } from './key-declaration.ts';
 
-/** Leading characters of a ULID that a bucket's events share: 1.024 seconds. */
+/** Leading characters of a ULID that the events of a bucket share: 1.024 seconds. */
 export const SLICE_LENGTH = 8;
 
 export const eventKeys = (prefix: string) => ({

@@ -1,4 +1,4 @@
-/** Keys of the flow-control room. Each is in the partition that its name gives it (keyspace.ts: `homeOf`). */
+/** Keys of the flow-control room. The partition of each follows from its home (keyspace.ts: `homeOf`). */
 
 import { BATCH_KEY_DECLARATIONS, batchKeys } from './batches.ts';
 import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounces.ts';

@@ -1,4 +1,4 @@
-/** What docs/redis.md says of a key; test/store/keyspace.test.ts holds it to the code. */
+/** Documentation of a key in docs/redis.md; test/store/keyspace.test.ts compares it with the code. */
 export interface KeyDeclaration {
   /** Without KEY_PREFIX. Placeholders are in the order of the function's parameters. */
   pattern: string;
@@ -6,7 +6,7 @@ export interface KeyDeclaration {
   /** File in src/store that describes the value. */
   owner: string;
   ttl: string;
-  /** What bounds it. */
+  /** What limits the size. */
   size: string;
   description: string;
 }

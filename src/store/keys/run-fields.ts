@@ -1,4 +1,4 @@
-/** Names of the fields of runs, and marks in their JSON. The scripts get them as constants (redis/scripts.ts). */
+/** Field names of runs, and markers in their JSON. Scripts get them as constants (redis/scripts.ts). */
 
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. */
 export const RUN_FIELDS = {
@@ -27,27 +27,27 @@ export const RUN_FIELDS = {
   answeredAt: 'answered_at',
   racedAt: 'raced_at',
   memoBytes: 'memo_bytes',
-  /** `<finished steps>:<owner>`: the owner stored the last of these steps and continues from there; absent: the next call does. The owner
-   *  is a call (the number of finished steps that it was made for), or the endpoint's own request. */
+  /** `<finished steps>:<owner>`: the owner stored the last of these steps and continues from there; absent: the next call continues. The
+   *  owner is a call (the number of finished steps that it was made for), or the endpoint's own request. */
   checkpoint: 'checkpoint',
   defers: 'defers',
-  /** What the limits of its function need of its event, as JSON. */
+  /** Values from the event that the function's limits need, as JSON. */
   keys: 'k',
   /** IDs of the events of a batch, concatenated. */
   batch: 'batch',
-  /** Why it was cancelled (model/runs/cancel-reason.ts). */
+  /** Reason of the cancellation (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
-  /** A failed run's fingerprint (model/errors/fingerprint.ts). */
+  /** Fingerprint of a failed run's error (model/errors/fingerprint.ts). */
   fingerprint: 'fingerprint',
-  /** Present while a failed run is not counted in its error group (store/errors/error-groups.ts): the name of the step that failed, or empty. */
+  /** Set until a failed run is counted in its error group (store/errors/error-groups.ts): the name of the failed step, or empty. */
   uncounted: 'uncounted',
 } as const;
 
-/** Followed by a number of finished steps: the call with that many may still plan steps. */
+/** Followed by a number of finished steps: the call made for that number may still plan steps. */
 export const PLANNING_FIELD = 'planning:';
 
-/** In the JSON of a pending step in race mode, and in no other: inside a string the quotes are escaped. */
+/** Occurs in the JSON of pending steps in race mode only: inside strings, quotes are escaped. */
 export const PENDING_RACE = '"race":true';
 
-/** In the JSON of a pending step that a call is to run, and in no other, likewise. */
+/** Occurs in the JSON of pending steps that a call must run only, for the same reason. */
 export const PENDING_PLANNED = '"op":"StepPlanned"';

@@ -1,8 +1,8 @@
-/** Keys of the runs room, and what the scripts in lua/ have to know of them (redis/scripts.ts). */
+/** Keys of the runs room, and constants for its scripts (redis/scripts.ts). */
 import type { Ending, RunGroup } from '../../model/runs/run.ts';
 import type { KeyDeclaration } from './key-declaration.ts';
 
-/** Ends of the keys of a run's parts, which begin with the run's own key. */
+/** Suffixes of the keys of a run's parts, appended to the run's own key. */
 export const RUN_SUFFIXES = {
   memos: ':memos',
   stack: ':stack',
@@ -16,7 +16,7 @@ export const RUN_SUFFIXES = {
   logs: ':logs',
 } as const;
 
-/** Lengths of the segments of ended runs: a run is in the first one of its time that has room (ended-run-index.ts). */
+/** Lengths of the segments of ended runs: a run is in the first segment of its time with room (ended-run-index.ts). */
 export const SEGMENT_LENGTHS_MS = [60_000, 1_000, 50] as const;
 
 export const runKeys = (prefix: string) => ({

@@ -13,7 +13,7 @@ export const sharedKeys = (prefix: string) => ({
 export const partitionKeys = (prefix: string) => ({
   diskBarrier: `${prefix}:disk-barrier`,
   queues: `${prefix}:queue`,
-  /** Never exists: what it is for is in scripts.ts. */
+  /** Never exists; scripts.ts explains its use. */
   absent: `${prefix}:absent`,
   fenced: (key: string) => `${prefix}:fenced:${key}`,
 });

@@ -10,7 +10,7 @@ export const telemetryKeys = (prefix: string) => ({
     `${prefix}:step-series:${env}:${stepMs}:${blockStart}:${functionId}`,
   stepNumbers: (env: string, dayStart: number, functionId: string) =>
     `${prefix}:step-numbers:${env}:${dayStart}:${functionId}`,
-  /** @param step digest of its name; empty: the runs */
+  /** @param step digest of the step's name; empty for runs */
   recentDurations: (env: string, step: string, functionId: string) =>
     `${prefix}:recent-durations:${env}:${step}:${functionId}`,
   processes: `${prefix}:processes`,

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Appends to the audit log. Works when Redis is out of memory: what is deleted to make room is logged, too.
+-- Appends to the audit log. Runs even when Redis is out of memory: deletions that free memory are logged, too.
 -- KEYS: audit log (stream)
 -- ARGV: entry (JSON), maximum number of entries
 -- Returns the entry's ID.

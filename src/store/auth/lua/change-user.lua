@@ -1,7 +1,6 @@
--- Changes or deletes a user, unless no admin who can sign in would be left.
--- KEYS: users (hash: ID -> JSON), emails (hash: address -> ID)
--- ARGV: ID, email address, new user (JSON; '' deletes), user as it was read (JSON)
--- Returns 1: done; 0: the user has changed since it was read; -1: no admin would be left.
+-- Changes or deletes a user, unless no admin who can sign in would remain. KEYS: users (hash: ID -> JSON), emails (hash: address -> ID)
+-- ARGV: ID, email address, new user (JSON; '' deletes), user as it was read (JSON) Returns 1: done; 0: the user has changed since it was
+-- read; -1: no admin would remain.
 local users, emails = unpack(KEYS)
 local id, email, new_user, old_user = unpack(ARGV)
 

@@ -1,4 +1,4 @@
--- Counts a rejected attempt together with earlier ones of its kind.
+-- Counts a rejected attempt together with earlier ones of the same kind.
 -- KEYS: rejections (zset: ID by last repetition), entries (hash: ID -> JSON)
 -- ARGV: JSON object: id, rejection (object), requestId, nowMs, maxEntries, ttlMs
 -- Returns how often this kind was rejected.
@@ -12,7 +12,7 @@ entry.firstAt = entry.firstAt or args.nowMs
 entry.lastAt = args.nowMs
 entry.requestId = args.requestId
 redis.call('HSET', entries, args.id, cjson.encode(entry))
--- Microseconds: no two scripts run in the same one.
+-- Microseconds: no two scripts run in the same microsecond.
 local time = redis.call('TIME')
 redis.call('ZADD', rejections, time[1] .. string.format('%06d', time[2]), args.id)
 local excess = redis.call('ZCARD', rejections) - args.maxEntries

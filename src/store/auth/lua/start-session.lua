@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Stores a session. Works when Redis is out of memory: a user must be able to sign in and make room.
+-- Stores a session. Runs even when Redis is out of memory, because a user must be able to sign in to free some.
 -- KEYS: session (string)
 -- ARGV: session (JSON), TTL (ms)
 -- Returns OK.

@@ -1,8 +1,9 @@
--- Adds a bulk operation, unless too many of its kind are open, or an open one does the same.
+-- Adds a bulk operation, unless too many of its kind are open, or an open one has the same digest.
 -- KEYS: operation (hash), operations of the kind and environment (zset), open ones (set), due ones of the kind (zset)
--- ARGV: ID, its member in the due ones, now (ms), TTL (ms), open ones allowed, digest of what it does ('': any number may do the same), then fields and
+-- ARGV: ID, its member in the due ones, now (ms), TTL (ms), open ones allowed, digest of its work ('': duplicates are allowed),
+-- then fields and
 --       values of the operation
--- Returns {1}: added; {0, count}: so many are open; {2, ID}: that one does the same.
+-- Returns {1}: added; {0, count}: too many are open; {2, ID}: that one has the same digest.
 -- @include bulk/lua/extend.lua
 local operation, operations, open, due = unpack(KEYS)
 local id, member, now, ttl, most, digest = unpack(ARGV, 1, 6)

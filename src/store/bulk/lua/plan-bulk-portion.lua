@@ -1,7 +1,7 @@
--- Stores what the next portion of a bulk operation does, before it does it.
+-- Stores the plan of a bulk operation's next portion before it is carried out.
 -- KEYS: operation (hash)
--- ARGV: number of the portion, what it does (JSON)
--- Returns 1: stored; 0: another worker has gone on in the meantime, or the operation no longer runs.
+-- ARGV: number of the portion, plan (JSON)
+-- Returns 1: stored; 0: another worker has taken over, or the operation no longer runs.
 local number, status, planned = unpack(redis.call('HMGET', KEYS[1], 'portion', 'status', 'planned'))
 if number ~= ARGV[1] or status ~= 'running' or planned then
   return 0

@@ -1,7 +1,7 @@
--- Registers the next runs of a bulk operation before they are started, as many as its rate allows: in each second of Redis's clock, no more than that.
+-- Registers the next runs of a bulk operation before they are started, as many as its rate allows per second of Redis's clock.
 -- KEYS: operation (hash), portion (hash), active runs (set)
 -- ARGV: number of the portion, runs per second, TTL (ms), then run ID and event ID of each run
--- Returns {how many of the first runs may be started, ms until the next second}; {-1, 0}: another worker has gone on in the meantime, or the
+-- Returns {number of runs, from the first, that may be started, ms until the next second}; {-1, 0}: another worker has taken over, or the
 -- operation no longer runs.
 local operation, portion, active = unpack(KEYS)
 local number, rate, ttl = unpack(ARGV, 1, 3)
@@ -16,7 +16,7 @@ granted = second == time[1] and tonumber(granted) or 0
 local registered = 0
 for i = FIRST_RUN, #ARGV, 2 do
   local run, event = ARGV[i], ARGV[i + 1]
-  -- A worker that died may have registered it.
+  -- A worker that died may have registered the run.
   if redis.call('HEXISTS', portion, run) == 0 then
     if granted >= tonumber(rate) then
       break

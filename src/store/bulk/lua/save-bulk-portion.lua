@@ -1,10 +1,12 @@
 -- Ends a portion of a bulk operation: stores its position and results, and counts them, once.
--- KEYS: operation (hash), operations of the kind and environment (zset), open ones (set), portion (hash), active runs (set), then lists of results
+-- KEYS: operation (hash), operations of the kind and environment (zset), open ones (set), portion (hash), active runs (set), then lists
+-- of results
 -- ARGV: as JSON: number: of the portion; id; ttl (ms); fields: to set; removed: fields to remove; counts: what to add to fields;
---       results: {list: number of the list, text, skipped: whether it is}; results_max: of a list; keeps_last: beyond it the first ones go, otherwise the
+--       results: {list: number of the list, text, skipped: whether it is}; results_max: of a list; keeps_last: beyond it the first ones
+--       go, otherwise the
 --       new ones are left out, and so are those that are skipped beyond skipped_max; gone: runs that were registered and do not exist;
 --       done: fields to set when it has looked at everything (absent: it has not); done_ttl, results_ttl (ms)
--- Returns the status; false: another worker has gone on in the meantime, or the operation is gone.
+-- Returns the status; false: another worker has taken over, or the operation is gone.
 -- @include bulk/lua/extend.lua
 local operation, operations, open, portion, active = unpack(KEYS)
 local FIRST_LIST = 6
@@ -51,7 +53,7 @@ for _, run in ipairs(given.gone) do
 end
 redis.call('DEL', portion)
 local ttl = given.ttl
--- One that was paused meanwhile has nothing to go on with.
+-- An operation paused during its last portion has nothing left to resume.
 if given.done and (status == 'running' or status == 'paused') then
   status = 'done'
   ttl = given.done_ttl

@@ -1,7 +1,7 @@
--- Says when a bulk operation goes on, unless somebody has changed its status, which has made it due.
+-- Schedules a bulk operation, unless its status has changed, which made it due.
 -- KEYS: operation (hash), due ones of the kind (zset)
--- ARGV: its member in the due ones, status that it had ('': it was gone), when it goes on (ms; '': not by itself)
--- Returns 1: said; 0: it has another status.
+-- ARGV: its member in the due ones, status as read ('': it was gone), time (ms; '': not scheduled)
+-- Returns 1: scheduled; 0: it has another status.
 local operation, due = unpack(KEYS)
 local member, status, due_at = unpack(ARGV)
 if (redis.call('HGET', operation, 'status') or '') ~= status then

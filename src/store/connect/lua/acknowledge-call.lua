@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- The connection has begun to work on the call: its lease begins, and its body is no longer needed.
+-- Starts the lease of a connection that has begun to work on a call, and removes the call's body.
 -- KEYS: call (hash)
 -- ARGV: prefix of a connection's calls (zset), call ID, connection ID, length of a lease (ms), TTL of the call (ms)
--- Returns 1: done; 0: the call is not the connection's, or no longer.
+-- Returns 1: done; 0: the call does not belong to the connection, or no longer does.
 local time = redis.call('TIME')
 if redis.call('HGET', KEYS[1], 'connection') ~= ARGV[3] then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'reply') == 1 then return 1 end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Removes a connection. Calls that it works on keep their leases: its app may have another connection by now.
+-- Removes a connection. Its calls keep their leases: the app may have another connection by now.
 -- KEYS: connection (hash), connections of the environment (zset)
 -- ARGV: connection ID, then the ready connections (zset) of each app
 -- Returns 1.

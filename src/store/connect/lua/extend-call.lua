@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Extends the lease of a call, for the connection that asks for it: the instance may have reconnected.
+-- Extends the lease of a call for the asking connection, which may be a new one of the same instance.
 -- KEYS: call (hash)
 -- ARGV: prefix of a connection's calls (zset), call ID, connection ID, length of a lease (ms), TTL of the call (ms), lease ID
 -- Returns 1: done; 0: the lease is lost.

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Deletes a call whose lease has ended without a reply. Whatever comes for it later is ignored.
+-- Deletes a call whose lease has expired without a reply. Later replies are ignored.
 -- KEYS: call (hash)
 -- ARGV: prefix of a connection's calls (zset), call ID
 -- Returns 1: deleted, or there was none; 0: it has a reply, or a lease.

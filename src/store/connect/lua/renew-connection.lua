@@ -1,6 +1,7 @@
--- Stores a connection and the apps that it serves; again every few seconds, which keeps it live.
+-- Stores a connection and the apps that it serves. Repeated every few seconds to keep it live.
 -- KEYS: connection (hash), connections of the environment (zset)
--- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as JSON,
+-- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as
+-- JSON,
 --       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string)
 -- Returns 1; 0: somebody has ended it (end-connection.lua).
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then

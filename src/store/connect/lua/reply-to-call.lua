@@ -1,4 +1,4 @@
--- Stores the first reply to a call, and tells the worker that waits for it.
+-- Stores the first reply to a call, and notifies the waiting worker.
 -- KEYS: call (hash)
 -- ARGV: prefixes of a connection's calls (zset) and of a caller (channel), call ID, TTL of the call (ms), reply, PUBLISH or SPUBLISH
 -- Returns 1: stored; 0: nobody waits for it, or there is a reply already.

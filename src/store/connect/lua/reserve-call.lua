@@ -6,7 +6,7 @@
 -- Returns { 'assigned', connection ID, gateway ID }; { 'pending', connection ID }: the call has a connection or a reply; { 'full' }: no
 --   connection has capacity; { 'none' }: no connection has the function.
 
--- Connections that are compared once one of them has capacity.
+-- Maximum number of connections to compare once one with free capacity is found.
 local COMPARED = 32
 
 local time = redis.call('TIME')

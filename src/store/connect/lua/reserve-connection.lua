@@ -1,7 +1,7 @@
--- Keeps a place for a connection that registers its apps; it expires unless the connection is stored.
+-- Reserves a place for a connection while it registers its apps; the place expires unless the connection is stored.
 -- KEYS: connections of the environment (zset)
 -- ARGV: connection ID, TTL (ms), most connections
--- Returns 1; 0: there are as many as may be.
+-- Returns 1; 0: the maximum number is reached.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)

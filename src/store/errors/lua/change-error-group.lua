@@ -1,6 +1,6 @@
 -- Resolves an error group, or reopens it.
--- KEYS: group (hash), groups of the state that it gets, groups of the other state (zsets: fingerprint by its last failure)
--- ARGV: fingerprint, the state that it gets, who changes it (JSON text), now (ms), time to live of the groups (ms)
+-- KEYS: group (hash), groups of the new state, groups of the other state (zsets: fingerprint by its last failure)
+-- ARGV: fingerprint, new state, who changes it (JSON text), now (ms), TTL of the groups (ms)
 -- Returns 1: changed; 0: it has this state; -1: there is no such group.
 local group, to, from = unpack(KEYS)
 local fingerprint, state, by, now, ttl = unpack(ARGV)

@@ -54,7 +54,7 @@ if args.step then
   redis.call('HSET', group, 'step', args.step)
 end
 redis.call('HINCRBY', group, 'count', 1)
--- With each new hour the oldest ones go.
+-- Each new hour drops the oldest ones.
 if redis.call('HINCRBY', group, 'h' .. args.hour, 1) == 1 then
   for _, field in ipairs(redis.call('HKEYS', group)) do
     local hour = tonumber(string.match(field, '^h(%d+)$'))

@@ -1,7 +1,8 @@
--- Precedes BullMQ's script that adds a job (jobs/queues/claimed-jobs.ts): the job is added where the claims of its events stand, or not at all.
+-- Runs before BullMQ's script that adds a job (jobs/queues/claimed-jobs.ts), and prevents it if the claims of the job's events are lost.
 -- KEYS: those of BullMQ, then the claim of each event with a deduplication ID (string)
 -- ARGV: those of BullMQ, then for each claim: the internal ID of the event, 1 if the first event with it is enqueued or 0
--- Returns false: a claim is gone, or is of another event. Otherwise claims say from now on that their event is enqueued, and BullMQ's script follows.
+-- Returns false: a claim is gone, or belongs to another event. Otherwise marks the claims' events as enqueued and continues with BullMQ's
+-- script.
 local first_claims = {}
 for i = BULLMQ_KEYS + 1, #KEYS do
   local arg = BULLMQ_ARGS + 2 * (i - BULLMQ_KEYS) - 1

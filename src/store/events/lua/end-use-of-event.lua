@@ -1,6 +1,7 @@
--- Ends the use of an archived event and removes its copy and its list of runs, unless a run was added since that list was read.
+-- Ends the use of an archived event and removes its copy and its list of runs, unless a run was added since the list was read.
 -- KEYS: events in use (zset), its overflow key (string), runs of its slice (hash), overflow key of its runs (string)
--- ARGV: its member in the events in use, its field in the runs of its slice, IDs of its runs as they were read, time of the next check that was read (ms)
+-- ARGV: its member in the events in use, its field in the runs of its slice, IDs of its runs as they were read, time of the next check
+-- that was read (ms)
 -- Returns 1: removed; 0: a run was added, or the event was taken into use again.
 local in_use, overflow, runs, overflow_runs = unpack(KEYS)
 local member, field, ids, due_at = unpack(ARGV)

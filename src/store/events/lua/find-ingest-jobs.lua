@@ -1,7 +1,7 @@
--- Finds the jobs that may hold an event which is accepted and not stored yet.
+-- Finds the jobs that may hold an event that is accepted and not stored yet.
 -- KEYS: of a queue of ingest jobs: active (list), wait (list, the newest first), delayed (zset), failed (zset)
 -- ARGV: what precedes the ID in the key of a job, the earliest time at which the job was added (ms), the latest, most of each kind
--- Returns the IDs of the jobs that were added in this time: the active ones, those that wait, then delayed and failed ones.
+-- Returns the IDs of the jobs added within that time: active, waiting, delayed, then failed ones.
 local active, wait, delayed, failed = unpack(KEYS)
 local prefix, earliest, latest, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -20,7 +20,7 @@ local function keep_those_of_the_time(jobs)
 end
 
 keep_those_of_the_time(redis.call('LRANGE', active, 0, most - 1))
--- How many of those that wait were added since the earliest time.
+-- Binary search for the number of waiting jobs added since the earliest time.
 local low, high = 0, redis.call('LLEN', wait)
 while low < high do
   local middle = math.floor((low + high) / 2)

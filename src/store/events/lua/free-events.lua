@@ -1,4 +1,4 @@
--- Removes events of one name and one minute, which are archived, from the index of their name and from the counts of their minute.
+-- Removes archived events of one name and minute from the index of their name and from the counts of their minute.
 -- KEYS: index of the name (zset), counts of the minute (hash), minutes (zset)
 -- ARGV: name, start of the minute (ms), then the IDs
 -- Returns the number of events that were in the index.

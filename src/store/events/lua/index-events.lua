@@ -1,4 +1,4 @@
--- Adds events of one name and one minute to the index of their name, and counts those that are new to it.
+-- Adds events of one name and minute to the index of their name, and counts the new ones.
 -- KEYS: index of the name (zset), counts of the minute (hash), minutes (zset), names (zset)
 -- ARGV: name, start of the minute (ms), end of the counts (ms), now (ms), retention (ms), receipt of the last event (ms),
 --       then for each event: receipt (ms), ID. Positional: this runs for every event, and ZADD takes the list as it is.

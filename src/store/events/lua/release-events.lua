@@ -1,5 +1,6 @@
--- Removes archived events of one environment: their records, and unless they are in use, their copies and lists of runs.
--- KEYS: events in use (zset), then what precedes: the slice in the key of a bucket (hash), the event ID in an overflow key (string), the slice in the key
+-- Removes archived events of one environment: their records, and, unless they are in use, their copies and lists of runs.
+-- KEYS: events in use (zset), then what precedes: the slice in the key of a bucket (hash), the event ID in an overflow key (string), the
+-- slice in the key
 --       of events' runs (hash), the event ID in the overflow key of an event's runs (string)
 -- ARGV: what precedes the event ID in the events in use, then the IDs
 -- Returns nothing.

@@ -5,7 +5,7 @@
 local bucket, ttl = KEYS[1], ARGV[1]
 local FIRST_FIELD = 2
 
--- In most batches all events are new.
+-- The usual case: all events of a batch are new.
 local function all_new()
   local fields, seen = {}, {}
   for i = FIRST_FIELD, #ARGV, 2 do
@@ -34,7 +34,7 @@ else
     end
   end
 end
--- GT alone sets no TTL on a key that has none.
+-- GT by itself sets no TTL on a key without one.
 redis.call('PEXPIRE', bucket, ttl, 'NX')
 redis.call('PEXPIRE', bucket, ttl, 'GT')
 return before

@@ -1,19 +1,20 @@
--- Stores decisions about events of one environment. Of several about one event and function, the last one counts.
--- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own (string)
+-- Stores decisions about events of one environment. Of several decisions about one event and function, the last one counts.
+-- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own
+-- (string)
 -- ARGV: TTL (ms), then for each event: its ID, its field in a hash, whether it has a key of its own ("1"), its decisions
 --       (model/flow-control/decision-encoding.ts), each about another function
 -- Returns nothing.
 local shared_prefix, own_prefix = unpack(KEYS)
 local ttl = ARGV[1]
 local FIRST_EVENT = 2
--- Redis stores hashes compactly up to 512 fields, and values of 64 bytes.
+-- Redis stores hashes compactly up to 512 fields, and values up to 64 bytes.
 local FIELDS_MAX = 256
 local VALUE_MAX = 64
 local OWN_MAX = 8192
 
 local counts, touched = {}, {}
 
--- Calls a function with each entry of a text and the digest of its function.
+-- Calls `take` with each entry of a text and the digest of its function.
 local function each(text, take)
   local at = 1
   while at <= #text do
@@ -23,7 +24,7 @@ local function each(text, take)
   end
 end
 
--- The earlier entries, as far as they are about other functions, and the new ones.
+-- Merges entries: earlier ones about other functions, followed by the new ones.
 local function merged(earlier, entries)
   if not earlier or earlier == '' then
     return entries
@@ -41,7 +42,7 @@ local function merged(earlier, entries)
   return table.concat(kept)
 end
 
--- The first key that has room. A full one is not searched for the event: at worst an earlier decision stays there, and does not count.
+-- The first key with room. A full key is not searched for the event: at worst it keeps an earlier decision, which does not count.
 local function key_for(id)
   local key
   for _, length in ipairs(DECISION_PREFIX_LENGTHS) do
@@ -54,7 +55,7 @@ local function key_for(id)
   return key
 end
 
--- Returns false if the decisions are too long for a key that events share.
+-- Returns false if the decisions are too long for a shared key.
 local function share(id, field, entries)
   local key = key_for(id)
   local text = merged(redis.call('HGET', key, field), entries)
@@ -69,7 +70,7 @@ end
 for i = FIRST_EVENT, #ARGV, 4 do
   local id, field, is_own, entries = unpack(ARGV, i, i + 3)
   local own = own_prefix .. id
-  -- The key of its own counts more than those that it shares.
+  -- The event's own key takes precedence over shared keys.
   if is_own == '1' or redis.call('EXISTS', own) == 1 or not share(id, field, entries) then
     local text = merged(redis.call('GET', own), entries)
     if #text <= OWN_MAX then

@@ -1,13 +1,14 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
 -- @include flow-control/lua/lib/batch.lua
--- Adds events to the open batches of a function, each once, and closes the batches that are full.
+-- Adds events to the open batches of a function, each once, and closes full batches.
 -- KEYS: open batches (hash), times of their first events (zset), closed batches (hash), times to take them (zset), their events (hash),
 --       look (string)
--- ARGV: most events of a batch, most bytes, timeout (ms), when the ingest job began (ms), how long after that an event is in doubt (ms); then of
---       each event: value of the key, ID, bytes, time that its run starts at the soonest (ms), 1 if an earlier try stored it.
+-- ARGV: most events of a batch, most bytes, timeout (ms), when the ingest job began (ms), how long after that an event is in doubt (ms);
+-- then of
+--       each event: value of the key, ID, bytes, earliest start of its run (ms), 1 if an earlier try stored it.
 --       Positional: this runs for every event.
--- Returns the look to be set, then for each event the ID of its batch: the first event's.
+-- Returns the look to schedule, then for each event the ID of its batch, which is the ID of the first event.
 local open, times, closed, closed_times, closed_events, look = unpack(KEYS, 1, 6)
 local max_events, max_bytes, timeout, began_at, doubt_after = unpack(ARGV, 1, 5)
 local FIRST, LENGTH = 6, 5

@@ -1,14 +1,16 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
 -- @include flow-control/lua/lib/debounce.lua
--- Adds events to the debounces of a function. Of those with the same value of the key, the latest stays.
--- KEYS: open debounces (hash), times of their extensions (zset), of their first events (zset), fired debounces (hash), times to take them (zset),
+-- Adds events to the debounces of a function. Of events with the same key value, the latest stays.
+-- KEYS: open debounces (hash), times of their extensions (zset), of their first events (zset), fired debounces (hash), times to take them
+-- (zset),
 --       look (string)
--- ARGV: function ID, what precedes the digest in the key of the last debounce, period (ms), timeout (ms) or '', when the ingest job began (ms), how
+-- ARGV: function ID, what precedes the digest in the key of the last debounce, period (ms), timeout (ms) or '', when the ingest job began
+-- (ms), how
 --       long after that an event is in doubt (ms); then of each event: value of the key, ID, ts, 1 if an earlier try stored it.
 --       Positional: this runs for every event.
--- Returns the look to be set, then for each event: {'waits'}, {'replaces', ID of the other event}, {'replaced', ID of the later event}: the debounce
--- has that one; or {'fired', ID of the event}: the debounce has fired, with this event or a later one.
+-- Returns the look to schedule, then for each event: {'waits'}; {'replaces', ID of the earlier event}; {'replaced', ID of the later
+-- event}; or {'fired', ID}: the debounce has fired, with this event or a later one.
 local open, times, starts, fired, fired_times, look = unpack(KEYS, 1, 6)
 local function_id, last_prefix, period, timeout, began_at, doubt_after = unpack(ARGV, 1, 6)
 local FIRST, LENGTH = 7, 4

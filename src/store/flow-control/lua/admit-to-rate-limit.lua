@@ -1,8 +1,9 @@
--- Admits runs to a rate limit: at most so many in any window of the period, by the clock of Redis. A run that is in the log is admitted again.
+-- Admits runs under a rate limit: at most `limit` in any window of the period, by Redis's clock. A run in the log is admitted again.
 -- KEYS: log (zset: run ID by the time that it was admitted, in microseconds)
--- ARGV: limit, period (ms), how long an entry is kept (ms, no less than the period), then run IDs. Positional: this runs for every event of a
+-- ARGV: limit, period (ms), how long an entry is kept (ms, no less than the period), then run IDs. Positional: this runs for every event
+-- of a
 --       function with a limit.
--- Returns for each run 0: admitted; else the time (ms) from which the next one may be.
+-- Returns for each run 0: admitted; otherwise the time (ms) from which the next run may be admitted.
 local log = KEYS[1]
 local limit, period, kept = tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000, tonumber(ARGV[3])
 local FIRST_RUN = 4
@@ -10,7 +11,7 @@ local FIRST_RUN = 4
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 redis.call('ZREMRANGEBYSCORE', log, '-inf', now - kept * 1000)
--- An entry leaves the window when the period is over, not a microsecond before.
+-- An entry leaves the window when the period is over, not a microsecond earlier.
 local since = string.format('(%.0f', now - period)
 local count = redis.call('ZCOUNT', log, since, '+inf')
 

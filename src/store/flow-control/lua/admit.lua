@@ -1,10 +1,13 @@
--- Admits a call, or adds it to its backlog. Repeating it changes nothing.
+-- Admits a call, or adds it to its backlog. Idempotent.
 -- KEYS: admissions (hash); all others have its hash tag
--- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier; of equal ones
+-- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier;
+-- of equal ones
 --       the call whose name sorts first), backlog,
---       what the backlog has to know: {e: environment, f: function, v: values of keys, l: limits, each [ID, kind, limit, interval, tolerance]} as JSON.
+--       data stored with the backlog: {e: environment, f: function, v: values of keys, l: limits, each [ID, kind, limit, interval,
+--       tolerance]} as JSON.
 --       Positional: this runs for every call with limits.
--- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
+-- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit}
+-- (lib/admission.lua).
 local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
 local budget = 200
 local GOES_BEFORE_MS = 1000000000
@@ -13,14 +16,14 @@ local entry, token, score, backlog, info_text = ARGV[3], ARGV[4], tonumber(ARGV[
 
 local admission, of_run = unpack(redis.call('HMGET', admissions, entry, run_of(entry)))
 if admission then
-  -- A check that has begun does not give it back any more.
+  -- A check in progress then no longer returns its permits.
   redis.call('ZADD', checks, math.floor(now + check_ms), entry)
   if token ~= '1' then
     redis.call('HSET', admissions, entry, token .. string.sub(admission, string.find(admission, '\n', 1, true), -1))
   end
   return { 1, {}, {}, {} }
 end
--- The first call of a run that has its permits already was lost. It goes before those that wait for them.
+-- The first call of a run that already has its permits was lost. It goes before the calls that wait for permits.
 if of_run and string.find(info_text, '"r"', 1, true) then
   score = score - GOES_BEFORE_MS
 end
@@ -39,7 +42,7 @@ if redis.call('ZADD', key, 'NX', score, entry) == 1 then
   info = info or cjson.decode(info_text)
   count_waiting(info, backlog, 1)
 end
--- The others wait behind the first call.
+-- All others wait behind the first call.
 if is_changed or redis.call('ZRANGE', key, 0, 0)[1] == entry then
   retry(backlog)
 end

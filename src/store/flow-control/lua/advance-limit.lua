@@ -1,4 +1,5 @@
--- Admits what waits for a limit, as far as there is room: after its time has come, or after a script that left some.
+-- Admits calls that wait for a limit, as far as there is room: when a throttle's time has come, or to continue after a script that
+-- stopped early.
 -- KEYS: admissions (hash); all others have its hash tag
 -- ARGV: prefix of keys, time until an admission is checked (ms), limit
 -- Returns {calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).

@@ -1,6 +1,6 @@
--- Takes admissions whose check is due; another worker gets them again if this one dies.
+-- Claims admissions whose check is due; if this worker dies, another one gets them.
 -- KEYS: admissions (hash), their checks (zset)
--- ARGV: now (ms), until when others leave them alone (ms), how many
+-- ARGV: now (ms), end of the claim (ms), maximum number
 -- Returns for each what is checked, and its admission or ''.
 local admissions, checks = unpack(KEYS)
 local now, until_time, count = unpack(ARGV)

@@ -1,7 +1,7 @@
--- Makes a run the holder of a singleton, if there is none, or the present one is the expected one.
+-- Makes a run the holder of a singleton, if there is no holder or the expected one.
 -- KEYS: holder (string: run ID, time (ms), and IDs of the runs before it that are not certainly cancelled, separated by spaces)
 -- ARGV: run ID, ID of the holder to take over from or ''
--- Returns {1, replaced runs…}: the run holds it, now or before; {0, holder, ms since it became that}: another one does.
+-- Returns {1, replaced runs…}: the run holds it, now or before; {0, holder, ms since it became the holder}: another run does.
 local holder_key = KEYS[1]
 local run_id, expected = ARGV[1], ARGV[2]
 

@@ -1,9 +1,10 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
--- Marks closed batches whose runs are created: they are forgotten a little later, when no ingest job adds their events any more without being in doubt.
+-- Marks closed batches whose runs are created. They are removed a little later, when no ingest job can add their events again without
+-- doubt.
 -- KEYS: as of add-to-batches.lua
--- ARGV: timeout (ms), time until they are forgotten (ms), then their IDs
--- Returns the look to be set.
+-- ARGV: timeout (ms), time until they are removed (ms), then their IDs
+-- Returns the look to schedule.
 local _, times, closed, closed_times, _, look = unpack(KEYS, 1, 6)
 local timeout, linger = unpack(ARGV, 1, 2)
 

@@ -1,10 +1,10 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
 -- @include flow-control/lua/lib/debounce.lua
--- Forgets fired debounces whose runs are created.
+-- Removes fired debounces whose runs are created.
 -- KEYS: as of add-to-debounces.lua
 -- ARGV: period (ms), timeout (ms) or '', then the IDs of their events
--- Returns the look to be set.
+-- Returns the look to schedule.
 local _, times, starts, fired, fired_times, look = unpack(KEYS, 1, 6)
 local period, timeout = unpack(ARGV, 1, 2)
 

@@ -1,7 +1,8 @@
 -- Reads the decisions about events of one environment.
--- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own (string)
+-- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own
+-- (string)
 -- ARGV: for each event: its ID, its field in a hash
--- Returns for each event that has any: its position in the arguments (from 0), then its decisions, those that count last at the end.
+-- Returns for each event that has any: its position in the arguments (from 0), then its decisions; later ones take precedence.
 local shared_prefix, own_prefix = unpack(KEYS)
 local found = {}
 -- Most hashes do not exist.

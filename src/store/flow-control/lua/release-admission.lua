@@ -1,7 +1,8 @@
--- Gives back the limits of a call that has ended, or of a run, and admits what waits for them. Repeating it changes nothing.
+-- Returns the permits of an ended call or run, and admits calls that wait for them. Idempotent.
 -- KEYS: admissions (hash); all others have its hash tag
--- ARGV: prefix of keys, time until an admission is checked (ms), call or run, number of the job's executions: if another one has the call now, nothing is
---       given back; '': whichever has it; optionally, time until which a check has claimed it: if it was admitted again since then, it keeps its permits
+-- ARGV: prefix of keys, time until an admission is checked (ms), call or run, number of the job's executions: nothing is returned if
+-- another execution has the call now; '': whichever has it; optionally, end of a check's claim: if the call was admitted again since
+-- then, it keeps its permits
 -- Returns {calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
 local prefix, check_ms = ARGV[1], tonumber(ARGV[2])
 local budget = 200

@@ -1,5 +1,5 @@
 -- @include flow-control/lua/lib/look.lua
--- Records that a look is enqueued, unless another has looked since the script that asked for it: this one may be over.
+-- Records that a look is enqueued, unless another look has run since the script that requested it.
 -- KEYS: look (string)
 -- ARGV: number of looks then, time of the look (ms)
 -- Returns nothing.

@@ -1,4 +1,4 @@
--- The runs before the holder are cancelled, or the holder has ended: then there is none.
+-- Records that the runs before the holder are cancelled, or that the holder has ended, which frees the singleton.
 -- KEYS: holder (string: as in claim-singleton.lua)
 -- ARGV: run ID, 1: it has ended, 0: the runs before it are cancelled
 -- Returns 1: done; 0: another run holds the singleton.

@@ -1,10 +1,10 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
 -- @include flow-control/lua/lib/batch.lua
--- Looks at the batches of a function: closes those that are due, and takes closed ones, each for a time in which no other worker does.
+-- Closes due batches of a function, and leases closed ones, so that no other worker takes them for a while.
 -- KEYS: as of add-to-batches.lua
--- ARGV: most events of a batch, timeout (ms), most batches to take, how long they are taken (ms)
--- Returns the look to be set, then ID and text of each batch.
+-- ARGV: most events of a batch, timeout (ms), most batches to take, length of the lease (ms)
+-- Returns the look to schedule, then ID and text of each batch.
 local open, times, closed, closed_times, closed_events, look = unpack(KEYS, 1, 6)
 local max_events, timeout, limit, lease = unpack(ARGV)
 

@@ -1,11 +1,11 @@
 -- @include flow-control/lua/lib/now.lua
 -- @include flow-control/lua/lib/look.lua
 -- @include flow-control/lua/lib/debounce.lua
--- Looks at the debounces of a function: fires those that are due, and takes fired ones, each for a time in which no other worker does.
+-- Fires due debounces of a function, and leases fired ones, so that no other worker takes them for a while.
 -- KEYS: as of add-to-debounces.lua
--- ARGV: function ID, what precedes the digest in the key of the last debounce, period (ms), timeout (ms) or '', most debounces to take, how long they
---       are taken (ms), how long the last debounce of each value is remembered (ms)
--- Returns the look to be set, then the text of each debounce.
+-- ARGV: function ID, what precedes the digest in the key of the last debounce, period (ms), timeout (ms) or '', most debounces to take,
+-- length of the lease (ms), how long the last debounce of each value is remembered (ms)
+-- Returns the look to schedule, then the text of each debounce.
 local open, times, starts, fired, fired_times, look = unpack(KEYS, 1, 6)
 local function_id, last_prefix, period, timeout, limit, lease, remembered = unpack(ARGV)
 

@@ -1,4 +1,4 @@
--- Removes calls from their backlog: their run has ended, or they wait in another backlog now.
+-- Removes calls from their backlog because their run has ended or they now wait in another backlog.
 -- KEYS: admissions (hash); all others have its hash tag
 -- ARGV: prefix of keys, time until an admission is checked (ms), backlog, calls
 -- Returns {calls that are admitted, throttles with the time of the next start, limits with more to admit} (lib/admission.lua).
@@ -11,7 +11,7 @@ local text = redis.call('GET', info_key(backlog))
 local removed = text and redis.call('ZREM', backlog_key(backlog), unpack(ARGV, 4)) or 0
 if removed > 0 then
   count_waiting(cjson.decode(text), backlog, -removed)
-  -- Another call may be the first now.
+  -- Another call may be first now.
   retry(backlog)
 end
 return { result() }

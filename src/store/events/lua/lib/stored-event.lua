@@ -7,12 +7,12 @@ local function read_event(bucket, field, overflow)
   return redis.call('GET', overflow)
 end
 
--- Extends the retention of an event to at least `ttl` ms from now. The event moves out of its bucket only if the bucket expires sooner; an
--- empty field remains, by which a repeat of the event is recognized.
+-- Extends the retention of an event to at least `ttl` ms from now. The event moves out of its bucket only if the bucket expires sooner; its
+-- field stays, empty, so that a repeat of the event is recognized.
 local function extend_retention(bucket, field, overflow, ttl)
   if redis.call('HSTRLEN', bucket, field) > 0 then
     local left = redis.call('PTTL', bucket)
-    -- A bucket without a TTL is about to get one.
+    -- A bucket without a TTL is just being created and gets one.
     if left == -1 or left >= tonumber(ttl) then
       return
     end

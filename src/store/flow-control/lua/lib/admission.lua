@@ -1,10 +1,11 @@
--- Admits calls: gives each all of its limits, or none. Calls with the same limits wait in one backlog; a backlog that is not empty is in the list of the
--- one limit that holds back its first call. When that limit has room, the backlog with the oldest first call goes on.
--- Uses the locals `prefix` (of keys), `check_ms` (until an admission is checked), and `budget` (calls and backlogs that one script handles).
+-- Admits calls: gives each all of its limits, or none. Calls with the same limits wait in one backlog; a backlog that is not empty is in
+-- the list of the one limit that holds back its first call. When that limit has room, the backlog with the oldest first call continues.
+-- Uses the locals `prefix` (of keys), `check_ms` (until an admission is checked), and `budget` (calls and backlogs that one script
+-- handles).
 local granted, wakes, unfinished = {}, {}, {}
 local seconds, microseconds = unpack(redis.call('TIME'))
 local now = seconds * 1000 + microseconds / 1000
--- Sums of intervals are not exact.
+-- Tolerance for the rounding of summed intervals.
 local EPSILON_MS = 0.000001
 
 local function backlog_key(id) return prefix .. ':backlog:' .. id end
@@ -18,7 +19,7 @@ local function function_backlogs_key(info)
   return prefix .. ':function-backlogs:' .. info.e .. ':' .. info.f
 end
 
--- Counts calls that wait: of the backlog and of its function.
+-- Changes the number of waiting calls of the backlog and of its function.
 local function count_waiting(info, backlog, by)
   local counts, total = function_backlogs_key(info), prefix .. ':waiting-calls'
   if tonumber(redis.call('ZINCRBY', counts, by, backlog)) <= 0 then
@@ -34,9 +35,8 @@ local function run_of(entry)
   return string.match(entry, '^[^/]+')
 end
 
--- How far the TAT of a throttle (GCRA), when the next start is due at an even rate, is ahead (ms). Stored as seconds and milliseconds: one number
--- would not be exact enough for short
--- intervals, whose rounding adds up.
+-- How far the TAT of a throttle (GCRA: when the next start is due at an even rate) is ahead, in ms. Stored as seconds and milliseconds: a
+-- single number is not exact enough for short intervals, whose rounding errors add up.
 local function ahead_of(id)
   local s, ms = string.match(redis.call('GET', tat_key(id)) or '0 0', '^(%S+) (%S+)$')
   return math.max(0, (tonumber(s) - seconds) * 1000 + (tonumber(ms) - microseconds / 1000))
@@ -49,14 +49,14 @@ local function set_ahead(id, ahead)
   redis.call('SET', tat_key(id), tat, 'PX', math.ceil(ahead) + 1000)
 end
 
--- The limit of 0 by which the function's runs wait, if it is held: a worker may not know yet.
+-- ID of the zero limit, if the function is held; a worker may not know yet.
 local function held_limit(info)
   local mark = info.s and redis.call('HGET', prefix .. ':held-functions:' .. info.e, info.f)
-  -- With a time it is about some runs; load-call.lua knows which.
+  -- A mark with a time applies to some runs only; load-call.lua decides which.
   return mark and not string.find(mark, ' ', 1, true) and mark
 end
 
--- Whether the limit has no room.
+-- Whether the limit has no room left.
 local function is_full(limit)
   local id, kind, size, interval, tolerance = unpack(limit)
   if kind == 't' then
@@ -70,13 +70,14 @@ local function is_full(limit)
   return redis.call('SCARD', limit_key(id)) >= size
 end
 
--- Whether another backlog has waited longer for the limit. Of those with equal scores none is behind: how Lua compares texts depends on the locale.
+-- Whether another backlog has waited longer for the limit. Backlogs with equal scores are not behind each other: Lua's order of texts
+-- depends on the locale.
 local function is_behind(limit, backlog, score)
   local first, first_score = unpack(redis.call('ZRANGE', waiters_key(limit[1]), 0, 0, 'WITHSCORES'))
   return first ~= nil and first ~= backlog and tonumber(first_score) < score
 end
 
--- Whether the call's run has its permit already: its first call was lost after its admission. Such a call waits for no other run.
+-- Whether the call's run already holds its permit because its first call was lost after its admission. Such a call waits for no other run.
 local function has_permit(limit, entry)
   return limit[2] == 'r' and redis.call('SISMEMBER', limit_key(limit[1]), run_of(entry)) == 1
 end
@@ -100,7 +101,7 @@ local function take(entry, info, token)
   redis.call('HSET', admissions, entry, table.concat({ token, info.e, info.f, table.concat(of_call, ' ') }, '\n'))
   redis.call('ZADD', checks, check_at, entry)
   if #of_run > 0 then
-    -- By a former configuration it may have others, which are given back with these.
+    -- Under an earlier configuration it may hold other limits, which are returned together with these.
     local former = redis.call('HGET', admissions, run)
     for id in string.gmatch(former and string.match(former, '[^\n]*$') or '', '%S+') do
       of_run[#of_run + 1] = id
@@ -110,7 +111,7 @@ local function take(entry, info, token)
   end
 end
 
--- The first limit that holds back the call, and whether it is full; otherwise others have waited longer for it.
+-- The first limit that holds back the call, and whether it is full; if not, other backlogs have waited longer for it.
 local function held_back_by(entry, score, backlog, info)
   local held = held_limit(info)
   if held then
@@ -128,8 +129,8 @@ local function held_back_by(entry, score, backlog, info)
   end
 end
 
--- Admits calls of the backlog from its first on, as far as there is room. It must not be in the list of a limit.
--- Returns the limit that holds back the rest, and whether that is full.
+-- Admits calls of the backlog in order, as far as there is room. The backlog must not be in the list of a limit. Returns the limit that
+-- holds back the rest, and whether that limit is full.
 local function admit_backlog(backlog)
   local text = redis.call('GET', info_key(backlog))
   if not text then
@@ -143,12 +144,12 @@ local function admit_backlog(backlog)
       return
     end
     score = tonumber(score)
-    -- It may have been admitted from the backlog of a former configuration.
+    -- It may have been admitted from a backlog of an earlier configuration.
     local is_admitted = redis.call('HEXISTS', admissions, entry) == 1
     local limit, full = nil, false
     if not is_admitted then
       limit, full = held_back_by(entry, score, backlog, info)
-      -- What is left goes on with the next script.
+      -- The next script continues with the rest.
       if not limit and budget <= 0 then
         limit = info.l[1][1]
         unfinished[limit] = true
@@ -171,7 +172,7 @@ local function admit_backlog(backlog)
   end
 end
 
--- Lets the backlogs go on that wait for the limit, the one with the oldest first call first.
+-- Admits calls of the backlogs that wait for the limit, the one with the oldest first call first.
 local function advance(limit)
   local has_waited = false
   while true do
@@ -191,14 +192,14 @@ local function advance(limit)
     redis.call('ZREM', waiters_key(limit), backlog)
     redis.call('HDEL', held_backlogs, backlog)
     local by, full = admit_backlog(backlog)
-    -- The limit of another function may be larger for the same calls.
+    -- Another function may have a larger limit for the same calls.
     if by == limit and full and redis.call('ZRANGE', waiters_key(limit), 0, 0)[1] == backlog then
       return
     end
   end
 end
 
--- Tries the backlog again: its first call is another one, or its limits have changed.
+-- Tries the backlog again because its first call or its limits have changed.
 local function retry(backlog)
   local limit = redis.call('HGET', held_backlogs, backlog)
   if limit then
@@ -206,18 +207,19 @@ local function retry(backlog)
     redis.call('HDEL', held_backlogs, backlog)
   end
   admit_backlog(backlog)
-  -- What waited behind it may not have to wait now.
+  -- The calls behind it may no longer have to wait.
   if limit then
     advance(limit)
   end
 end
 
--- Returns calls: environment, function, entry, …; throttles: limit, time of the next start (ms), …; limits with more to admit.
+-- Returns the admitted calls: environment, function, entry, …; throttles: limit, time of the next start (ms), …; limits with more to
+-- admit.
 local function result()
   local times, more = {}, {}
   for id in pairs(unfinished) do
     more[#more + 1] = id
-    -- In case this process dies.
+    -- In case this process dies before it continues.
     redis.call('ZADD', checks, math.floor(now), '!' .. id)
   end
   for id, time in pairs(wakes) do

@@ -1,8 +1,8 @@
--- An event in a batch: its ID and a mark, '?' where an earlier try of its ingest job may have added it to another batch.
+-- Size of an event's entry in a batch: its ID and a mark, '?' if an earlier try of its ingest job may have added it to another batch.
 local ENTRY = 27
 local FIELDS_AT_ONCE = 500
 
--- An open batch as text: `<bytes>:<time its run starts at the soonest (ms)>:<events>`.
+-- Parses an open batch: `<bytes>:<earliest start of its run (ms)>:<events>`.
 local function read_batch(text)
   local bytes, due, entries = string.match(text, '^(%d+):(%d+):(.*)$')
   return { bytes = tonumber(bytes), due = tonumber(due), entries = entries }
@@ -12,8 +12,8 @@ local function write_batch(batch)
   return string.format('%.0f:%.0f:%s', batch.bytes, batch.due, batch.entries)
 end
 
--- Closes a batch: as several where it has more events than are allowed now. A closed batch as text:
--- `c<time its run starts at the soonest (ms)>:<events>`, with a `d` in front once its run is created.
+-- Closes a batch, as several if it exceeds the number of events now allowed. Format of a closed batch: `c<earliest start of its run
+-- (ms)>:<events>`, prefixed with `d` once its run is created.
 local function close_batch(closed, closed_times, closed_events, batch, max_events, now)
   local length = ENTRY * max_events
   for first = 1, #batch.entries, length do
@@ -33,7 +33,7 @@ local function close_batch(closed, closed_times, closed_events, batch, max_event
   end
 end
 
--- Removes all of a closed batch.
+-- Removes a closed batch with all its data.
 local function forget_batch(closed, closed_times, closed_events, id, text)
   local entries = string.match(text, '^%a%d+:(.*)$')
   for at = 1, #entries, ENTRY do

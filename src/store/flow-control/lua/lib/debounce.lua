@@ -1,4 +1,4 @@
--- A debounce as text: `<ts of the latest event>:<its ID>:<events that it replaced>`, each of these with a comma.
+-- Format of a debounce: `<ts of the latest event>:<its ID>:<replaced events>`, each of the latter followed by a comma.
 local REPLACED_MAX = 50
 local REPLACED = 27
 
@@ -11,7 +11,7 @@ local function write_debounce(debounce)
   return string.format('%.0f:%s:%s', debounce.ts, debounce.id, debounce.replaced)
 end
 
--- Whether an event is later than that of the debounce. Any two events have an order, so that repeating an ingest job changes nothing.
+-- Whether an event is later than the debounce's. Total order, so that repeating an ingest job changes nothing.
 local function is_later(ts, id, debounce)
   return ts > debounce.ts or (ts == debounce.ts and id > debounce.id)
 end
@@ -26,7 +26,7 @@ local function last_key(prefix, function_id, key)
   return prefix .. redis.sha1hex(#function_id .. ':' .. function_id .. key)
 end
 
--- The earliest time at which a debounce is due, or a fired one may be taken; or nil.
+-- The earliest time at which a debounce is due or a fired one may be taken; nil if there is none.
 local function next_debounce(times, starts, fired_times, period, timeout)
   local due = earliest(first_after(times, period), first_after(fired_times, 0))
   return timeout == '' and due or earliest(due, first_after(starts, timeout))

@@ -1,10 +1,10 @@
--- A look: a timer job that finds out what is due of a function. The key has the number of looks so far, and the time of the next one (ms) once its
--- job is enqueued: `<number>:<time>`. A look that should have been so long ago is lost, and replaced.
+-- A look: a timer job that handles what is due for a function. Its key holds the number of looks so far and, once the job is enqueued, the
+-- time of the next one (ms): `<number>:<time>`. A look that is overdue by LOST_MS is considered lost, and replaced.
 local LOST_MS = 30000
--- Longer than a debounce takes at most.
+-- Longer than any debounce takes.
 local LOOK_TTL_MS = 777600000
 
--- Returns number of looks so far, time of the next or nil.
+-- Returns the number of looks so far, and the time of the next one or nil.
 local function read_look(key)
   local number, time = string.match(redis.call('GET', key) or '0:', '^(%d+):(%d*)$')
   return number or '0', tonumber(time or '')
@@ -14,8 +14,7 @@ local function write_look(key, number, time)
   redis.call('SET', key, string.format('%.0f:%s', number, time and string.format('%.0f', time) or ''), 'PX', LOOK_TTL_MS)
 end
 
--- wanted: when something is due (ms), or nil.
--- Returns {time, delay (ms), number of looks so far} of the look to be set; {}: none.
+-- wanted: when something is due (ms), or nil. Returns {time, delay (ms), number of looks so far} of the look to schedule; {}: none.
 local function look_to_set(key, now, wanted)
   if not wanted then
     return {}

@@ -1,4 +1,4 @@
--- The time by Redis's clock (ms).
+-- Redis's time in milliseconds.
 local function time_now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
