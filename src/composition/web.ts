@@ -1,6 +1,7 @@
 /** Puts the web process together. */
 import { createApp } from '../api/app.ts';
 import { Discovery } from '../api/apps/discovery.ts';
+import { KnownPaths } from '../api/apps/known-paths.ts';
 import { localAddress } from '../api/apps/mode-hints.ts';
 import { OriginCheck } from '../api/apps/origin-check.ts';
 import { Registrar } from '../api/apps/registrar.ts';
@@ -138,9 +139,10 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
 export const WEB: Definitions<WebParts, WebNeeds> = { ...APPS, ...WEBHOOKS, ...SERVER };
 
 function registrar(parts: Parts): Registrar {
-  const { config, store, log, looks, admission, timeoutTimers, schedules } = parts;
+  const { config, store, log, looks, admission, timeoutTimers, schedules, httpAgent } = parts;
   const { quotas, functionLimits, unsupported } = config;
-  const originCheck = new OriginCheck({ ...config, ...store, log });
+  const knownPaths = new KnownPaths({ ...store, httpAgent });
+  const originCheck = new OriginCheck({ ...config, ...store, knownPaths, log });
   const flow = { looks, admission, timeoutTimers, schedules };
   return new Registrar({ ...store, quotas, functionLimits, unsupported, originCheck, ...flow, log });
 }

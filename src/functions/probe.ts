@@ -21,15 +21,18 @@ export interface AppToProbe {
   dev: boolean;
   /** undefined in dev mode: calls are not signed. */
   signingKey: string | undefined;
+  /** Time limit of both requests together. Default: 10 s for each. */
+  timeoutMs?: number;
 }
 
 /** Never throws: a failure is a result of the probe. */
 export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<ProbeResult> {
   const startedAt = performance.now();
+  const signal = app.timeoutMs === undefined ? undefined : AbortSignal.timeout(app.timeoutMs);
   try {
     const response = await requestFollowing(app.url, {
       dispatcher: agent,
-      ...timeout(),
+      signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
       headers: callHeaders(app, app.url, ''),
     });
     const text = await readText(response.body, RESPONSE_MAX_BYTES);
@@ -42,14 +45,10 @@ export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<Prob
       ...introspection(text),
       text: text.slice(0, TEXT_MAX),
     };
-    return isApp && app.signingKey ? { ...probed, rejectsCalls: await rejectsCalls(app, agent) } : probed;
+    return isApp && app.signingKey ? { ...probed, rejectsCalls: await rejectsCalls(app, agent, signal) } : probed;
   } catch (error) {
     return { connectionProblem: connectionProblemOf(error as Error), message: messageOf(error as Error) };
   }
-}
-
-function timeout() {
-  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }
 
 function callHeaders({ dialect, dev, signingKey }: AppToProbe, url: string, body: string): Record<string, string> {
@@ -61,13 +60,17 @@ function callHeaders({ dialect, dev, signingKey }: AppToProbe, url: string, body
 }
 
 /** All SDKs reject a call with a wrong signature with 401 before they look up the function. */
-async function rejectsCalls(app: AppToProbe, agent: Dispatcher): Promise<boolean> {
+async function rejectsCalls(
+  app: AppToProbe,
+  agent: Dispatcher,
+  signal: AbortSignal = AbortSignal.timeout(TIMEOUT_MS),
+): Promise<boolean> {
   const target = new URL(app.url);
   target.searchParams.set('fnId', NO_FUNCTION);
   target.searchParams.set('stepId', 'step');
   const body = '{}';
   const headers = { 'content-type': 'application/json', ...callHeaders(app, target.href, body) };
-  const response = await request(target, { method: 'POST', dispatcher: agent, ...timeout(), headers, body });
+  const response = await request(target, { method: 'POST', dispatcher: agent, signal, headers, body });
   await response.body.dump();
   return response.statusCode === 401;
 }

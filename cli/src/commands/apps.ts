@@ -103,6 +103,7 @@ function printApp(output: Output, app: Json): void {
     throttled: app.slowed,
     'allowed origins': app.allowed_origins?.join('\n'),
     held: app.held_registrations ? `${app.held_registrations} registrations: tidegate apps held` : undefined,
+    'not moved': app.declined_url ? `if it is at ${app.declined_url}: tidegate apps sync <this URL>` : undefined,
     'not registered': app.refused_functions.map(({ id, problem }: Json) => `${id}: ${problem}`).join('\n'),
   });
   output.line();

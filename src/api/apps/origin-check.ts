@@ -1,10 +1,10 @@
-/** Holds registrations by which an app would move to an origin that nobody has allowed: SDKs take the URL of an app from the `Host` of a request that
- *  anybody may make (docs/security.md#addresses-of-apps). */
+/** Holds registrations by which an app would move to an origin that nobody has allowed, and keeps the path of an app that is still there: SDKs take the
+ *  URL of an app from a request that anybody may make (docs/security.md#addresses-of-apps). */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Registration } from '../../model/apps/app.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
-import { withTrustedQuery } from '../../model/apps/given-urls.ts';
+import { atKnownPath, withKnownPath, withTrustedQuery } from '../../model/apps/given-urls.ts';
 import { heldIdOf, namesItsUrl, originsOf, unconfirmedOrigins } from '../../model/apps/held-registration.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { shellWord } from '../../model/values/shell-word.ts';
@@ -12,6 +12,7 @@ import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import type { KnownPaths } from './known-paths.ts';
 
 export interface OriginCheckDeps {
   dev: boolean;
@@ -22,6 +23,7 @@ export interface OriginCheckDeps {
   allowedOrigins: AllowedOrigins;
   heldRegistrations: HeldRegistrations;
   functions: Pick<Functions, 'all'>;
+  knownPaths: Pick<KnownPaths, 'isKept'>;
   log: Logger;
 }
 
@@ -35,6 +37,12 @@ export interface CheckedRegistration {
   askedUrl: string | undefined;
 }
 
+/** What a registration counts as. */
+export interface TrustedRegistration extends CheckedRegistration {
+  /** Where it says that the app is, with another path, if the app is still at the known one. */
+  declinedUrl?: string;
+}
+
 /** Origins in a log line and in a message. */
 const NAMED_ORIGINS = 10;
 
@@ -45,14 +53,28 @@ export class OriginCheck {
     this.#deps = deps;
   }
 
-  /** What the registration counts as: a query that only the app names does not. */
-  async trusted(env: string, checked: CheckedRegistration): Promise<CheckedRegistration> {
+  /** A query that only the app names does not count, nor a path while the app answers at the known one. */
+  async trusted(env: string, checked: CheckedRegistration): Promise<TrustedRegistration> {
     const { registration, functions, before, by, askedUrl } = checked;
     // In the answer to the service the query is that of the request.
     if (this.#deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
-    const trusted = withTrustedQuery(registration, functions, before?.url);
-    if (trusted.registration.url !== registration.url && (await this.#isAsked(env, registration))) return checked;
-    return { ...checked, ...trusted };
+    const trusted = { ...checked, ...withTrustedQuery(registration, functions, before?.url) };
+    const { url } = trusted.registration;
+    const known = before && atKnownPath(url, before.url);
+    if (known === undefined && url === registration.url) return trusted;
+    if (await this.#isAsked(env, registration)) return checked;
+    if (known === undefined || !(await this.#isStillAt(env, known, trusted))) return trusted;
+    return {
+      ...trusted,
+      ...withKnownPath(trusted.registration, trusted.functions, known),
+      declinedUrl: new URL(url).href,
+    };
+  }
+
+  /** An origin that waits for a confirmation gets no request. */
+  async #isStillAt(env: string, url: string, { before, ...checked }: CheckedRegistration): Promise<boolean> {
+    if (before === undefined || (await this.#unconfirmed(env, { before, ...checked })).length > 0) return false;
+    return this.#deps.knownPaths.isKept(env, { url, dialect: before.dialect });
   }
 
   /** Whether a person has the app register there right now, by a request of its own. */

@@ -13,7 +13,7 @@ import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts
 import { otherKindProblem } from './mode-hints.ts';
 import { isHeld } from './origin-check.ts';
 import { BY_APP, type Registrar } from './registrar.ts';
-import { problemsOf, refusalOf, warningOf } from './registration-problems.ts';
+import { problemsOf, refusalOf, shownBySdk } from './registration-problems.ts';
 
 /** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
@@ -39,7 +39,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     try {
       const parsed = await registrar.parse(text, dialect);
       const env = await environmentOfApp(ctx, environments, quotas.branches);
-      const { modified, registered, refused } = await registrar.register(env, parsed, BY_APP);
+      const { modified, registered, refused, declinedUrl } = await registrar.register(env, parsed, BY_APP);
       const problem = refusalOf(registered.length, refused);
       if (problem) throw problem;
       const functions = problemsOf(registered);
@@ -47,7 +47,9 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
       ctx.body = {
         ok: true,
         modified,
-        ...(functions.length > 0 && { functions, ...(dialect === 'inngest' && { error: warningOf(functions) }) }),
+        ...(functions.length > 0 && { functions }),
+        ...(declinedUrl !== undefined && { declined_url: declinedUrl }),
+        ...(dialect === 'inngest' && shownBySdk(functions, declinedUrl)),
         ...(unsupported && { unsupported: unsupported.fields, unsupported_count: unsupported.count }),
       };
     } catch (error) {

@@ -18,7 +18,7 @@ import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
 import { KeyedQueue } from './keyed-queue.ts';
-import type { OriginCheck } from './origin-check.ts';
+import type { OriginCheck, TrustedRegistration } from './origin-check.ts';
 import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
 
 /** Functions with problems in one log line. */
@@ -46,7 +46,7 @@ export interface RegistrarDeps {
 }
 
 /** `modified`: whether a function has changed. */
-export type Saved = SortedFunctions & Pick<Replaced, 'modified'>;
+export type Saved = SortedFunctions & Pick<Replaced, 'modified'> & Pick<TrustedRegistration, 'declinedUrl'>;
 
 /** Who registers: the app itself by a request, or by a connection. */
 export const BY_APP: SyncOrigin = { kind: 'app' };
@@ -83,7 +83,16 @@ export class Registrar {
    *  @param askedUrl where the service asked, if this is the app's answer
    *  @throws ServiceError quota_exceeded, registration_held */
   async register(env: string, parsed: ParsedRegistration, by: SyncOrigin, askedUrl?: string): Promise<Saved> {
-    const saved = await this.#queue.run(env, () => this.#save(env, parsed, by, askedUrl));
+    const { registration, checked, dialect } = parsed;
+    // Before the queue: it may send the app a request.
+    const trusted = await this.#deps.originCheck.trusted(env, {
+      registration,
+      functions: checked.registered,
+      before: await this.#deps.apps.read(env, registration.appName),
+      by,
+      askedUrl,
+    });
+    const saved = await this.#queue.run(env, () => this.#save(env, trusted, checked, dialect));
     // A changed expression may no longer have its problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
     // Nor may batches and debounces wait as long as before.
@@ -96,7 +105,7 @@ export class Registrar {
   #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: SyncOrigin): void {
     const { log } = this.#deps;
     const { appName: app, url, sdk, framework } = registration;
-    const { registered, refused, modified } = saved;
+    const { registered, refused, modified, declinedUrl } = saved;
     const { unsupported } = checked;
     const line = {
       env,
@@ -117,6 +126,7 @@ export class Registrar {
     };
     const key = localKey(url);
     log[!modified && key !== undefined && this.repeated.has(key) ? 'debug' : 'info'](line, 'app registered');
+    if (declinedUrl !== undefined) log.warn({ env, app, declinedUrl }, 'app stays at its path, where it still is');
     const problems = modified ? problemsOf(registered) : [];
     if (problems.length === 0) return;
     const functions = problems.slice(0, LOGGED_FUNCTIONS);
@@ -126,22 +136,15 @@ export class Registrar {
 
   async #save(
     env: string,
-    { registration: given, checked, dialect }: ParsedRegistration,
-    by: SyncOrigin,
-    askedUrl: string | undefined,
+    trusted: TrustedRegistration,
+    checked: CheckedFunctions,
+    dialect: Dialect,
   ): Promise<Saved & Pick<Replaced, 'changed'>> {
     const { apps, functions, schedules, quotas, originCheck } = this.#deps;
-    const { appName } = given;
+    const { registration, functions: registered, by, declinedUrl } = trusted;
+    const { appName } = registration;
     const before = await apps.read(env, appName);
-    const trusted = await originCheck.trusted(env, {
-      registration: given,
-      functions: checked.registered,
-      before,
-      by,
-      askedUrl,
-    });
-    await originCheck.holdUnconfirmed(env, trusted);
-    const { registration, functions: registered } = trusted;
+    await originCheck.holdUnconfirmed(env, { ...trusted, before });
     // First: if this process dies in between, setting timers anew changes nothing.
     await this.#noteChangedTimeouts(env, registered);
     const app = appOf(registration, dialect, by, Date.now());
@@ -169,12 +172,13 @@ export class Registrar {
       ...(before?.lastFailure && { lastFailure: before.lastFailure }),
       ...(refused.length > 0 && { refused }),
       ...(checked.unsupported && { unsupported: checked.unsupported }),
+      ...(declinedUrl !== undefined && { declinedUrl }),
     });
     const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
     await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
       origins.every((origin) => present.includes(origin)),
     );
-    return { ...saved, refused };
+    return { ...saved, refused, ...(declinedUrl !== undefined && { declinedUrl }) };
   }
 
   /** If this process dies between the change and this, the history lacks the deploy.

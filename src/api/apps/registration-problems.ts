@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
 import { describeUnsupported, type Unsupported } from '../../model/apps/unsupported-fields.ts';
+import { shellWord } from '../../model/values/shell-word.ts';
 
 /** Functions whose problems one text has. */
 const SHOWN_MAX = 20;
@@ -19,12 +20,27 @@ export function problemsOf(registered: readonly AppFunction[]): FunctionProblems
   return all.filter(({ problems }) => problems.length > 0);
 }
 
-/** The text that official SDKs show of an answer: without it they say that everything is registered, whatever the problems are.
- *  @param functions one or more */
-export function warningOf(functions: readonly FunctionProblems[]): string {
+/** The text that official SDKs show of an answer: without it they say that everything is registered, whatever the problems are. */
+export function shownBySdk(
+  functions: readonly FunctionProblems[],
+  declinedUrl: string | undefined,
+): { error: string } | undefined {
+  const warnings = [
+    ...(functions.length > 0 ? [`not everything works as configured. ${warningOf(functions)}`] : []),
+    ...(declinedUrl === undefined ? [] : [declined(declinedUrl)]),
+  ];
+  return warnings.length === 0 ? undefined : { error: `Registered, but ${warnings.join('. And ')}` };
+}
+
+/** Anybody may read it: it does not name the known path. */
+function declined(url: string): string {
+  return `the app stays at the path where it was, because it still answers there. If it has moved: "tidegate apps sync ${shellWord(url)}"`;
+}
+
+function warningOf(functions: readonly FunctionProblems[]): string {
   const shown = functions.slice(0, SHOWN_MAX).map(({ id, problems }) => `${nameOf(id)}: ${problems.join('; ')}`);
   const more = functions.length > SHOWN_MAX ? `. ${functions.length - SHOWN_MAX} more functions have problems` : '';
-  return `Registered, but not everything works as configured. Function ${shown.join('. Function ')}${more}`;
+  return `Function ${shown.join('. Function ')}${more}`;
 }
 
 function nameOf(id: string | null): string {

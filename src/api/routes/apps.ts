@@ -70,6 +70,10 @@ export const appSchema = z
     held_registrations: z.int().meta({
       description: 'Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`',
     }),
+    declined_url: z.url().nullable().meta({
+      description:
+        'Where the last registration said that the app is, while it still answers at the path of `url`, where it stays; `POST /v1/apps` moves it. null: there was none',
+    }),
     unsupported_count: z.int().meta({
       description: 'Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them',
     }),
@@ -268,6 +272,7 @@ function presentApp(
     function_count: functions.filter((fn) => fn.app === name).length,
     allowed_origins: allowed.get(name) ?? [],
     held_registrations: held.filter((one) => one.app === name).length,
+    declined_url: app.declinedUrl ?? null,
     unsupported_count: unsupported?.count ?? 0,
     slowed: presentSlowed(slowed.filter(({ app }) => app === name)),
   };

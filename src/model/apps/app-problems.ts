@@ -24,6 +24,12 @@ export interface ProbeResult {
   rejectsCalls?: boolean;
 }
 
+/** Whether nothing says that the app has left its URL. That it is slow or a proxy refuses says nothing: anybody can cause it by many requests. */
+export function maybeThere({ connectionProblem, status = 0, isApp, rejectsCalls }: ProbeResult): boolean {
+  if (connectionProblem) return connectionProblem === 'timeout' || connectionProblem === 'broken';
+  return isApp ? !rejectsCalls : status === 429 || status >= 500;
+}
+
 /** A registered function of the app. */
 export type ConfiguredFunction = Pick<AppFunction, 'id' | 'config' | 'problems'>;
 

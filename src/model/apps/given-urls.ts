@@ -1,6 +1,7 @@
-/** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, query and user name
- *  (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK
- *  answers without running the function. The query therefore counts only if a person configured it, and a user name never does. */
+/** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, path,
+ *  query and user name (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK
+ *  answers without running the function. The query therefore counts only if a person configured it, a user name never does, and
+ *  another path only if the app has left the known one. */
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 import { isConnected } from './connection.ts';
@@ -24,6 +25,31 @@ export function withTrustedQuery<R extends { url: string }>(
   return {
     registration: { ...registration, url: corrected(registration.url, false) },
     functions: functions.map((fn) => withUrl(fn, corrected(fn.url, true))),
+  };
+}
+
+/** @returns the URL with the path of the known one; undefined: it has this path */
+export function atKnownPath(url: string, known: string): string | undefined {
+  if (isConnected(url) || isConnected(known)) return undefined;
+  const there = new URL(url);
+  const { pathname } = new URL(known);
+  if (there.pathname === pathname) return undefined;
+  there.pathname = pathname;
+  return there.href;
+}
+
+/** Functions at the app's path move with it. */
+export function withKnownPath<R extends { url: string }>(
+  registration: R,
+  functions: readonly AppFunction[],
+  known: string,
+): { registration: R; functions: AppFunction[] } {
+  const { pathname } = new URL(registration.url);
+  const corrected = (url: string) =>
+    !isConnected(url) && new URL(url).pathname === pathname ? (atKnownPath(url, known) ?? url) : url;
+  return {
+    registration: { ...registration, url: corrected(registration.url) },
+    functions: functions.map((fn) => withUrl(fn, corrected(fn.url))),
   };
 }
 

@@ -31,6 +31,8 @@ export interface App extends AppFacts {
   refused?: RefusedFunction[];
   /** Fields of the last registration that the service ignores; absent if there were none. */
   unsupported?: Unsupported;
+  /** Where the last registration said that the app is, while it still was at the path of `url`. */
+  declinedUrl?: string;
 }
 
 export class Apps {

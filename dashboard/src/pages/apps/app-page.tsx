@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import { AppActions } from './actions.tsx';
 import { AllowedOrigins } from './allowed-origins.tsx';
 import { AppConnections } from './connections.tsx';
+import { DeclinedUrl } from './declined-url.tsx';
 import { AppDeploys } from './deploys.tsx';
 import { AppDetails } from './details.tsx';
 import { AppFunctions } from './functions.tsx';
@@ -49,6 +50,7 @@ function Known({ app }: { app: AppWithFunctions }) {
           <ErrorAlert error={new Error(`Registration failed: ${app.last_sync.error ?? 'unknown reason'}`)} />
         )}
         <HeldRegistrations app={app.name} />
+        {app.declined_url !== null && <DeclinedUrl url={app.declined_url} />}
         {app.refused_functions.length > 0 && <RefusedFunctions functions={app.refused_functions} />}
         {app.unsupported_count > 0 && <UnsupportedFields app={app} />}
         <AppDetails app={app} />

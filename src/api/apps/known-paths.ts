@@ -1,0 +1,50 @@
+/** Whether apps are still at their known paths when they register at others (docs/security.md#addresses-of-apps). */
+import type { HttpAgent } from '../../functions/http-agent.ts';
+import { type AppToProbe, probeApp } from '../../functions/probe.ts';
+import { maybeThere } from '../../model/apps/app-problems.ts';
+import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+
+/** The app waits meanwhile for the answer to its registration. */
+const TIMEOUT_MS = 3_000;
+/** Anybody can cause registrations: those of this time share one probe. */
+const SHARED_MS = 10_000;
+
+export interface KnownPathsDeps {
+  signingKeys: Pick<SigningKeys, 'current'>;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  httpAgent: HttpAgent;
+}
+
+export class KnownPaths {
+  readonly #deps: KnownPathsDeps;
+  /** By environment and URL; the oldest first. */
+  readonly #probes = new Map<string, { isThere: Promise<boolean>; startedAt: number }>();
+
+  constructor(deps: KnownPathsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param known the known path at an origin that is allowed */
+  async isKept(env: string, known: Pick<AppToProbe, 'url' | 'dialect'>): Promise<boolean> {
+    const now = performance.now();
+    for (const [key, { startedAt }] of this.#probes) {
+      if (now - startedAt < SHARED_MS) break;
+      this.#probes.delete(key);
+    }
+    const key = JSON.stringify([env, known.url]);
+    const shared = this.#probes.get(key);
+    if (shared) return shared.isThere;
+    const isThere = this.#probe(env, known);
+    this.#probes.set(key, { isThere, startedAt: now });
+    isThere.catch(() => this.#probes.delete(key));
+    return isThere;
+  }
+
+  async #probe(env: string, known: Pick<AppToProbe, 'url' | 'dialect'>): Promise<boolean> {
+    const { signingKeys, environmentKinds, httpAgent } = this.#deps;
+    const signingKey = await signingKeys.current(env);
+    const agent = httpAgent.for(await environmentKinds.of(env));
+    return maybeThere(await probeApp({ ...known, dev: false, signingKey, timeoutMs: TIMEOUT_MS }, agent));
+  }
+}
