@@ -1,4 +1,4 @@
-/** What each room of the store is built from. */
+/** Dependencies of each room of the store. */
 import type { Config } from '../config.ts';
 import type { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Keyspace } from './redis/keyspace.ts';

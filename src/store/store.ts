@@ -1,4 +1,4 @@
-/** Everything that is stored, on one connection. Each room says in its store.ts what it keeps; docs/redis.md lists the keys. */
+/** All stored data, on one connection. Each room describes its part in store.ts; docs/redis.md lists the keys. */
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { type AppStore, createAppStore } from './apps/store.ts';
@@ -22,7 +22,7 @@ import type { StoreContext } from './store-context.ts';
 import { createTelemetryStore, type TelemetryStore } from './telemetry/store.ts';
 import { createWebhookStore, type WebhookStore } from './webhooks/store.ts';
 
-/** Default for a cluster: a dozen nodes have two or three each. */
+/** Default for a cluster: two or three partitions per node with a dozen nodes. */
 const PARTITIONS_OF_CLUSTER = 32;
 
 export interface Store
@@ -54,7 +54,7 @@ export function createStore(connection: Redis, config: Config): Store {
     redis,
     key: keys.partitionLayout,
     wanted: partitionsWanted(config),
-    // Every process stores its check value as soon as it has read the layout.
+    // Every process stores its check value right after reading the layout.
     isNew: async () => (await redis.exists(keys.secretKeyCheck)) === 0,
     schema: new SchemaVersion(VERSION),
     locks,
@@ -84,7 +84,7 @@ export function createStore(connection: Redis, config: Config): Store {
   };
 }
 
-/** Number of partitions by the setting and its default. */
+/** Number of partitions according to the setting and its default. */
 export function partitionsWanted({ partitions, redis }: Pick<Config, 'partitions' | 'redis'>): number {
   return partitions ?? (redis.clusterUrls ? PARTITIONS_OF_CLUSTER : 1);
 }

@@ -1,11 +1,11 @@
-/** Copies a key of any type in parts: a large one, whose dump would block both servers and fill the memory here, or one whose dump the target cannot
- *  read. Values are copied byte for byte. */
+/** Copies a key of any type in parts: used for a large key, whose dump would block both servers and fill this process's memory, and for
+ *  dumps that the target cannot read. Values are copied byte for byte. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Rename } from './key-map.ts';
 
-/** Members, fields, entries at a time; any of them may have a megabyte. */
+/** Members, fields or entries per command; any of them may have a megabyte. */
 const AT_ONCE = 100;
 const SCANNED_AT_ONCE = 100;
 
@@ -22,7 +22,7 @@ export async function copyInParts(source: Redis, target: Redis, { from, to }: Re
   if (ttl >= 0) await target.pexpire(to, Math.max(ttl, 1));
 }
 
-/** Commands without their key. */
+/** Commands, without their key. */
 const COPIES = {
   async *string(source: Redis, key: string): AsyncGenerator<Part> {
     const value = await source.getBuffer(key);
@@ -43,7 +43,7 @@ const COPIES = {
 
   async *zset(source: Redis, key: string): AsyncGenerator<Part> {
     for await (const part of scanned((cursor) => source.zscanBuffer(key, cursor, 'COUNT', SCANNED_AT_ONCE))) {
-      // Scores are before members where they are written.
+      // Commands take the score before the member; replies have the opposite order.
       yield ['zadd', ...part.map((_, i) => part[i % 2 === 0 ? i + 1 : i - 1] as Buffer)];
     }
   },

@@ -1,14 +1,14 @@
-/** Copies keys from one Redis to another, with their TTLs: many small ones at a time, a large one in parts. What a key had on the target is
- *  replaced, so that copying can be repeated. */
+/** Copies keys from one Redis to another, with their TTLs: many small ones at a time, a large one in parts. Existing values on the target
+ *  are replaced, so copying can be repeated. */
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import { copyInParts } from './copy-in-parts.ts';
 import type { KeyMap, Rename } from './key-map.ts';
 
-/** Larger keys are copied in parts. Redis estimates their size. */
+/** Larger keys are copied in parts. Redis estimates the size. */
 const LARGE_BYTES = 4_194_304;
-/** Size of the keys that are in memory here at a time. */
+/** Total size of the keys held in memory at a time. */
 const BATCH_BYTES = 16_777_216;
-/** The target is of another version, or another product, that cannot read the dumps of the source. */
+/** Errors of a target whose version or product cannot read the source's dumps. */
 const FOREIGN_DUMP = /DUMP payload version|Bad data format/;
 
 export class Copier {
@@ -75,7 +75,7 @@ export class Copier {
     const commands = batch.flatMap(({ to }, i): Command[] => {
       const ttl = read[2 * i]?.[1] as number;
       const dump = read[2 * i + 1]?.[1] as Buffer | null;
-      // It has expired.
+      // The key has expired.
       if (dump === null || ttl === -2) return [];
       return [['restore', to, Math.max(ttl, 0), dump, 'REPLACE']];
     });
@@ -89,7 +89,7 @@ export class Copier {
     await this.#rewrite(batch.filter(({ from }) => this.#map.namesKeys(from)));
   }
 
-  /** Replaces key names in values. */
+  /** Replaces key names within values. */
   async #rewrite(renames: readonly Rename[]): Promise<void> {
     const values = await inPipelines<Record<string, string>>(
       this.#source,

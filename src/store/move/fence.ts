@@ -1,6 +1,6 @@
-/** Makes the Redis that an installation moves away from refuse new events and jobs, whoever sends them: a process that was overlooked, or was
- *  suspended for minutes, does not know that it should stop. The counters of the queues and the index of held events get a text in their place
- *  that the commands of an acceptance fail on. What they were is kept in the keys `fenced`. */
+/** Makes the Redis that an installation moves away from reject new events and jobs. A process that was overlooked, or suspended for
+ *  minutes, does not know that it should stop. The queues' counters and the index of held events are replaced with texts, on which the
+ *  commands of an acceptance fail. Their values are kept under the keys `fenced`. */
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 
@@ -28,7 +28,7 @@ export async function lowerFence(redis: Redis, keys: Keyspace): Promise<void> {
   for (const [key, fenced] of fencedKeys(keys)) await redis.eval(LOWER, 2, key, fenced, TEXT);
 }
 
-/** The keys that refuse, and where each is kept meanwhile. */
+/** The keys to replace, and the key that keeps each original value. */
 export function fencedKeys(keys: Keyspace): Map<string, string> {
   const fenced = new Map<string, string>();
   const add = (of: PartitionKeyspace, prefix: string, key: string) => {

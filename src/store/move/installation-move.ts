@@ -1,6 +1,7 @@
-/** Moves an installation from one Redis to another, or to a cluster. No process runs meanwhile: both are marked, and processes that find the marker
- *  do not start, or stop. The source then refuses new events, whoever sends them. Everything is copied and compared; at last the target gets its
- *  layout, and is in use. What is interrupted is repeated from the start, with what the first attempt has copied deleted. */
+/** Moves an installation from one Redis to another, or to a cluster, while no process runs: both sides are marked, and processes that
+ *  find a marker do not start, or stop. The source then rejects new events from any process. Everything is copied and compared; at last
+ *  the target gets its layout and is in use. An interrupted move is repeated from the start, after deleting what the first attempt
+ *  copied. */
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
@@ -16,23 +17,23 @@ import { Layouts } from './layouts.ts';
 import { scan } from './scan.ts';
 import { Comparison } from './verify.ts';
 
-/** A reason why the move cannot go on, for the operator. */
+/** Why the move cannot continue, for the operator. */
 export class MoveProblem extends Error {
   override name = 'MoveProblem';
 }
 
 export interface MoveSide {
   store: Store;
-  /** For messages. */
+  /** Host name for messages. */
   host: string;
 }
 
 export interface MoveOptions {
   keyPrefix: string;
-  /** One Redis. */
+  /** A single Redis, not a cluster. */
   source: MoveSide;
   target: MoveSide;
-  /** Number of partitions that the target is to have, if that is more. */
+  /** Minimum number of partitions on the target. */
   partitions: number;
   report: (line: string) => void;
 }
@@ -40,9 +41,9 @@ export interface MoveOptions {
 const LOCK_MS = 10_000;
 const LOCK_TRIES = 15;
 const REPORT_EVERY_MS = 5_000;
-/** Rounds of comparing and copying what differs. */
+/** Maximum rounds of comparing and copying differences. */
 const ROUNDS = 4;
-/** A process that saw no marker when it started has its first heartbeat by then. */
+/** Within this time, a process that started without seeing a marker sends its first heartbeat. */
 const LATE_START_MS = 3_000;
 const SHOWN_KEYS = 5;
 
@@ -60,13 +61,13 @@ export class InstallationMove {
     this.#layouts = new Layouts(options.source.store, options.target.store);
   }
 
-  /** @throws MoveProblem when it cannot go on; it can be repeated */
+  /** @throws MoveProblem if it cannot continue; it can be repeated */
   run(): Promise<void> {
     return this.#alone(() => this.#run());
   }
 
   /** Undoes an unfinished move: the source is in use again.
-   *  @throws MoveProblem when it has finished */
+   *  @throws MoveProblem if the move has finished */
   cancel(): Promise<void> {
     return this.#alone(() => this.#cancel());
   }
@@ -99,7 +100,7 @@ export class InstallationMove {
     }
     const id = markers.source?.id ?? newId();
     const startedAt = markers.source?.startedAt ?? Date.now();
-    // The target first: until it is complete, nothing uses it.
+    // The target is marked first, so that nothing uses it until it is complete.
     await this.#layouts.mark('target', { id, role: 'target', state: 'unfinished', other: source.host, startedAt });
     const onSource: MoveMarker = { id, role: 'source', state: 'unfinished', other: target.host, startedAt };
     await this.#layouts.mark('source', onSource);
@@ -132,11 +133,11 @@ export class InstallationMove {
     report(`Undone: ${source.host} can be used again, and ${target.host} has nothing of it`);
   }
 
-  /** @throws MoveProblem when they are not of one move */
+  /** @throws MoveProblem if the markers belong to different moves */
   async #markers(): Promise<{ source: MoveMarker | undefined; target: MoveMarker | undefined }> {
     const { source, target } = this.#options;
     const [ofSource, ofTarget] = await Promise.all([this.#layouts.marker('source'), this.#layouts.marker('target')]);
-    // It was moved here earlier, and moves on.
+    // The installation was moved to this Redis earlier, and now moves on.
     const found = ofSource?.role === 'target' && ofSource.state === 'finished' ? undefined : ofSource;
     if (found?.role === 'target') throw new MoveProblem(`A move to ${source.host} has not finished yet`);
     if (ofTarget && ofTarget.id !== found?.id) {
@@ -164,13 +165,13 @@ export class InstallationMove {
     return false;
   }
 
-  /** As the layout is now: the store does not use a Redis that is marked. */
+  /** Reads the layout directly, because the store does not open a marked Redis. */
   async #sourceKeys(): Promise<Keyspace> {
     const layout = new PartitionLayout(await this.#layouts.versions('source'));
     return keyspace({ prefix: this.#options.keyPrefix, layout: () => layout });
   }
 
-  /** Deletes what an earlier attempt has copied. */
+  /** Deletes keys that an earlier attempt copied. */
   async #clear(): Promise<void> {
     const kept = this.#options.target.store.keys.partitionLayout;
     for (const server of primariesOf(this.#target)) {

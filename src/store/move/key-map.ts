@@ -1,9 +1,9 @@
-/** What the keys of an installation are called where it moves to. On one Redis the first partition and the installation have the same prefix; on a
+/** Maps key names of the source to those of the target. On a single Redis, the first partition and the installation share a prefix; on a
  *  cluster each has a hash tag. Further partitions have the same tags everywhere. */
 import { type Keyspace, PARTITION_KEY_WORDS } from '../redis/keyspace.ts';
 import { fencedKeys } from './fence.ts';
 
-/** Keys of running processes, and what the move itself writes. */
+/** Keys of running processes, and keys that the move itself writes. */
 const LEFT_BEHIND = new Set([
   'lock',
   'process',
@@ -14,7 +14,7 @@ const LEFT_BEHIND = new Set([
   'absent',
 ]);
 
-/** A key, and what it is called on the target. */
+/** A key and its name on the target. */
 export interface Rename {
   from: string;
   to: string;
@@ -24,11 +24,11 @@ export class KeyMap {
   readonly #source: Keyspace;
   readonly #target: Keyspace;
   readonly #partitionsByTag: ReadonlyMap<string, number>;
-  /** Keys that stand in for others on the source. */
+  /** Keys that fence.ts replaced on the source. */
   readonly #fences: ReadonlySet<string>;
   readonly #originals: ReadonlyMap<string, string>;
 
-  /** @param source of one Redis */
+  /** @param source keyspace of a single Redis */
   constructor(source: Keyspace, target: Keyspace) {
     this.#source = source;
     this.#target = target;
@@ -39,13 +39,13 @@ export class KeyMap {
     this.#originals = new Map(fenced.map(([key, kept]) => [kept, key]));
   }
 
-  /** @returns undefined: it stays behind */
+  /** @returns undefined for a key that is not moved */
   targetOf(key: string): string | undefined {
     if (this.#fences.has(key)) return undefined;
     return this.renamed(this.#originals.get(key) ?? key);
   }
 
-  /** @returns undefined: it stays behind, or is no key of the installation */
+  /** @returns undefined for a key that is not moved or not part of the installation */
   renamed(key: string): string | undefined {
     const [prefix, rest] = split(key);
     const word = wordOf(rest);
@@ -57,20 +57,20 @@ export class KeyMap {
     return `${renamed}:${rest}`;
   }
 
-  /** Whether the value names keys (runs/wait-location.ts). */
+  /** Whether the key's value contains key names (runs/wait-location.ts). */
   namesKeys(key: string): boolean {
     const [, rest] = split(key);
     return rest.startsWith('run:') && rest.endsWith(':waits');
   }
 
-  /** The value of a field of `waitsOfRun` with the keys as the target calls them. */
+  /** A field value of `waitsOfRun`, with key names mapped. */
   renamedLocation(json: string): string {
     const location = JSON.parse(json) as unknown[];
     return JSON.stringify(location.map((part) => (typeof part === 'string' && part && this.renamed(part)) || part));
   }
 }
 
-/** What it is, for reports: the first word. */
+/** Kind of a key for reports: its first word. */
 export function kindOf(key: string): string {
   return wordOf(split(key)[1]);
 }
@@ -80,7 +80,7 @@ function wordOf(rest: string): string {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
-/** A hash tag may have colons. */
+/** Hash tags may contain colons. */
 function split(key: string): [prefix: string, rest: string] {
   const colon = key.indexOf(':', key.startsWith('{') ? key.indexOf('}') : 0);
   return [key.slice(0, colon), key.slice(colon + 1)];

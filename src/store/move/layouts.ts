@@ -1,4 +1,4 @@
-/** The layouts of partitions, and the markers beside them, of the two that a move is between. */
+/** Partition layouts of both sides of a move, and the markers stored with them. */
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
 import { MOVE_FIELD, type MoveMarker, readMarker } from '../redis/move-marker.ts';
 import { VERSIONS_FIELD, withVersion } from '../redis/partitions.ts';
@@ -31,14 +31,14 @@ export class Layouts {
     await redis.hdel(keys.partitionLayout, MOVE_FIELD);
   }
 
-  /** Reads it also while it is marked. */
+  /** Reads the layout even if it is marked. */
   async versions(side: Side): Promise<readonly LayoutVersion[]> {
     const { redis, keys } = this.#stores[side];
     const text = await redis.hget(keys.partitionLayout, VERSIONS_FIELD);
     return text === null ? ONE : (JSON.parse(text) as LayoutVersion[]);
   }
 
-  /** IDs that the source has made stay in their partitions. Those that the target makes are in as many as it is to have. */
+  /** IDs made on the source keep their partitions. New events are spread over the target's number of partitions. */
   async writeTarget(count: number): Promise<readonly LayoutVersion[]> {
     const { redis, keys } = this.#stores.target;
     const present = await this.versions('source');

@@ -1,10 +1,10 @@
-/** All keys of an installation on one server, a bounded number at a time. A key may come twice. */
+/** Scans all keys of an installation on one server, in batches. A key may be returned twice. */
 import type { Redis } from '../redis/connection.ts';
 
 const SCAN_COUNT = 1_000;
 
 export async function* scan(server: Redis, keyPrefix: string): AsyncGenerator<string[]> {
-  // Those of the installation and of partitions, with a hash tag or without.
+  // Prefixes of the installation's and the partitions' keys, with or without a hash tag.
   const starts = [`${keyPrefix}:`, `{${keyPrefix}:`, `{${keyPrefix}}`];
   let cursor = '0';
   do {

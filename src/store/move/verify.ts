@@ -1,12 +1,13 @@
-/** Compares an installation with its copy: every key by type, number of elements and whether it expires, and a sample of them by content. */
+/** Compares an installation with its copy: every key by type, number of elements and whether it has a TTL, and a sample of keys by
+ *  content. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import { type KeyMap, kindOf, type Rename } from './key-map.ts';
 
-/** About so many keys are compared by content. */
+/** Approximate number of keys compared by content. */
 const SAMPLE = 20_000;
-/** Larger ones are not. */
+/** Keys with more elements are not compared by content. */
 const SAMPLE_MAX_ELEMENTS = 5_000;
 
 const SOON_MS = 10_000;
@@ -30,16 +31,16 @@ const CONTENTS: Record<string, string[]> = {
 };
 
 export class Comparison {
-  /** Number of keys that are the same, by kind. */
+  /** Number of equal keys, by kind. */
   readonly same = new Map<string, number>();
-  /** Compared by content. */
+  /** Number of keys compared by content. */
   sampled = 0;
   readonly #source: Redis;
   readonly #target: Redis;
   readonly #map: KeyMap;
   readonly #every: number;
 
-  /** @param total roughly, of keys */
+  /** @param total approximate number of keys */
   constructor(source: Redis, target: Redis, map: KeyMap, total: number) {
     this.#source = source;
     this.#target = target;
@@ -108,7 +109,7 @@ export class Comparison {
 interface Shape {
   type: string;
   length: number;
-  /** As Redis says it; negative: it does not expire. */
+  /** PTTL reply; negative: no TTL. */
   ttlMs: number;
 }
 
@@ -116,7 +117,7 @@ function isAlike(a: Shape, b: Shape): boolean {
   return a.type === b.type && a.length === b.length && a.ttlMs >= 0 === b.ttlMs >= 0;
 }
 
-/** The copy may have expired first. */
+/** True for keys whose copy may expire first. */
 function expiresSoon({ ttlMs }: Shape): boolean {
   return ttlMs >= 0 && ttlMs < SOON_MS;
 }
@@ -141,7 +142,7 @@ async function shapesOf(redis: Redis, keys: readonly string[]): Promise<Shape[]>
   }));
 }
 
-/** All elements, flat. */
+/** All elements, as a flat list. */
 async function contentOf(redis: Redis, key: string, type: string): Promise<Buffer[]> {
   const [command = 'get', ...args] = CONTENTS[type] ?? [];
   const content: unknown = await redis.callBuffer(command, key, ...args);
@@ -151,12 +152,12 @@ async function contentOf(redis: Redis, key: string, type: string): Promise<Buffe
   return [flat].flat(4).filter((part): part is Buffer => Buffer.isBuffer(part));
 }
 
-/** The client makes an object of it. */
+/** The client returns hashes as objects. */
 function isHash(content: unknown): content is Record<string, Buffer> {
   return typeof content === 'object' && content !== null && !Array.isArray(content) && !Buffer.isBuffer(content);
 }
 
-/** Sets and hashes have no order. */
+/** Sorts the elements of sets and hashes, which have no order. */
 function digest(type: string, content: readonly Buffer[]): string {
   const texts = content.map((part) => part.toString('base64'));
   const ordered = type === 'hash' ? pairs(content) : type === 'set' ? texts.sort() : texts;

@@ -1,10 +1,10 @@
-/** Realtime messages between web processes: Redis pub/sub, one Redis channel for each channel of an environment that has subscribers. */
+/** Realtime messages between web processes over Redis pub/sub: one Redis channel for each channel of an environment with subscribers. */
 import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
 
-/** A message as it travels: the topic, a line break (which no topic has), the text. */
+/** A message is sent as the topic, a line break (which no topic contains), and the text. */
 const SEPARATOR = '\n';
 
 export type RealtimeListener = (topic: string, text: string) => void;
@@ -18,13 +18,13 @@ export class RealtimePublisher {
     this.#keys = keys;
   }
 
-  /** Resolves when Redis has passed the message on. */
+  /** Resolves when Redis has forwarded the message. */
   async publish(env: string, channel: string, topic: string, text: string): Promise<void> {
     await publish(this.#redis, this.#keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
   }
 }
 
-/** Receives messages of the channels that have listeners in this process. */
+/** Receives messages of the channels with listeners in this process. */
 export class RealtimeFeed {
   readonly #connection: Subscriber;
   readonly #keys: Keyspace;
@@ -36,7 +36,7 @@ export class RealtimeFeed {
     connection.on('message', (key, text) => this.#receive(key, text));
   }
 
-  /** Resolves when no later message is missed.
+  /** Resolves when no later message can be missed.
    *  @returns a function that ends the subscription */
   async subscribe(env: string, channel: string, listener: RealtimeListener): Promise<() => void> {
     const key = this.#keys.realtimeChannel(env, digestOf(channel));
@@ -48,7 +48,8 @@ export class RealtimeFeed {
       this.#connection.unsubscribe(key).catch(() => undefined);
     };
     try {
-      // Also when there are others already: their subscription may not have reached Redis yet. The connection subscribes again after a reconnection.
+      // Even if there are other listeners: their subscription may not have reached Redis yet. The connection resubscribes after a
+      // reconnection.
       await this.#connection.subscribe(key);
     } catch (error) {
       unsubscribe();
@@ -66,7 +67,7 @@ export class RealtimeFeed {
   }
 }
 
-/** Names of channels are as long as their publishers like. */
+/** Digest, because publishers choose the length of channel names. */
 function digestOf(channel: string): string {
   return createHash('sha256').update(channel).digest('base64url').slice(0, 22);
 }

@@ -1,11 +1,11 @@
-/** Realtime messages, from the process that a message is published at to the processes with subscribers. Nothing is kept. */
+/** Realtime messages between web processes. Nothing is stored. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { RealtimeFeed, RealtimePublisher } from './channels.ts';
 
 export interface RealtimeStore {
   realtimePublisher: RealtimePublisher;
-  /** @param connection a connection that is made once there are subscribers, and is used only for this */
+  /** @param connection a connection used only for subscriptions, opened with the first subscriber */
   realtimeFeed(connection: Subscriber): RealtimeFeed;
 }
 

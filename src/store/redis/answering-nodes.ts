@@ -1,15 +1,14 @@
-/** Which node of a cluster gets the commands of each hash slot, over all connections of this process.
- *
- *  While a primary is replaced, some commands of one piece of work may be answered by it and others by its successor: it may hang and answer what it was
- *  sent before it learns that it was replaced, and a connection may believe that it has its hash slots again. What it is told then is lost, and what
- *  it says is old. So work counts only where one node has answered all of it, hash slot by hash slot (cluster-durability.ts). */
+/** Tracks which cluster node received the commands of each hash slot, over all connections of this process. While a primary is being
+ *  replaced, some commands of one piece of work may be answered by it and others by its successor: a hung primary answers earlier
+ *  commands before it learns of its replacement, and a connection may assume that it owns its hash slots again. Its writes are then lost
+ *  and its reads are stale. So work counts only if, for each hash slot, one node answered all of it (cluster-durability.ts). */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Redis } from './connection.ts';
 import { addressOf, onEachServer } from './servers.ts';
 
 interface Answering {
   address: string;
-  /** Number of the change that made it so; 0: it has been so since the first command. */
+  /** Number of the change of nodes; 0: unchanged since the first command. */
   since: number;
 }
 
@@ -20,7 +19,7 @@ export class AnsweringNodes {
   readonly #used = new AsyncLocalStorage<Set<number>>();
   #changes = 0;
 
-  /** Follows the commands of a connection. */
+  /** Tracks the commands of a connection. */
   follow(redis: Redis): void {
     onEachServer(redis, (server) => {
       const address = addressOf(server);
@@ -34,17 +33,17 @@ export class AnsweringNodes {
     });
   }
 
-  /** Changes so far. */
+  /** Number of changes so far. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Adds the hash slots of all commands that `work` sends to `hashSlots`. */
+  /** Adds the hash slots of all commands sent by `work` to `hashSlots`. */
   watch<T>(hashSlots: Set<number>, work: () => Promise<T>): Promise<T> {
     return this.#used.run(hashSlots, work);
   }
 
-  /** The node that has got all commands of the hash slot since a number of changes; undefined: several have. */
+  /** The node that received all commands of the hash slot since a change number; undefined if there were several. */
   sameSince(hashSlot: number, changes: number): string | undefined {
     const answering = this.#byHashSlot.get(hashSlot);
     return answering && answering.since <= changes ? answering.address : undefined;

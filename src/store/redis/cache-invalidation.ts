@@ -1,13 +1,13 @@
-/** Tells processes that data they cache in memory has changed. */
+/** Notifies processes that data cached in memory has changed. */
 import { newId } from '../../model/ids.ts';
 import { CoalescedRead } from './coalesced-read.ts';
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 import { publishCommand, type Subscriber } from './pub-sub.ts';
 
-/** Longer than any message takes. */
+/** Longer than any message is delayed. */
 const VERSION_TTL_MS = 3_600_000;
-/** On a cluster a node that publishes may not know for a while that it is replaced. */
+/** In a cluster, a publishing node may not know for a while that it was replaced. */
 const CHECK_MS = 2_000;
 
 export class CacheInvalidation {
@@ -26,28 +26,28 @@ export class CacheInvalidation {
     this.#version = new CoalescedRead(() => this.versionNow());
   }
 
-  /** Resolves when the caches of this process are up to date: after a change, its author reads the change. */
+  /** Resolves when the caches of this process are up to date, so that the author of a change reads it. */
   async announce(): Promise<void> {
-    // A Redis that is out of memory refuses the version but allows deletions: then the message alone goes out.
+    // A Redis that is out of memory rejects the version but permits deletions: then only the message is sent.
     const announcing = this.#redis.pipeline([[publishCommand(this.#redis).toLowerCase(), this.#channel, '']]);
     const [published] = (await announcing.set(this.#versionKey, newId(), 'PX', VERSION_TTL_MS).exec()) ?? [];
     if (published?.[0]) throw published[0];
     await Promise.all([...this.#listeners].map((listener) => listener()));
   }
 
-  /** As `version`, without coalescing: not for reads that unauthenticated requests cause. */
+  /** Like `version`, without coalescing: not for reads that unauthenticated requests cause. */
   versionNow(): Promise<string | null> {
     return this.#redis.get(this.#versionKey);
   }
 
-  /** A new value after each change. Safe for reads that unauthenticated requests cause. */
+  /** Changes with each change of the data. Safe for reads that unauthenticated requests cause. */
   version(): Promise<string | null> {
     return this.#version.get();
   }
 
-  /** Calls `onChange` at every change, and whenever changes may have been missed: at first, after a reconnection, and on a cluster
-   *  when the version says so.
-   *  @param subscriber a connection that is used only for subscriptions
+  /** Calls `onChange` for every change, and whenever changes may have been missed: initially, after a reconnection, and in a cluster when
+   *  the version has changed.
+   *  @param subscriber a connection used only for subscriptions
    *  @param onChange must not reject */
   subscribe(subscriber: Subscriber, onChange: () => Promise<void>): void {
     this.#listeners.add(onChange);
@@ -60,7 +60,7 @@ export class CacheInvalidation {
     if (subscriber.isCluster) this.#check(subscriber);
   }
 
-  /** Reads the version every few seconds. */
+  /** Compares the version every few seconds. */
   #check(subscriber: Subscriber): void {
     if (this.#checking) return;
     let last: string | null | undefined;

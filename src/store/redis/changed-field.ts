@@ -1,12 +1,12 @@
-/** Fields of hashes that several processes read, change and write: no change is lost, and no hash gets more fields than it may have. */
+/** Optimistic read-modify-write of hash fields: no concurrent change is lost, and no hash exceeds its maximum number of fields. */
 import type { ScriptedRedis } from './scripts.ts';
 
 const TRIES_MAX = 20;
 
-/** @param change its new text, given the present one (undefined: there is none). Undefined removes the field. It may be called again
- *  @param fieldsMax a field that is not there is only added while there are fewer
- *  @returns whether there was room for it
- *  @throws Error when others do not stop changing the field */
+/** @param change returns the new text for the present one (undefined: none); undefined removes the field. It may be called again
+ *  @param fieldsMax maximum number of fields when a new one is added
+ *  @returns false if there was no room
+ *  @throws Error if other processes keep changing the field */
 export async function changeField(
   redis: ScriptedRedis,
   { key, field, fieldsMax }: { key: string; field: string; fieldsMax?: number },

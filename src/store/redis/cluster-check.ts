@@ -1,4 +1,4 @@
-/** What is missing from a cluster before a release, and how to mend it. */
+/** Checks a cluster before a release: what is missing, and how to fix it. */
 import type { Cluster } from 'ioredis';
 import type { Config } from '../../config.ts';
 import { fromEach, readClusterNodes } from './cluster-nodes.ts';
@@ -9,7 +9,7 @@ import { addressOf, openReplica } from './servers.ts';
 const SETTING = 'REDIS_CLUSTER_URLS';
 const MIN_MAJOR = 7;
 
-/** @throws when no node responds */
+/** @throws if no node responds */
 export async function checkCluster(
   cluster: Cluster,
   { ingestDurability }: Pick<Config, 'ingestDurability'>,

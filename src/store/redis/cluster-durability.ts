@@ -1,9 +1,8 @@
-/** What the nodes of a cluster promise, each for the partitions that are on it. Each primary is checked on its own, and has a connection of its own for
- *  that and for its barrier. A node that is away, or promises too little, holds up nothing that is on others.
- *
- *  A failover, or a move of a hash slot, between a write and its barrier ends in "unavailable": one node must have answered all (answering-nodes.ts); the
- *  marker goes to that node, which refuses it when it has the hash slot no longer; and its identity tells whether it has had it all the time. A
- *  primary that was replaced and does not know it yet has no replica any more that would confirm. */
+/** Durability guarantees of a cluster's nodes, each for the partitions on it. Each primary is checked separately, over its own
+ *  connection, which also carries its barrier: a node that is down or guarantees too little does not affect the others. A failover or a
+ *  hash slot migration between a write and its barrier ends in "unavailable": one node must have answered everything
+ *  (answering-nodes.ts); the marker is sent to that node, which rejects it if it no longer owns the hash slot; and the node's identity
+ *  tells whether it owned it all the time. A primary that was replaced without knowing it has no replica left that would confirm. */
 import hashSlotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
@@ -20,7 +19,7 @@ interface ClusterDurabilityOptions {
   cluster: Cluster;
   keys: Keyspace;
   answering: AnsweringNodes;
-  /** That have a write before it is acknowledged. */
+  /** Number of replicas that must have a write before it is acknowledged. */
   replicas: number;
   log: Logger;
   required: boolean;
@@ -37,7 +36,7 @@ export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   /** By address. */
   readonly #nodes = new Map<string, Node>();
-  /** Markers of partitions by hash slot. */
+  /** Marker keys of partitions, by hash slot. */
   readonly #markers = new Map<number, string>();
   readonly #afterwards = new Afterwards();
   #isClosed = false;
@@ -117,7 +116,7 @@ export class ClusterDurability implements Durability {
     for (const address of this.#nodes.keys()) this.#remove(address);
   }
 
-  /** A key in the hash slot of a partition; undefined: it is of none. */
+  /** A key in the hash slot of a partition; undefined if no partition is there. */
   #markerOf(hashSlot: number): string | undefined {
     const all = this.#options.keys.all();
     if (this.#markers.size < all.length) {
@@ -126,13 +125,13 @@ export class ClusterDurability implements Durability {
     return this.#markers.get(hashSlot);
   }
 
-  /** The node may have no more say: then others are asked next time. */
+  /** The node may no longer be the primary, so the nodes are read again next time. */
   #fail(error: unknown): never {
     if (!this.#isClosed) this.#options.cluster.refreshSlotsCache();
     throw error;
   }
 
-  /** Connects to primaries before they are needed, and leaves nodes that are none. */
+  /** Connects to primaries in advance, and closes connections to other nodes. */
   #follow(): void {
     const primaries = new Set(this.#options.cluster.nodes('master').map(addressOf));
     for (const address of primaries) if (!this.#nodes.has(address)) this.#add(address);

@@ -1,18 +1,18 @@
-/** The nodes of a cluster, as the first of them says that responds. */
+/** The nodes of a cluster, according to the first node that responds. */
 import type { Cluster } from 'ioredis';
 import type { Redis } from './connection.ts';
 
 const HASH_SLOTS = 16_384;
-/** A node that does not respond within this time counts as away. */
+/** A node that does not respond within this time counts as down. */
 const TIMEOUT_MS = 800;
 
 export interface ClusterNodes {
-  /** Have hash slots, and have not failed. */
+  /** Primaries with hash slots that have not failed. */
   primaries: ClusterNode[];
-  /** Have not failed. */
+  /** Number of replicas that have not failed. */
   replicas: number;
   replicaAddresses: string[];
-  /** Hash slots without a primary that responds. */
+  /** Number of hash slots whose primary is missing or failed. */
   unservedHashSlots: number;
 }
 
@@ -21,7 +21,7 @@ export interface ClusterNode {
   replicas: number;
 }
 
-/** @throws when no node responds */
+/** @throws if no node responds */
 export async function readClusterNodes(cluster: Cluster): Promise<ClusterNodes> {
   const asked = cluster.nodes().map((node) => inTime(node.cluster('NODES') as Promise<string>));
   return clusterNodesOf(await Promise.any(asked));
@@ -54,7 +54,7 @@ export function clusterNodesOf(text: string): ClusterNodes {
   };
 }
 
-/** Hash slots that are moving are in brackets, and listed as their present owner's, too. */
+/** Migrating hash slots are in brackets; they are also listed for their present owner. */
 function isRange(text: string): boolean {
   return /^\d/.test(text);
 }
@@ -64,7 +64,7 @@ function sizeOf(range: string): number {
   return last - first + 1;
 }
 
-/** The reply of a node that may not respond. */
+/** Rejects if the node does not reply in time. */
 export async function inTime<T>(reply: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('Command timed out')), TIMEOUT_MS);
@@ -76,7 +76,7 @@ export async function inTime<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** What each of several servers replies; undefined: nothing in time. */
+/** The reply of each server; undefined if it did not reply in time. */
 export async function fromEach<T>(
   servers: readonly Redis[],
   ask: (server: Redis) => Promise<T>,

@@ -1,13 +1,13 @@
-/** Settings of the nodes of a cluster on which INGEST_DURABILITY=fsync relies beyond those of one server (durable-server.ts). */
+/** Node settings that INGEST_DURABILITY=fsync relies on in a cluster, beyond those of a single server (durable-server.ts). */
 import type { Redis } from './connection.ts';
 
-/** Longer than this, events of a primary that has failed are refused for longer than most senders retry. */
+/** With a longer timeout, events of a failed primary are rejected for longer than most senders retry. */
 const NODE_TIMEOUT_MAX_MS = 15_000;
 const NAMES = ['cluster-replica-validity-factor', 'cluster-node-timeout', 'min-replicas-to-write'] as const;
 
 export type NodeSettings = Partial<Record<(typeof NAMES)[number], number>>;
 
-/** Reads the settings of one node. Hosted Redis often forbids CONFIG; the result is then empty. */
+/** Reads the settings of a node. Hosted Redis often forbids CONFIG; the result is then empty. */
 export async function readNodeSettings(redis: Redis): Promise<NodeSettings> {
   const reply = await redis.config('GET', ...NAMES).catch(() => []);
   const flat = reply as string[];
@@ -21,7 +21,7 @@ export interface ClusterFindings {
   warnings: string[];
 }
 
-/** @param node its role and address, for people */
+/** @param node role and address, for people */
 export function findingsOf(node: string, isPrimary: boolean, settings: NodeSettings): ClusterFindings {
   const problems: string[] = [];
   const warnings: string[] = [];

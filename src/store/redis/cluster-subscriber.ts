@@ -1,5 +1,5 @@
-/** The subscriptions of a process on a cluster: a connection to the primary that has the hash slot of the channels. It follows the hash slot, and says
- *  so (`ready`). ioredis's own subscriber of a cluster changes its node without a word. */
+/** Subscriptions of a process in a cluster: a connection to the primary that has the hash slot of all channels. It follows that primary, and
+ *  emits `ready` after a change, unlike ioredis's own cluster subscriber. */
 import { EventEmitter } from 'node:events';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
@@ -11,7 +11,7 @@ const RETRY_MAX_MS = 1_000;
 
 interface ClusterSubscriberOptions {
   cluster: Cluster;
-  /** In the hash slot of all channels. */
+  /** A key in the hash slot of all channels. */
   key: string;
   lazy: boolean;
   log: Logger;
@@ -25,20 +25,20 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
   readonly #follow = () => this.#reconnectIfMoved();
   #node: { address: string; redis: Redis } | undefined;
   #retry: NodeJS.Timeout | undefined;
-  /** Since it was last ready. */
+  /** Attempts since it was last ready. */
   #tries = 0;
 
   constructor(options: ClusterSubscriberOptions) {
     super();
     this.#options = options;
     this.status = options.lazy ? 'wait' : 'connecting';
-    // Each part of the process that listens adds listeners.
+    // Each listening part of the process adds listeners.
     this.setMaxListeners(0);
     options.cluster.on('refresh', this.#follow);
     this.#reconnectIfMoved();
   }
 
-  /** Resolves when no later message is missed. */
+  /** Resolves when no later message can be missed. */
   async subscribe(channel: string): Promise<void> {
     this.#channels.add(channel);
     if (this.status === 'wait') {
@@ -91,11 +91,11 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
     redis.on('smessage', (channel: string, text: string) => this.emit('message', channel, text));
     redis.on('ready', () => void this.#subscribeAll(redis));
     redis.on('close', () => this.#restart(redis));
-    // The node has given away the hash slot.
+    // The node no longer owns the hash slot.
     redis.on('moved', () => this.#restart(redis));
   }
 
-  /** All subscriptions are there before `ready` says so: ioredis would not tell when one fails. */
+  /** Subscribes to everything before emitting `ready`: ioredis would not report a failed subscription. */
   async #subscribeAll(redis: Redis): Promise<void> {
     try {
       if (this.#channels.size > 0) await redis.ssubscribe(...this.#channels);
@@ -110,7 +110,7 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
     this.emit('ready');
   }
 
-  /** Connects to the primary of now. */
+  /** Connects to the current primary. */
   #restart(redis: Redis | undefined): false {
     if (!redis || this.#node?.redis !== redis || this.status === 'end') return false;
     this.#leave();
@@ -125,7 +125,7 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
       cluster.refreshSlotsCache(() => {
         if (this.#node || this.status === 'end' || cluster.status === 'end') return;
         this.#reconnectIfMoved();
-        // The cluster has none now.
+        // The hash slot has no primary at the moment.
         if (!this.#node) this.#retryLater();
       });
     };

@@ -1,8 +1,8 @@
-/** Coalesces concurrent reads of one value, so that a flood of requests, also unauthenticated ones, costs Redis only a few. Callers that arrive
- *  during a read share the next one, and reads start at most every 20 ms, unless told otherwise. */
+/** Coalesces concurrent reads of one value, so that a flood of requests, even unauthenticated ones, costs Redis only a few reads. Callers
+ *  that come during a read share the next one; reads start at most every 20 ms by default. */
 import { setTimeout } from 'node:timers/promises';
 
-/** Between the starts of two reads. The first read after a pause starts at once. */
+/** Minimum time between the starts of two reads. The first read after a pause starts at once. */
 const INTERVAL_MS = 20;
 
 export class CoalescedRead<T> {
@@ -12,7 +12,7 @@ export class CoalescedRead<T> {
   #running: Promise<T> | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param intervalMs between the starts of two reads; 0: one read follows the other */
+  /** @param intervalMs minimum time between the starts of two reads; 0: none */
   constructor(read: () => Promise<T>, intervalMs = INTERVAL_MS) {
     this.#read = read;
     this.#intervalMs = intervalMs;
@@ -26,7 +26,7 @@ export class CoalescedRead<T> {
 
   async #start(): Promise<T> {
     const pauseMs = this.#startedAt + this.#intervalMs - performance.now();
-    // The current read may have read the value before this call.
+    // The running read may have read the value before this call.
     await Promise.allSettled([this.#running, pauseMs > 0 ? setTimeout(pauseMs) : undefined]);
     this.#startedAt = performance.now();
     this.#next = undefined;

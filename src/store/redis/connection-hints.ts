@@ -1,4 +1,5 @@
-/** Why there is no connection to Redis, in the words of Redis, TLS or the network, with what to do where these words do not say it. */
+/** Explains failed connections to Redis: the original message of Redis, TLS or the network, plus a hint where it does not say what to
+ *  do. */
 import type { RedisServers } from '../../config.ts';
 
 type Hint = [pattern: RegExp, withTls: boolean | undefined, hint: string];
@@ -24,7 +25,7 @@ const HINTS: readonly Hint[] = [
   [/^NOPERM/, undefined, 'the service needs all commands on its keys and channels: ~* &* +@all'],
 ];
 
-/** @param message of the error */
+/** @param message the error's message */
 export function withHint(message: string, servers: Pick<RedisServers, 'url' | 'clusterUrls'>): string {
   const url = servers.clusterUrls?.[0] ?? servers.url;
   const usesTls = url.startsWith('rediss:');

@@ -14,11 +14,11 @@ const RECONNECT_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** What a connection does while Redis is unavailable: a request fails soon, one that waits for the disk somewhat later; the loops of a worker
+/** Behavior of a connection while Redis is unavailable: a request fails soon, one that waits for the disk somewhat later; worker loops
  *  wait until Redis is back. */
 export type Patience = 'answer-soon' | 'answer-late' | 'wait';
 
-/** Redirections within a cluster are attempts as well: a request waits for a failover for less than a second, a worker until it is over. */
+/** Redirections in a cluster count as attempts: a request waits for a failover for less than a second, a worker until it is over. */
 const OPTIONS = {
   'answer-soon': {
     redis: { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
@@ -45,7 +45,7 @@ export function connect(
       lazyConnect: lazy,
       connectTimeout: 5_000,
       retryStrategy,
-      // Called first with every error reply of Redis, also on connections that are duplicated from this one.
+      // Called with every error reply of Redis, before other handlers; inherited by duplicated connections.
       reconnectOnError: (error) => {
         removeArguments(error);
         return false;
@@ -53,7 +53,7 @@ export function connect(
     },
     cluster: { ...options.cluster, lazyConnect: lazy },
   });
-  // Not on connections of requests: coalescing would delay their replies.
+  // Not for connections of requests: coalescing would delay their replies.
   if (patience === 'wait') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }
@@ -63,7 +63,8 @@ export function connect(
   return redis;
 }
 
-/** A connection of its own to a primary of a cluster, which stays with this node whatever its role becomes; undefined: the address is of none. */
+/** Opens a separate connection to a primary of the cluster. It stays with the node even if its role changes; undefined if the address is
+ *  unknown. */
 export function connectNode(cluster: Cluster, address: string, patience: Patience, log: Logger): Redis | undefined {
   const redis = openNode(cluster, address, { ...OPTIONS[patience].redis, retryStrategy });
   return redis?.on('error', (error) => log.warn({ err: error.message, node: address, patience }, 'redis connection'));
@@ -73,7 +74,7 @@ function retryStrategy(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), RECONNECT_MAX_MS);
 }
 
-/** ioredis attaches the failed command to the error, with its arguments: password hashes, sessions, payloads. They must not be logged. */
+/** ioredis attaches the failed command with its arguments to the error: password hashes, sessions, payloads. They must not be logged. */
 function removeArguments(error: Error & { command?: { name: string; args?: unknown } }): void {
   if (error.command) error.command = { name: error.command.name };
   error.message = withoutArguments(error.message);
@@ -89,7 +90,8 @@ export async function ready(redis: {
   await new Promise<void>((resolve) => redis.once('ready', resolve));
 }
 
-/** Errors of Redis and of the network, which only the log may contain (they name hosts and scripts), and the messages that clients get. */
+/** Errors of Redis and of the network, which name hosts and scripts and may appear only in the log, and the messages that clients get
+ *  instead. */
 const UNAVAILABLE: [error: RegExp, message: string][] = [
   [/\bOOM command not allowed/, 'Redis is full'],
   [/^READONLY/, 'Redis is read-only'],
@@ -105,7 +107,7 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
     'there is no connection to Redis',
   ],
   [/^NOSCRIPT/, 'Redis has lost its scripts'],
-  // The counters of queues have no number there (../move/fence.ts).
+  // The queues' counters hold no number because of a move (../move/fence.ts).
   [/^ERR value is not an integer or out of range script/, 'the installation moves to another Redis'],
   [/Command timed out|ETIMEDOUT/, 'Redis did not answer in time'],
   [
@@ -113,7 +115,7 @@ const UNAVAILABLE: [error: RegExp, message: string][] = [
     'there is no connection to Redis',
   ],
 ];
-/** Redis is reachable and refuses commands of this service. */
+/** Redis is reachable but rejects this service's commands. */
 const REFUSES = /^-?(BUSY|NOAUTH|NOPERM|WRONGPASS|NOREPLICAS)\b/;
 /** The same inside a script, in Redis 7.0 and 7.2. */
 const REFUSES_SCRIPT = /user executing the script can't|ACL failure in script/;
@@ -128,19 +130,19 @@ export function translateAway(error: unknown): unknown {
   return refusal === undefined ? error : unavailable(`Redis refuses commands (${refusal})`, error);
 }
 
-/** Whether Redis refused or was unreachable: the data is not at fault, and the same write succeeds later. */
+/** Whether Redis rejected the command or was unreachable: the data is fine, and the same write succeeds later. */
 export function isStoreFailure(error: unknown): boolean {
   const answer = translateAway(error);
   return answer instanceof ServiceError && (answer.code === 'unavailable' || answer.code === 'overloaded');
 }
 
-/** Whether Redis refused because its memory is full. */
+/** Whether Redis rejected the command because its memory is full. */
 export function isOutOfMemory(thrown: unknown): boolean {
   const error = thrown instanceof ServiceError ? thrown.cause : thrown;
   return error instanceof Error && reasonOf(error).includes('OOM command not allowed');
 }
 
-/** The message; for a discarded transaction, the reason why its first command was refused. */
+/** The message; for a discarded transaction, why its first command was rejected. */
 function reasonOf({ message, previousErrors }: Error & { previousErrors?: Error[] }): string {
   return previousErrors?.[0]?.message ?? message;
 }
@@ -151,21 +153,21 @@ export function unavailable(why: string, cause?: unknown): ServiceError {
 }
 
 const PIPELINE_MAX = 1_000;
-/** Fewer commands cost less by themselves: ioredis copies every script of the connection into every pipeline. */
+/** Fewer commands are cheaper without a pipeline: ioredis copies every script of the connection into each pipeline. */
 const SINGLY_MAX = 2;
 
-/** Its name, its key, and what follows. */
+/** Command name, key and arguments. */
 export type Command = (string | number | Buffer)[];
 
-/** The replies to any number of commands, sent in pipelines of a bounded size, so that other commands get through in between. The second part of a
- *  command is its key: on a cluster, each node gets its commands.
+/** Replies to any number of commands, sent in pipelines of bounded size, so that other commands are not blocked. The second element of a
+ *  command is its key: in a cluster, each node gets its own commands.
  *  @throws the first failed command's error */
 export async function inPipelines<T>(redis: Redis, commands: readonly Command[]): Promise<T[]> {
   const nodes = nodesByHashSlot(redis);
   if (!nodes || commands.length === 0) return inOrder(redis, commands);
   const byNode = Map.groupBy(commands.keys(), (i) => {
     const hashSlot = hashSlotOf(String((commands[i] as Command)[1]));
-    // A hash slot whose node is unknown has a pipeline of its own.
+    // Each hash slot with an unknown node has its own pipeline.
     return nodes[hashSlot]?.[0] ?? hashSlot;
   });
   const all = new Array<T>(commands.length);
@@ -196,7 +198,7 @@ function sendOne<T>(redis: Redis, [name, ...args]: Command): Promise<T> {
   return (commands[String(name)] as (typeof commands)[string]).apply(redis, args);
 }
 
-/** The replies of a pipeline; the first failed command fails it all.
+/** The replies of a pipeline; one failed command fails all.
  *  @throws the command's error */
 export function replies<T>(results: [error: Error | null, result: unknown][] | null): T[] {
   return (results ?? []).map(([error, result]) => {

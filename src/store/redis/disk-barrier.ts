@@ -1,26 +1,26 @@
-/** Waits until all earlier writes are on Redis's disk (WAITAOF, Redis 7.2), and where a replica may take over, until one has them.
- *
- *  WAITAOF and WAIT wait for the last write of their own connection, and block that connection. So it has its own connection, and writes a marker
- *  there first: the append-only file is one sequence, in which the marker follows every write that was answered before; so is what replicas get.
- *  Writes that arrive while one barrier is in flight share the next. */
+/** Waits until all earlier writes are on Redis's disk (WAITAOF, Redis 7.2), and, if a replica may take over, until one replica has them.
+ *  WAITAOF and WAIT cover the last write of their own connection, and block that connection. The barrier therefore uses its own
+ *  connection, and writes a marker there first: the append-only file is one sequence, in which the marker follows every write answered
+ *  before; so is the replication stream. Writes that come while one barrier is in flight share the next. */
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import { type Redis, replies, translateAway, unavailable } from './connection.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 import { infoField } from './server-info.ts';
 
-/** With appendfsync everysec a sync starts within a second; the rest is for a busy disk. Less than the command timeout of the connection. */
+/** With appendfsync everysec a sync starts within a second; the rest covers a busy disk. Less than the command timeout of the
+ *  connection. */
 const SYNC_TIMEOUT_MS = 4_000;
 const MARKER_TTL_MS = 60_000;
 
-/** Which server synced, and which markers it did not take because their hash slots are elsewhere. */
+/** The server that synced, and the markers that it rejected because their hash slots are elsewhere. */
 interface Synced {
   identity: string | undefined;
   refused: ReadonlyMap<string, Error>;
 }
 
 interface Group {
-  /** Markers of the partitions that were written to. */
+  /** Markers of the partitions written to. */
   markers: Set<string>;
   synced: Promise<Synced>;
 }
@@ -32,17 +32,17 @@ export class DiskBarrier {
   #current: Promise<unknown> = Promise.resolve();
   #next: Group | undefined;
 
-  /** @param connect opens the connection when it is first needed
-   *  @param replicated undefined: one server */
+  /** @param connect opens the connection on first use
+   *  @param replicated undefined for a single server */
   constructor(connect: () => Redis, replicated?: Replicated) {
     this.#connect = connect;
     this.#replicated = replicated;
   }
 
-  /** Resolves when all writes that were answered before are on the disk.
-   *  @param server that answered the writes
-   *  @param markers a key in the hash slot of each of them
-   *  @throws ServiceError unavailable: the writes may be on the disk or not */
+  /** Resolves when all writes answered so far are on disk.
+   *  @param server the server that answered the writes
+   *  @param markers one key in the hash slot of each write
+   *  @throws ServiceError unavailable: the writes may or may not be on disk */
   async wait({ identity, hasWaitAof }: DurableServer, markers: readonly string[]): Promise<void> {
     const group = this.#next ?? this.#start(hasWaitAof);
     for (const marker of markers) group.markers.add(marker);
@@ -65,7 +65,7 @@ export class DiskBarrier {
 
   async #after(current: Promise<unknown>, markers: Set<string>, hasWaitAof: boolean): Promise<Synced> {
     await current.catch(() => {});
-    // From here on, a caller's writes may be later than the marker.
+    // From here on, a caller's writes may come after the marker.
     this.#current = (this.#next as Group).synced;
     this.#next = undefined;
     this.#redis ??= this.#connect();
@@ -79,7 +79,7 @@ export class DiskBarrier {
   }
 }
 
-/** Any failure means that nothing is promised. */
+/** Any failure means that nothing is guaranteed. */
 function failureOf(error: unknown): ServiceError {
   const translated = translateAway(error);
   return translated instanceof ServiceError ? translated : unavailable('Redis did not sync its file', error);
@@ -103,7 +103,7 @@ async function syncReplicated(
   const first = isCluster ? 2 : 1;
   setAll(pipeline, markers);
   if (hasWaitAof) pipeline.call('WAITAOF', 1, replicas, SYNC_TIMEOUT_MS);
-  // This server has synced before it answered the writes.
+  // Without WAITAOF, the server syncs before it answers a write, so only replicas are waited for.
   else if (replicas > 0) pipeline.wait(replicas, SYNC_TIMEOUT_MS);
   const results = (await pipeline.exec()) ?? [];
   const refused = new Map<string, Error>();

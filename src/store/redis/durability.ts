@@ -1,5 +1,6 @@
-/** INGEST_DURABILITY=fsync acknowledges an event when it is on Redis's disk, and where a replica may take over, also on that of a replica; redis when
- *  Redis has it; auto as fsync does where the server syncs every write, but without waiting for replicas, elsewhere as redis does. */
+/** INGEST_DURABILITY. `fsync`: an event is acknowledged when it is on Redis's disk and, if a replica may take over, also on a replica's.
+ *  `redis`: when Redis has it. `auto`: like `fsync` but without waiting for replicas if the server syncs every write, otherwise like
+ *  `redis`. */
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { AnsweringNodes } from './answering-nodes.ts';
@@ -12,13 +13,13 @@ import type { Keyspace } from './keyspace.ts';
 import { IN_REDIS, ServerDurability } from './server-durability.ts';
 import { addressOf, clusterOf, primariesOf } from './servers.ts';
 
-/** That have a write before it is acknowledged, where a replica may take over. */
+/** Number of replicas that must have a write before it is acknowledged, if a replica may take over. */
 const REPLICAS = 1;
 
 /** @returns undefined: Redis's reply is enough (INGEST_DURABILITY=redis).
- *  @param redis the connection that events are written on
- *  @param queueRedis the connection that jobs are added on
- *  @throws ConfigError when Redis is connected and not configured for the promise */
+ *  @param redis connection that writes events
+ *  @param queueRedis connection that adds jobs
+ *  @throws ConfigError if Redis is connected and not configured for the guarantee */
 export async function durabilityOf(
   config: Config,
   { redis, keys, queueRedis }: { redis: Redis; keys: Keyspace; queueRedis: Redis },
@@ -36,7 +37,7 @@ export async function durabilityOf(
     for (const connection of new Set([redis, queueRedis])) answering.follow(connection);
     return new ClusterDurability({ cluster, keys, answering, replicas: required ? REPLICAS : 0, log, required });
   }
-  // Sentinels replace a master that has failed by a replica, and what is only on its disk is gone.
+  // Sentinels replace a failed master with a replica, and data only on the master's disk is lost.
   const replicated = required && config.redis.sentinels ? { replicas: REPLICAS, isCluster: false } : undefined;
   const server = new ServerDurability({
     redis,
@@ -63,8 +64,8 @@ export async function durabilityOf(
   };
 }
 
-/** @returns a warning when less is promised than could be
- *  @throws ConfigError when this Redis is not configured for what INGEST_DURABILITY promises */
+/** @returns a warning if the guarantee could be stronger
+ *  @throws ConfigError if Redis is not configured for INGEST_DURABILITY */
 export async function checkDurability({ ingestDurability }: Config, redis: Redis): Promise<string | undefined> {
   if (ingestDurability === 'redis') return undefined;
   try {
@@ -75,7 +76,7 @@ export async function checkDurability({ ingestDurability }: Config, redis: Redis
   } catch (error) {
     if (ingestDurability === 'auto') return WARNING;
     if (error instanceof ConfigError) throw error;
-    // The connection broke in the meantime; the server is checked again when it is back.
+    // The connection broke meanwhile; the server is checked again after the reconnection.
     return undefined;
   }
 }

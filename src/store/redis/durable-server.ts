@@ -1,32 +1,32 @@
-/** Whether a Redis can promise that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`: then it answers a
- *  write after the sync. Later versions have WAITAOF (disk-barrier.ts). What cannot be checked is not promised. */
+/** Whether a Redis can guarantee that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`, which
+ *  answers a write after the sync. Later versions have WAITAOF (disk-barrier.ts). What cannot be verified is not guaranteed. */
 import { ConfigError } from '../../config.ts';
 import { type Redis, translateAway, unavailable } from './connection.ts';
 import { infoField } from './server-info.ts';
 
 export interface DurableServer {
-  /** Changes with each start of Redis; where a replica may take over, also when it does. */
+  /** Changes with each start of Redis and, if a replica may take over, with each failover. */
   identity: string;
-  /** WAITAOF tells when a write is on the disk; false: Redis answers a write after the sync. */
+  /** True: WAITAOF reports when a write is on disk; false: Redis answers writes after the sync. */
   hasWaitAof: boolean;
-  /** It syncs every write before it answers; false: later, or unknown. */
+  /** True: Redis syncs every write before it answers; false: later, or unknown. */
   syncsAtOnce: boolean;
 }
 
-/** With WAITAOF any sync is enough. */
+/** With WAITAOF, any appendfsync is enough. */
 const NEEDED_WITH_WAITAOF: Record<string, string[]> = { appendonly: ['yes'], appendfsync: ['always', 'everysec'] };
 const NEEDED_OTHERWISE: Record<string, string[]> = {
   appendonly: ['yes'],
   appendfsync: ['always'],
-  // With yes, Redis syncs nothing while it rewrites its file, regardless of appendfsync.
+  // With `yes`, Redis does not sync while it rewrites its file, regardless of appendfsync.
   'no-appendfsync-on-rewrite': ['no'],
 };
-/** A replica that has said nothing for longer does not follow. */
+/** A replica silent for longer counts as not following. */
 const LAG_MAX_S = 5;
 const OR_LESS = 'or set INGEST_DURABILITY=redis, which guarantees less';
 
-/** @param where address of the server, where there are several
- *  @throws ConfigError when the server cannot promise it; ServiceError unavailable when it does not answer */
+/** @param where address of the server, if there are several
+ *  @throws ConfigError if the server cannot guarantee it; ServiceError unavailable if it does not answer */
 export async function durableServer(redis: Redis, where?: string): Promise<DurableServer> {
   const info = await redis.info('server', 'persistence').catch((error) => {
     throw translateAway(error);
@@ -34,17 +34,17 @@ export async function durableServer(redis: Redis, where?: string): Promise<Durab
   return { identity: infoField(info, 'run_id'), ...(await abilitiesOf(redis, info, where)) };
 }
 
-/** What else is asked of a server that a replica may replace. */
+/** Additional requirements for a server that a replica may replace. */
 export interface Replicated {
-  /** Replicas that must have a write, too. */
+  /** Number of replicas that must have a write, too. */
   replicas: number;
   isCluster: boolean;
-  /** Address of the server, where there are several. */
+  /** Address of the server, if there are several. */
   where?: string;
 }
 
-/** The same of a primary of a cluster, or of the master that Sentinels name.
- *  @throws ServiceError unavailable, too, while it has too few replicas or takes no writes */
+/** Like `durableServer`, for a primary of a cluster or the master named by Sentinels.
+ *  @throws ServiceError unavailable also while it has too few replicas or rejects writes */
 export async function replicatedServer(
   redis: Redis,
   { replicas, isCluster, where }: Replicated,
@@ -65,18 +65,18 @@ export async function replicatedServer(
   return { identity, ...abilities };
 }
 
-/** A server that has had the same of these all the time has all writes that it has answered in that time: `master_replid` changes when a replica
- *  takes over; the epoch of a node when a hash slot moves to it.
+/** Identifies a server's write history. A server with an unchanged identity has all writes that it answered meanwhile: `master_replid`
+ *  changes when a replica takes over, and a node's epoch when a hash slot moves to it.
  *  @param info sections server and replication
- *  @param cluster reply to CLUSTER INFO; empty: none
- *  @returns undefined: a replica */
+ *  @param cluster reply to CLUSTER INFO; empty outside of a cluster
+ *  @returns undefined for a replica */
 export function historyOf(info: string, cluster: string): string | undefined {
   if (infoField(info, 'role') !== 'master') return undefined;
   const parts = [infoField(info, 'run_id'), infoField(info, 'master_replid'), infoField(cluster, 'cluster_my_epoch')];
   return parts.join(' ');
 }
 
-/** Replicas that follow the server closely; each says so once a second. */
+/** Number of replicas that follow closely; each reports once a second. */
 function followers(info: string): number {
   const replicas = info.split('\n').filter((line) => line.startsWith('slave') && line.includes('state=online,'));
   return replicas.filter((line) => Number.parseInt(line.split(',lag=')[1] ?? '', 10) <= LAG_MAX_S).length;
@@ -115,13 +115,13 @@ function refusal(version: string, where: string | undefined, what: string): Conf
   return new ConfigError(`INGEST_DURABILITY: got "fsync", but ${server} ${what}`);
 }
 
-/** @param version of Redis, or the version that a fork says it is compatible with */
+/** @param version of Redis, or the version that a fork declares compatibility with */
 function hasWaitAof(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 7 || (major === 7 && minor >= 2);
 }
 
-/** `unreadable`: the reason. Hosted Redis often forbids CONFIG. */
+/** `unreadable`: why the settings cannot be read. Hosted Redis often forbids CONFIG. */
 async function readSettings(redis: Redis): Promise<{ settings: Record<string, string>; unreadable?: string }> {
   try {
     const reply = (await redis.config('GET', 'appendfsync', 'no-appendfsync-on-rewrite')) as string[];

@@ -1,32 +1,32 @@
-/** What writers wait for before they acknowledge. */
+/** Durability of writes: what writers wait for before they acknowledge. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Resolves when the write is as durable as promised. @throws ServiceError unavailable */
+/** Resolves when the write has the configured durability. @throws ServiceError unavailable */
 export type OnDisk = () => Promise<void>;
 export const NOTHING: OnDisk = async () => {};
 export interface Durability {
-  /** A replica may take over, and has what is promised. */
+  /** Whether a replica may take over, and is covered by the guarantee. */
   isReplicated: boolean;
-  /** Called before events are written.
+  /** Call before writing events.
    *  @param partition that they are written to
-   *  @throws ServiceError unavailable when nothing can be promised */
+   *  @throws ServiceError unavailable if nothing can be guaranteed */
   begin(partition: number): Promise<OnDisk>;
-  /** Resolves once all that `work` has written is as durable as promised. Where a replica may take over, one server has answered all that `work`
-   *  has read and written in a partition, and still has it.
-   *  @param work to be repeated when this fails
-   *  @param scope whether it counts what `work` uses of the installation's own keys, such as channels of live updates
+  /** Resolves once all writes of `work` have the configured durability. If a replica may take over, one server must have answered all
+   *  reads and writes of `work` in a partition, and still own it.
+   *  @param work is repeated by the caller if this fails
+   *  @param scope whether the installation's own keys count, such as channels of live updates
    *  @throws ServiceError unavailable, or what `work` throws */
   during<T>(work: () => Promise<T>, scope: 'partitions' | 'all'): Promise<T>;
-  /** Within `during`, does `work` once all is durable; elsewhere, or where no replica may take over, at once. */
+  /** Inside `during`, runs `work` once everything is durable; otherwise, or if no replica may take over, at once. */
   afterwards(work: () => Promise<unknown>): Promise<void>;
   close(): void;
 }
 
-/** What pieces of work leave to be done when they are durable. */
+/** Collects work that must wait until a piece of work is durable. */
 export class Afterwards {
   readonly #left = new AsyncLocalStorage<(() => Promise<unknown>)[]>();
 
-  /** Does what `piece` has left when it is done. */
+  /** Runs the collected work after `piece`. */
   async around<T>(piece: () => Promise<T>): Promise<T> {
     const left: (() => Promise<unknown>)[] = [];
     const done = await this.#left.run(left, piece);

@@ -1,4 +1,5 @@
-/** Every key in Redis: those of the whole installation, and those of each partition. Each room declares its own, and what docs/redis.md says of them. */
+/** Every key in Redis: those of the installation, and those of each partition. Each room declares its own, with their documentation for
+ *  docs/redis.md. */
 import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
 import { APP_KEY_DECLARATIONS, appKeys } from '../keys/apps.ts';
@@ -20,22 +21,23 @@ export type PartitionKeyspace = ReturnType<typeof partitionKeyspace>;
 type InstallationKeyspace = ReturnType<typeof installationKeyspace>;
 
 export interface Keyspace extends InstallationKeyspace {
-  /** The keys of the partition that an ID names: of an event, a run or a webhook. */
+  /** Keys of the partition of an ID: of an event, a run or a webhook. */
   of(id: string): PartitionKeyspace;
   partition(n: number): PartitionKeyspace;
   /** Keys of all partitions, in order. */
   all(): PartitionKeyspace[];
-  /** Keys of the partitions that may have something of a name, such as waits for an event name; the present one comes first. */
+  /** Keys of the partitions that may have data of a name, such as waits for an event name; the present one first. */
   homesOf(env: string, name: string): [PartitionKeyspace, ...PartitionKeyspace[]];
-  /** Keys of the partition that a text keeps when partitions are added: what is counted there must be in one place. */
+  /** Keys of a text's permanent partition: counts must stay in one place when partitions are added. */
   homeOf(text: string): PartitionKeyspace;
 }
 
-/** How keys begin. One Redis takes any. On a cluster all keys of a partition have one hash tag, as scripts and transactions demand. */
+/** Prefixes of keys. A single Redis permits any. In a cluster, all keys of a partition share a hash tag, which scripts and transactions
+ *  require. */
 export interface KeyspaceOptions {
   prefix: string;
   cluster: boolean;
-  /** @throws ServiceError unavailable while it is unknown */
+  /** @throws ServiceError unavailable while the layout is unknown */
   layout: () => PartitionLayout;
 }
 
@@ -61,7 +63,7 @@ export function keyspace({
   };
 }
 
-/** The first partition of one Redis has the keys of an installation that has only one. */
+/** On a single Redis, the first partition uses the installation's prefix, like an installation without partitions. */
 function partitionPrefix(prefix: string, n: number, cluster: boolean): string {
   return n === 0 && !cluster ? prefix : `{${partitionTag(prefix, n)}}`;
 }
@@ -85,7 +87,7 @@ function installationKeyspace(prefix: string) {
 
 function partitionKeyspace(prefix: string, number: number) {
   return {
-    /** With the hash tag. */
+    /** Prefix with the hash tag. */
     prefix,
     number,
     ...eventKeys(prefix),
@@ -97,7 +99,7 @@ function partitionKeyspace(prefix: string, number: number) {
   };
 }
 
-/** As docs/redis.md shows them. */
+/** Documentation of all keys for docs/redis.md. */
 export const KEY_DECLARATIONS_BY_ROOM = {
   events: EVENT_KEY_DECLARATIONS,
   runs: RUN_KEY_DECLARATIONS,
@@ -114,7 +116,7 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   shared: SHARED_KEY_DECLARATIONS,
 };
 
-/** First words of the keys of partitions; all others are the installation's. */
+/** First words of partition keys; all others belong to the installation. */
 export const PARTITION_KEY_WORDS: ReadonlySet<string> = new Set(
   Object.values(KEY_DECLARATIONS_BY_ROOM)
     .flatMap((declarations): [string, KeyDeclaration][] => Object.entries(declarations))
@@ -122,7 +124,7 @@ export const PARTITION_KEY_WORDS: ReadonlySet<string> = new Set(
     .map(([, { pattern }]) => pattern.split(':')[0] as string),
 );
 
-/** First words of the keys that belong to one environment and are deleted with it (environment-data.ts): `<word>:<env>…`. */
+/** First words of keys that belong to an environment and are deleted with it (environment-data.ts): `<word>:<env>…`. */
 export const ENVIRONMENT_KEY_WORDS: readonly string[] = [
   ...new Set(
     Object.values(KEY_DECLARATIONS_BY_ROOM)

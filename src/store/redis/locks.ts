@@ -1,11 +1,12 @@
-/** Locks for work that one process does at a time. A lock expires when its process dies; work that must never run twice at once needs more. */
+/** Locks for work that only one process should do at a time. A lock expires if its process dies, so work that must never run twice at
+ *  once needs more. */
 import { randomUUID } from 'node:crypto';
 import type { Keyspace } from './keyspace.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
-/** While a lock lasts, it is renewed so often. */
+/** Number of renewals within the lifetime of a lock. */
 const RENEWALS = 3;
-/** The share of that time for which its holder relies on it, counted from the last renewal. */
+/** Share of the lifetime, counted from the last renewal, during which the holder may rely on the lock. */
 const SURE = 0.9;
 
 export class Locks {
@@ -18,7 +19,7 @@ export class Locks {
   }
 
   /** Does nothing while another process holds the lock.
-   *  @param work gets a signal that is aborted when the lock may have expired: another process may hold it
+   *  @param work gets a signal that is aborted when the lock may have expired, and another process may hold it
    *  @returns whether the work was done */
   async withLock(name: string, ttlMs: number, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
     const key = this.#keys.lock(name);
@@ -33,7 +34,7 @@ export class Locks {
     };
     try {
       if ((await this.#redis.set(key, token, 'PX', ttlMs, 'NX')) !== 'OK') return false;
-      // While Redis is away the lock expires.
+      // While Redis is down, renewals fail and the lock expires.
       const renewal = setInterval(() => void renew().catch(() => undefined), ttlMs / RENEWALS);
       try {
         await work(lost.signal);

@@ -1,21 +1,21 @@
-/** Marks the Redis that an installation moves from, and the one that it moves to (../move): a field of `partitionLayout`, which every process reads
- *  first and then every few seconds. A process that finds it does not start, or stops. */
+/** Marks both Redis servers of a move (../move) in a field of `partitionLayout`, which every process reads first and then every few
+ *  seconds. A process that finds a marker does not start, or stops. */
 import { ConfigError } from '../../config.ts';
 
 export const MOVE_FIELD = 'move';
 
 export interface MoveMarker {
-  /** ID of the move, the same on both sides. */
+  /** ID of the move, equal on both sides. */
   id: string;
   role: 'source' | 'target';
   state: 'unfinished' | 'finished';
-  /** Host of the other one. */
+  /** Host of the other side. */
   other: string;
   /** Unix milliseconds. */
   startedAt: number;
 }
 
-/** This Redis is not in use, or not yet. */
+/** This Redis is not or not yet in use. */
 export class MovedError extends ConfigError {
   override name = 'MovedError';
 }
@@ -24,7 +24,7 @@ export function readMarker(text: string | null | undefined): MoveMarker | undefi
   return text ? (JSON.parse(text) as MoveMarker) : undefined;
 }
 
-/** @returns why processes do not use this Redis; undefined: they may */
+/** @returns why processes must not use this Redis; undefined if they may */
 export function refusalOf(marker: MoveMarker | undefined): MovedError | undefined {
   if (!marker || (marker.role === 'target' && marker.state === 'finished')) return undefined;
   if (marker.role === 'target') {

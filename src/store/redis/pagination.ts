@@ -1,5 +1,5 @@
-/** Merges sorted sets of IDs by time into one list: newest first, by time and then by ID. A page ends with a cursor, so entries that arrive in the
- *  meantime move nothing. */
+/** Merges sorted sets of IDs by time into one list, newest first, by time and then by ID. A page ends with a cursor, so entries that come
+ *  meanwhile do not shift later pages. */
 import { inPipelines, type Redis } from './connection.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
@@ -15,11 +15,11 @@ export interface TimeRange {
   after?: number | undefined;
   /** Unix milliseconds, exclusive. */
   before?: number | undefined;
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   cursor?: Position | undefined;
 }
 
-/** The next `limit` entries of all sets, read at one moment: an entry that moves from one set to another is seen once. */
+/** The next `limit` entries of all sets, read atomically: an entry that moves from one set to another is seen once. */
 export async function newestAtOnce(
   redis: ScriptedRedis,
   keys: readonly string[],
@@ -32,7 +32,7 @@ export async function newestAtOnce(
   return toPositions((await redis.newestAtOnce(keys.length, ...keys, args)) as (string | number)[]);
 }
 
-/** The same for sets whose entries do not move to another: reads a few of each, then more of the sets that have more. */
+/** Like `newestAtOnce`, for sets whose entries do not move: reads a few of each, then more of the sets that have more. */
 export async function newest(
   redis: Redis,
   keys: readonly string[],
@@ -57,7 +57,7 @@ export async function newest(
   return newestFirst([...first, ...rest].flatMap(({ found }) => found)).slice(0, limit);
 }
 
-/** The next `limit` entries of all lists, each of which has entries of its own: reads a few of each, then more of the lists that have more.
+/** The next `limit` entries of several disjoint lists: reads a few of each, then more of the lists that have more.
  *  @param lists read the next entries after a cursor, newest first */
 export async function mergeNewest(
   lists: readonly ((limit: number, cursor: Position | undefined) => Promise<Position[]>)[],
@@ -84,7 +84,7 @@ interface SetRange {
   timeRange: TimeRange;
 }
 
-/** The next entries of each set, at least `limit` where it has that many; `isFull`: there may be more. */
+/** The next entries of each set, at least `limit` if it has that many; `isFull`: there may be more. */
 async function readEach(redis: Redis, ranges: readonly SetRange[], limit: number) {
   const commands = ranges.map(({ key, timeRange }) => commandsFor(key, timeRange, limit));
   const lists = (await inPipelines<string[]>(redis, commands.flat())).map(toPositions);
@@ -94,7 +94,7 @@ async function readEach(redis: Redis, ranges: readonly SetRange[], limit: number
   });
 }
 
-/** With a cursor, all entries of its millisecond come first. */
+/** With a cursor, reads all entries of its millisecond first. */
 function commandsFor(key: string, { after = 0, before, cursor }: TimeRange, limit: number): (string | number)[][] {
   const top = cursor ? `(${cursor.at}` : topOf(before);
   const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];
@@ -114,12 +114,12 @@ export function newestFirst(positions: Position[]): Position[] {
   return positions.sort((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
-/** Whether `a` comes after `b` in a list that begins with the newest. */
+/** Whether `a` comes after `b` in a list with the newest first. */
 export function isOlder(a: Position, b: Position): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);
 }
 
-/** Reads members and scores of a sorted set as Redis returns them. */
+/** Parses the members and scores of a sorted set in Redis's format. */
 export function toPositions(flat: readonly (string | number)[]): Position[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     id: flat[2 * i] as string,

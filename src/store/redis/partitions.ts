@@ -1,6 +1,6 @@
-/** The layout of partitions, as Redis has it (key `partitionLayout`). Each process reads it before anything else, and follows its changes: it must
- *  know a new version before that is in force. So a version is announced early, and a process that cannot read for most of that time does nothing
- *  with partitions until it can. */
+/** The partition layout as stored in Redis (key `partitionLayout`). Each process reads it first, and follows its changes: it must know a
+ *  new version before that is in force. A version is therefore announced in advance, and a process that cannot read for most of that time
+ *  stops working with partitions until it can. */
 import { ConfigError } from '../../config.ts';
 import { setPartitionedSince } from '../../model/ids.ts';
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
@@ -10,11 +10,11 @@ import { MOVE_FIELD, readMarker, refusalOf } from './move-marker.ts';
 import { SCHEMA_FIELD, type SchemaVersion } from './schema-version.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
-/** From the announcement of a new number of partitions until it is in force. */
+/** Time between the announcement of a new number of partitions and its start. */
 export const ANNOUNCED_MS = 60_000;
 const READ_EVERY_MS = 5_000;
 const RETRY_MS = 200;
-/** What was read is out of date so long before a version that was announced right after is in force. */
+/** Age at which a read layout is stale: shortly before a version announced right after the read could start. */
 const OUTDATED_MS = ANNOUNCED_MS - 20_000;
 const MIGRATION_LOCK_MS = 60_000;
 export const VERSIONS_FIELD = 'versions';
@@ -23,13 +23,13 @@ export interface PartitionsOptions {
   redis: Redis;
   /** Key of the layout. */
   key: string;
-  /** The setting's number; a higher one than the present number adds partitions. */
+  /** The number set by the setting; if it exceeds the present number, partitions are added. */
   wanted: number;
-  /** Whether the installation has nothing yet. */
+  /** Whether the installation is empty. */
   isNew: () => Promise<boolean>;
   schema: SchemaVersion;
   locks: Locks;
-  /** In dev mode each process migrates; in production, release does so before a deploy. */
+  /** In dev mode each process migrates; in production `release` does so before a deploy. */
   dev: boolean;
 }
 
@@ -42,21 +42,21 @@ export class Partitions {
     this.#options = options;
   }
 
-  /** @throws ServiceError unavailable until it has been read, and while it cannot be read */
+  /** @throws ServiceError unavailable until the layout has been read, and while it cannot be */
   get layout(): PartitionLayout {
     if (!this.#layout) throw unavailable(this.#why);
     return this.#layout;
   }
 
-  /** @returns why this Redis is not the one to use, or not yet; undefined: it is */
+  /** @returns why this Redis must not be used (yet); undefined if it may */
   async refusal(): Promise<ConfigError | undefined> {
     const { redis, key } = this.#options;
     return refusalOf(readMarker(await redis.hget(key, MOVE_FIELD)));
   }
 
-  /** Brings what Redis has to the version of this code. Does nothing while another process does so.
-   *  @returns what was done, for people
-   *  @throws SchemaError when the store is newer than the code can read */
+  /** Migrates the data in Redis to this code's version. Does nothing while another process does so.
+   *  @returns descriptions of the migrations, for people
+   *  @throws SchemaError if the store is newer than this code can read */
   async migrate(): Promise<string[]> {
     const { redis, key, schema, locks } = this.#options;
     let done: string[] = [];
@@ -67,7 +67,7 @@ export class Partitions {
   }
 
   /** Reads the layout, and raises the number of partitions if the setting asks for more.
-   *  @throws ConfigError when this Redis is not in use, or has data of a version that this code does not know */
+   *  @throws ConfigError if this Redis is not in use, or has data of an unknown version */
   async read(): Promise<PartitionLayout> {
     const { redis, key, wanted } = this.#options;
     const [text, marker, schema] = await redis.hmget(key, VERSIONS_FIELD, MOVE_FIELD, SCHEMA_FIELD);
@@ -78,14 +78,14 @@ export class Partitions {
     const layout = new PartitionLayout(JSON.parse(text) as LayoutVersion[]);
     if (wanted <= layout.count) return this.#use(layout);
     const raised = withVersion(layout.versions, wanted, await this.#now());
-    // What another process has written in the meantime stands, and is read again.
+    // If another process wrote first, its version stands and is read again.
     await (redis as ScriptedRedis).replaceField(key, VERSIONS_FIELD, text, JSON.stringify(raised));
     const present = (await redis.hget(key, VERSIONS_FIELD)) ?? text;
     return this.#use(new PartitionLayout(JSON.parse(present) as LayoutVersion[]));
   }
 
-  /** Reads it now, whenever the connection is ready, and every few seconds. Resolves after the first successful read.
-   *  @param onRefused called when this Redis is not, or no longer, one to use */
+  /** Reads the layout now, after each reconnection, and every few seconds. Resolves after the first successful read.
+   *  @param onRefused called if this Redis must not, or no longer, be used */
   async follow(onRefused: (error: ConfigError) => void): Promise<void> {
     const { redis } = this.#options;
     const firstRead = Promise.withResolvers<void>();
@@ -134,12 +134,12 @@ export class Partitions {
   async #initialSchema(): Promise<string> {
     const { redis, key, schema, isNew } = this.#options;
     const initial = schema.initial(await isNew());
-    // If Redis refuses writes now, a later read stores it.
+    // If Redis rejects the write, a later read stores it.
     await redis.hsetnx(key, SCHEMA_FIELD, initial).catch(() => undefined);
     return initial;
   }
 
-  /** An installation without a layout has one partition, in which everything is that it has. A new one begins with the number of the setting. */
+  /** An installation without a layout has one partition with all its data. A new one begins with the setting's number. */
   async #create(): Promise<PartitionLayout> {
     const { redis, key, wanted, isNew } = this.#options;
     if (wanted === 1) return this.#use(new PartitionLayout(ONE));
@@ -148,7 +148,7 @@ export class Partitions {
     return this.read();
   }
 
-  /** By the later of two clocks: other processes make IDs by theirs, and none of them may be after a version that its process does not know. */
+  /** The later of two clocks, so that no process creates IDs of a version that it does not know yet. */
   async #now(): Promise<number> {
     const [seconds] = await this.#options.redis.time();
     return Math.max(Date.now(), Number(seconds) * 1_000);
@@ -170,7 +170,7 @@ export class Partitions {
 
 const ONE: readonly LayoutVersion[] = [{ count: 1, since: 0 }];
 
-/** With a further version, which is in force after all others. */
+/** Adds a version that starts after all others. */
 export function withVersion(versions: readonly LayoutVersion[], count: number, nowMs: number): LayoutVersion[] {
   const last = versions.at(-1)?.since ?? 0;
   return [...versions, { count, since: Math.max(nowMs, last) + ANNOUNCED_MS }];

@@ -1,13 +1,14 @@
-/** Messages between processes: Redis pub/sub; on a cluster, sharded pub/sub. There a message goes to the node that has the channel's hash slot, as all
- *  subscribers do, and not to all nodes; and the number of those that got it is known. Messages may be lost on both. */
+/** Messages between processes over Redis pub/sub; in a cluster over sharded pub/sub, in which publishers and subscribers use the node
+ *  with the channel's hash slot. The number of receivers is then known, and messages are not broadcast to all nodes. Messages may be lost
+ *  in both. */
 import type { Config } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { ClusterSubscriber } from './cluster-subscriber.ts';
 import { connect, type Redis, unavailable } from './connection.ts';
 import { addressOf, clusterOf, primaryOf } from './servers.ts';
 
-/** A connection that is used only for subscriptions, and subscribes again after each reconnection. `ready`: connected anew, so messages may have been
- *  missed. */
+/** A connection used only for subscriptions, which resubscribes after each reconnection. It emits `ready` after a reconnection, because
+ *  messages may have been missed. */
 export interface Subscriber {
   readonly status: string;
   readonly isCluster: boolean;
@@ -16,7 +17,7 @@ export interface Subscriber {
   once(event: 'ready', listener: () => void): unknown;
   off(event: 'message', listener: (channel: string, text: string) => void): unknown;
   off(event: 'ready', listener: () => void): unknown;
-  /** Resolves when no later message is missed. */
+  /** Resolves when no later message can be missed. */
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   disconnect(): void;
@@ -25,7 +26,7 @@ export interface Subscriber {
 export interface SubscriberOptions {
   /** The process's connection. */
   redis: Redis;
-  /** In the hash slot of all channels. */
+  /** A key in the hash slot of all channels. */
   key: string;
   /** Connects with the first subscription. */
   lazy?: boolean;
@@ -40,22 +41,22 @@ export function connectSubscriber(
   return cluster ? new ClusterSubscriber({ cluster, key, lazy, log }) : connect(config, 'wait', log, { lazy });
 }
 
-/** The command that publishes, for scripts. */
+/** The publish command, for scripts. */
 export function publishCommand(redis: Redis): 'PUBLISH' | 'SPUBLISH' {
   return redis.isCluster ? 'SPUBLISH' : 'PUBLISH';
 }
 
-/** The word after PUBSUB that counts subscribers. */
+/** The PUBSUB subcommand that counts subscribers. */
 export function countCommand(redis: Redis): 'NUMSUB' | 'SHARDNUMSUB' {
   return redis.isCluster ? 'SHARDNUMSUB' : 'NUMSUB';
 }
 
-/** @returns how many connections got it */
+/** @returns number of connections that received it */
 export async function publish(redis: Redis, channel: string, text: string): Promise<number> {
   return redis.isCluster ? Number(await redis.spublish(channel, text)) : redis.publish(channel, text);
 }
 
-/** How many connections listen to each of the channels, which have one hash slot. */
+/** Number of subscribed connections for each channel; all channels are in one hash slot. */
 export async function countSubscribers(redis: Redis, channels: readonly string[]): Promise<number[]> {
   const cluster = clusterOf(redis);
   const [first] = channels;

@@ -1,4 +1,4 @@
-/** A value of the store that is cached in memory for hot paths, and read again at every change (cache-invalidation.ts). */
+/** A value of the store, cached in memory for hot paths and reloaded at every change (cache-invalidation.ts). */
 import type { CacheInvalidation } from './cache-invalidation.ts';
 import { unavailable } from './connection.ts';
 import type { Subscriber } from './pub-sub.ts';
@@ -16,7 +16,7 @@ export class ReplicatedCache<T> {
     this.#read = read;
   }
 
-  /** As of the last change that this process received.
+  /** The value as of the last change that this process received.
    *  @throws ServiceError unavailable until it has been read for the first time */
   get value(): T {
     if (!this.#cached) throw unavailable('the service is starting');
@@ -25,14 +25,13 @@ export class ReplicatedCache<T> {
 
   /** Reads the value now. */
   async refresh(): Promise<T> {
-    // One connection, so the version is not newer than the value.
+    // On one connection, so that the version is not newer than the value.
     const [version, value] = await Promise.all([this.#cacheInvalidation.versionNow(), this.#read()]);
     this.#cached = { value, version };
     return value;
   }
 
-  /** As of now: reads the value again if there was a change that this process has not received. Many concurrent calls cost Redis next to
-   *  nothing. */
+  /** The value as of now: reloads it if this process has missed a change. Many concurrent calls cost Redis next to nothing. */
   async current(): Promise<T> {
     const version = await this.#cacheInvalidation.version();
     if (this.#cached?.version !== version) await this.#refreshing;
@@ -44,7 +43,7 @@ export class ReplicatedCache<T> {
   }
 
   /** Reads the value now and at every change, and retries until a read succeeds. Resolves after the first successful read.
-   *  @param subscriber a connection that is used only for subscriptions */
+   *  @param subscriber a connection used only for subscriptions */
   follow(subscriber: Subscriber): Promise<void> {
     const firstRead = Promise.withResolvers<void>();
     const read = () =>

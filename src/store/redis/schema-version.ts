@@ -1,5 +1,6 @@
-/** The version of what Redis has: how keys are named and values written. A process of an older version refuses a store that it would misread; a
- *  newer one migrates it, or says what does. Stored in a field of `partitionLayout`, which every process reads first and then every few seconds. */
+/** Schema version of the data in Redis: key names and value formats. A process of an older version refuses a store that it would misread;
+ *  a newer one migrates it, or says what will. Stored in a field of `partitionLayout`, which every process reads first and then every few
+ *  seconds. */
 import { ConfigError } from '../../config.ts';
 import type { Redis } from './connection.ts';
 
@@ -7,34 +8,34 @@ export const SCHEMA_FIELD = 'schema';
 
 export interface StoredSchema {
   version: number;
-  /** The oldest version whose processes can work with this store: what a roll-back can go to. */
+  /** The oldest version whose processes can use this store, and so the oldest to roll back to. */
   oldest: number;
-  /** Release that wrote it, for people. */
+  /** The release that wrote it, for people. */
   release: string;
 }
 
 export interface Migration {
-  /** The version that the store then has. */
+  /** Version of the store after the migration. */
   version: number;
-  /** The oldest version whose processes can work with the store then. While it is that of the release before, processes of both run side by
-   *  side during a deploy. */
+  /** The oldest version that can use the store after the migration. If it is the previous release's, processes of both releases run side
+   *  by side during a deploy. */
   oldest: number;
-  /** What it does, for people. */
+  /** Description for people. */
   description: string;
-  /** May be interrupted, and repeated, at any point. */
+  /** Must tolerate interruption and repetition at any point. */
   run(redis: Redis): Promise<void>;
 }
 
-/** In their order. Add one whenever keys or values change so that code from before, or code that comes, would misread them. */
+/** In order. Add one whenever a change of keys or values would make older or newer code misread them. */
 export const MIGRATIONS: readonly Migration[] = [];
 
-/** What a store has that is older than versions, and a new one begins with. */
+/** Version of stores without a recorded one, and of new stores. */
 const FIRST: Pick<StoredSchema, 'version' | 'oldest'> = { version: 1, oldest: 1 };
 
-/** This version of the code cannot work with the store. */
+/** This version of the code cannot use the store. */
 export class SchemaError extends ConfigError {
   override name = 'SchemaError';
-  /** Whether the store is older, so that a migration mends it. */
+  /** Whether the store is older, so that a migration fixes it. */
   readonly canMigrate: boolean;
 
   constructor(message: string, canMigrate: boolean) {
@@ -47,19 +48,19 @@ export class SchemaVersion {
   readonly #migrations: readonly Migration[];
   readonly #release: string;
 
-  /** @param release of this code */
+  /** @param release this code's release */
   constructor(release: string, migrations: readonly Migration[] = MIGRATIONS) {
     this.#release = release;
     this.#migrations = migrations;
   }
 
-  /** What this code reads and writes. */
+  /** The version that this code reads and writes. */
   get current(): number {
     return this.#migrations.at(-1)?.version ?? FIRST.version;
   }
 
   /** @param text the stored field
-   *  @returns why this code cannot work with the store; undefined: it can */
+   *  @returns why this code cannot use the store; undefined if it can */
   refusal(text: string | null | undefined): SchemaError | undefined {
     const stored = parse(text);
     if (stored.oldest > this.current) {
@@ -78,9 +79,9 @@ export class SchemaVersion {
     return undefined;
   }
 
-  /** Runs what is missing. One process at a time may do so.
-   *  @returns what was done, for people
-   *  @throws SchemaError when the store is newer than the code can read */
+  /** Runs the missing migrations. One process at a time may do so.
+   *  @returns descriptions for people
+   *  @throws SchemaError if the store is newer than this code can read */
   async migrate(redis: Redis, key: string): Promise<string[]> {
     const stored = parse(await redis.hget(key, SCHEMA_FIELD));
     if (stored.oldest > this.current) throw this.refusal(JSON.stringify(stored));
@@ -95,7 +96,7 @@ export class SchemaVersion {
     return done;
   }
 
-  /** The version of a store that records none. */
+  /** Version of a store that records none. */
   initial(isNew: boolean): string {
     const { version, oldest } = (isNew && this.#migrations.at(-1)) || FIRST;
     return JSON.stringify({ version, oldest, release: this.#release } satisfies StoredSchema);

@@ -1,11 +1,9 @@
-/** Lua scripts as commands of a connection. Each is a file that is headed by its keys, arguments and return codes. Two things are added before
- *  it is sent to Redis: the files that it names with `-- @include`, and the CONSTANTS that it mentions, as Lua locals.
- *
- *  Arguments of scripts that run for every event, call or step are positional: Redis takes 4 µs to decode a packed table of eight, a tenth of
- *  what load-call.lua takes in all. Scripts derive keys from others, which saves arguments; all of them have one hash tag on a cluster.
- *
- *  While a hash slot of a cluster moves to another node, a script would fail in its middle at the first key that is there no longer. So on a cluster each
- *  script has one more key, which never exists: Redis then refuses the whole script (TRYAGAIN) until the hash slot has moved. */
+/** Lua scripts as commands of a connection. Each file is headed by its keys, arguments and return values. Before a script is sent to
+ *  Redis, two things are added: the files that it names with `-- @include`, and the CONSTANTS that it mentions, as Lua locals. Arguments
+ *  of scripts that run for every event, call or step are positional: Redis takes 4 µs to decode a packed table of eight, a tenth of the
+ *  total time of load-call.lua. Scripts derive keys from others, which saves arguments; in a cluster all keys of a script have one hash
+ *  tag. While a hash slot migrates to another node, a script would fail halfway, at the first key that has moved. In a cluster each
+ *  script therefore has an additional key that never exists: Redis rejects the whole script (TRYAGAIN) until the migration is over. */
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
@@ -17,7 +15,7 @@ import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../ke
 import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
-/** Absent `numberOfKeys`: it is the first argument of each call. */
+/** Without `numberOfKeys`, the first argument of each call is that number. */
 const SCRIPTS = {
   createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 2 },
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 5 },
@@ -118,7 +116,7 @@ const SCRIPTS = {
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 
-/** What scripts share with the code, by the names that they use. */
+/** Constants that scripts share with the code, under the scripts' names for them. */
 const CONSTANTS: Record<string, string | number | readonly number[]> = {
   FIELD_FUNCTION_ID: RUN_FIELDS.functionId,
   FIELD_EVENT_ID: RUN_FIELDS.eventId,
@@ -166,7 +164,7 @@ type Commands<Reply> = Record<keyof typeof SCRIPTS, (...args: Argument[]) => Rep
 export interface ScriptedPipeline extends ChainableCommander, Commands<ChainableCommander> {}
 export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<Promise<unknown>>;
 
-/** Adds the commands to the connection; once is enough for all that use it. */
+/** Defines the commands on the connection, once for all its users. */
 export function withScripts(redis: Redis): ScriptedRedis {
   const define = redis.isCluster ? defineGuarded : defineCommand;
   for (const [name, { file, ...options }] of Object.entries(SCRIPTS)) {
@@ -179,12 +177,12 @@ function defineCommand(redis: Redis, name: string, lua: string, numberOfKeys?: n
   redis.defineCommand(name, { lua, ...(numberOfKeys !== undefined && { numberOfKeys }) });
 }
 
-/** The command with one more key, the last. */
+/** Defines the command with the additional last key. */
 function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: number): void {
   redis.defineCommand(name, { lua });
   const commands = redis as unknown as Record<string, (this: unknown, ...args: Argument[]) => unknown>;
   const send = commands[name] as (this: unknown, ...args: Argument[]) => unknown;
-  // Pipelines take the function from the connection, and call it as their own.
+  // Pipelines copy the function from the connection and call it as their own method.
   commands[name] = function (this: unknown, ...given: Argument[]) {
     const [count, args] =
       numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : ([numberOfKeys, given] as const);
@@ -192,19 +190,19 @@ function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: n
   };
 }
 
-/** A key in the same hash slot that never exists. */
+/** The never-existing key in the same hash slot. */
 function absentKeyBeside(key: Argument | undefined): string {
   const text = String(key);
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
 }
 
-/** @param file below src/store */
+/** @param file path below src/store */
 export function readScript(file: string): string {
   const script = readLua(file).replace(INCLUDE, (_, included: string) => readLua(included));
   const locals = Object.entries(CONSTANTS).flatMap(([name, value]) =>
     new RegExp(`\\b${name}\\b`).test(script) ? [`local ${name} = ${toLua(value)}\n`] : [],
   );
-  // Without any, the script may begin with flags, which have to stay its first line.
+  // Without constants, a script may begin with flags, which must remain its first line.
   return locals.join('') + script;
 }
 
@@ -217,13 +215,13 @@ function toLua(value: string | number | readonly number[]): string {
   return typeof value === 'number' ? String(value) : `{ ${value.join(', ')} }`;
 }
 
-/** A hash as a script returns it: field, value, field, value, … */
+/** Converts a flat reply (field, value, field, value, …) to an object. */
 export function fromFlat(flat: string[]): Record<string, string> {
   const fields: Record<string, string> = {};
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i] as string;
     const value = flat[i + 1] as string;
-    // An app may have a step of this ID; an assignment would be lost.
+    // An app may have a step with this ID, which an assignment would lose.
     if (name === '__proto__') Object.defineProperty(fields, name, { value, enumerable: true });
     else fields[name] = value;
   }

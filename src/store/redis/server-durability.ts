@@ -1,7 +1,6 @@
-/** What one server promises: the only one, the master that Sentinels name, or a primary of a cluster.
- *
- *  Whether it can do that is checked at every connection (durable-server.ts), since a failover may have brought another server; where a replica may
- *  take over, also after each failure. */
+/** Durability guarantee of one server: the only one, the master named by Sentinels, or a primary of a cluster. It is checked after every
+ *  connection (durable-server.ts), because a failover may have brought another server, and, if a replica may take over, also after each
+ *  failure. */
 import { ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { type Redis, unavailable } from './connection.ts';
@@ -10,18 +9,18 @@ import type { DurableServer } from './durable-server.ts';
 import { NOTHING, type OnDisk } from './durable-write.ts';
 
 const CHECK_AGAIN_MS = 1_000;
-/** How long a new connection is waited for. */
+/** How long to wait for a new connection. */
 const FIRST_CHECK_MS = 1_500;
 
 export interface ServerDurabilityOptions {
-  /** The connection that events are written on; of a node of a cluster, one of its own. */
+  /** The connection that writes events; for a cluster node, a separate one. */
   redis: Redis;
   barrier: DiskBarrier;
   check: (redis: Redis) => Promise<DurableServer>;
-  /** A replica may take over: the barrier says whether the server has stayed the same. */
+  /** A replica may take over: the barrier verifies that the server has stayed the same. */
   isReplicated: boolean;
   log: Logger;
-  /** Reject events where the server cannot promise it; false: acknowledge them when Redis has them. */
+  /** True: reject events if the server cannot guarantee durability; false: acknowledge them once Redis has them. */
   required: boolean;
 }
 
@@ -33,15 +32,15 @@ export class ServerDurability {
   readonly #options: ServerDurabilityOptions;
   readonly #log: Logger;
   readonly #required: boolean;
-  /** Resolves when the first attempt to connect has an outcome. */
+  /** Resolves when the first connection attempt has finished. */
   readonly #attempted: Promise<void>;
-  /** Whether acknowledged events are on the disk, with the server that was checked last. */
+  /** Whether acknowledged events are on disk, according to the last check. */
   #onDisk = false;
-  /** The last promise that was logged. */
+  /** The guarantee that was last logged. */
   #logged: string | undefined;
-  /** Result of the check of this connection's server; undefined: not connected. */
+  /** Result of the check of the connected server; undefined while disconnected. */
   #server: Promise<DurableServer> | undefined;
-  /** Counts connections. */
+  /** Number of connections so far. */
   #connection = 0;
   #rejectedBecause: string | undefined;
 
@@ -65,21 +64,21 @@ export class ServerDurability {
     setTimeout(attempted.resolve, FIRST_CHECK_MS).unref();
   }
 
-  /** Resolves when the first check has begun, or could not. */
+  /** Resolves when the first check has begun or was impossible. */
   attempted(): Promise<void> {
     return this.#attempted;
   }
 
-  /** Called before events are written.
-   *  @param markers a key in each hash slot that is written to
-   *  @throws ServiceError unavailable when nothing can be promised */
+  /** Call before writing events.
+   *  @param markers one key in each hash slot that is written to
+   *  @throws ServiceError unavailable if nothing can be guaranteed */
   async begin(markers: readonly string[]): Promise<OnDisk> {
     const promise = this.now();
     if (!promise) throw unavailable('Redis is not connected');
     return promise(markers);
   }
 
-  /** @returns begins with the server that is connected now; undefined: none is */
+  /** @returns a function that begins with the connected server; undefined while disconnected */
   now(): ((markers: readonly string[]) => Promise<OnDisk>) | undefined {
     // Only after the check. Without a connection the write itself fails or waits.
     if (!this.#required && !this.#onDisk && (this.#logged !== undefined || !this.#server)) return async () => NOTHING;
@@ -130,7 +129,7 @@ export class ServerDurability {
           return;
         }
         if (this.#required) this.#logRejection(error.message);
-        // Until it is repaired.
+        // Checks again until the server is fixed.
         setTimeout(() => {
           if (this.#connection === connection && this.#server === server) this.#check();
         }, CHECK_AGAIN_MS).unref();
@@ -142,7 +141,7 @@ export class ServerDurability {
     return this.#required || syncsAtOnce;
   }
 
-  /** Logs the promise when it changes. */
+  /** Logs the guarantee when it changes. */
   #logPromise(why = 'appendfsync is not always, or cannot be read'): void {
     const promise = this.#onDisk ? ON_DISK : IN_REDIS;
     if (promise === this.#logged) return;

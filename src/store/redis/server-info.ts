@@ -7,18 +7,18 @@ import { addressOf, clusterOf } from './servers.ts';
 const MIN_MAJOR = 7;
 const NEARLY_FULL = 0.8;
 
-/** For a cluster: the oldest version, the memory of all primaries, and the settings that all of them share. */
+/** In a cluster: the oldest version, the memory of all primaries, and the settings that all share. */
 export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;
-  /** undefined: no limit */
+  /** undefined: no limit. */
   maxMemoryBytes: number | undefined;
   maxmemoryPolicy: string;
   appendonly: boolean;
-  /** undefined: unknown */
+  /** undefined: unknown. */
   appendfsync: string | undefined;
   warnings: string[];
-  /** undefined: one server. */
+  /** undefined for a single server. */
   cluster?: ClusterInfo;
 }
 
@@ -26,11 +26,11 @@ export interface ClusterInfo {
   primaries: number;
   replicas: number;
   unservedHashSlots: number;
-  /** The primary that has the smallest part of its memory left. */
+  /** The primary with the smallest share of free memory. */
   fullest: { address: string; usedMemoryBytes: number; maxMemoryBytes: number | undefined };
 }
 
-/** @throws when Redis does not respond; of a cluster, when no primary does */
+/** @throws if Redis does not respond; in a cluster, if no primary does */
 export function readServerInfo(redis: Redis): Promise<ServerInfo> {
   const cluster = clusterOf(redis);
   return cluster ? readClusterInfo(cluster) : readOneServer(redis);
@@ -117,8 +117,8 @@ async function readOneServer(redis: Redis): Promise<ServerInfo> {
   return { ...status, warnings: warningsOf(status) };
 }
 
-/** @param info reply to the command INFO
- *  @returns empty where the reply has no such field */
+/** @param info reply to INFO
+ *  @returns an empty text if the field is missing */
 export function infoField(info: string, name: string): string {
   return new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1] ?? '';
 }
@@ -129,7 +129,7 @@ export function memoryOf(info: string): { usedBytes: number | undefined; maxByte
   return { usedBytes: used === '' ? undefined : Number(used), maxBytes: Number(infoField(info, 'maxmemory')) };
 }
 
-/** The server with the smallest part of its memory left. */
+/** The server with the smallest share of free memory. */
 export function fullest(servers: readonly ReturnType<typeof memoryOf>[]): ReturnType<typeof memoryOf> {
   const usedPart = ({ usedBytes = 0, maxBytes }: ReturnType<typeof memoryOf>) =>
     maxBytes > 0 ? usedBytes / maxBytes : 0;

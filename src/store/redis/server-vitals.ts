@@ -1,31 +1,31 @@
-/** How each server that takes writes is doing: what health checks ask of it. */
+/** State of each server that accepts writes, for health checks. */
 import { fromEach } from './cluster-nodes.ts';
 import type { Redis } from './connection.ts';
 import { infoField, memoryOf } from './server-info.ts';
 import { addressOf, clusterOf, primariesOf } from './servers.ts';
 
 export interface ServerVitals {
-  /** undefined: there is one server. */
+  /** undefined for a single server. */
   address: string | undefined;
-  /** Empty, as the other texts: this Redis does not permit INFO. */
+  /** Empty, like the other texts, if this Redis forbids INFO. */
   version: string;
   roundTripMs: number;
-  /** How far its clock is ahead of this process's; half the round trip is uncertain. */
+  /** How far its clock is ahead of this process's; accurate to half the round trip. */
   clockAheadMs: number;
   usedBytes: number | undefined;
   /** 0: no limit. */
   maxBytes: number;
   maxmemoryPolicy: string;
   appendonly: boolean;
-  /** undefined: it does not permit CONFIG. */
+  /** undefined if CONFIG is forbidden. */
   appendfsync: string | undefined;
-  /** Names of fields of INFO by which the last attempt to save failed. */
+  /** Names of INFO fields that report a failed save. */
   failedSaves: string[];
 }
 
 const SAVES = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'];
 
-/** undefined: that server does not respond. Never rejects. */
+/** undefined for a server that does not respond. Never rejects. */
 export async function readServerVitals(
   redis: Redis,
 ): Promise<{ address: string | undefined; vitals: ServerVitals | undefined }[]> {

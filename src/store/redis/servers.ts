@@ -1,13 +1,13 @@
-/** Which Redis a connection leads to: one server, the master that Sentinels name, or a cluster. The rest of the service treats them alike: the
- *  keys (keyspace.ts) see to it that what one command or script touches is in one place. */
+/** The Redis behind a connection: a single server, the master named by Sentinels, or a cluster. The rest of the service treats them
+ *  alike: the key names (keyspace.ts) ensure that all keys of a command or script are in one place. */
 import hashSlotOf from 'cluster-key-slot';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisServers } from '../../config.ts';
 
-/** A cluster answers the commands of one server, as long as their keys are in one hash slot. */
+/** A cluster accepts the commands of a single server if their keys are in one hash slot. */
 export type { Redis };
 
-/** What connections to one server and to the nodes of a cluster have in common. */
+/** Connection options common to a single server and to cluster nodes. */
 interface ConnectionOptions {
   enableOfflineQueue?: boolean;
   maxRetriesPerRequest: number | null;
@@ -18,7 +18,7 @@ interface ConnectionOptions {
   reconnectOnError: (error: Error) => boolean;
 }
 
-/** Connection options of one server, and those of a cluster that differ. */
+/** Connection options of a single server, and those that differ in a cluster. */
 export interface ServerOptions {
   redis: ConnectionOptions;
   cluster: Pick<ClusterOptions, 'maxRedirections' | 'enableOfflineQueue' | 'lazyConnect'>;
@@ -26,7 +26,7 @@ export interface ServerOptions {
 
 const SENTINEL_PORT = 26_379;
 const DEFAULT_PORT = 6_379;
-/** The time until a process sees that a hash slot is elsewhere, beside what redirections tell it. */
+/** Interval at which a process reads the owners of hash slots, in addition to redirections. */
 const HASH_SLOTS_REFRESH_MS = 5_000;
 const HASH_SLOTS_TIMEOUT_MS = 2_000;
 const RETRY_MS = 100;
@@ -67,7 +67,7 @@ function openCluster(
       slotsRefreshTimeout: HASH_SLOTS_TIMEOUT_MS,
       slotsRefreshInterval: HASH_SLOTS_REFRESH_MS,
       ...(natMap && { natMap: toNatMap(natMap) }),
-      // Certificates of hosted clusters are for the names of nodes, not for their addresses.
+      // Certificates of hosted clusters name nodes, not their addresses.
       ...(first.startsWith('rediss:') && { dnsLookup: (address, callback) => callback(null, address) }),
       redisOptions: { ...ofNodes, ...credentialsOf(new URL(first)), ...tlsOf(first, tlsVerify) },
     } satisfies ClusterOptions,
@@ -75,33 +75,33 @@ function openCluster(
   return opened as unknown as Redis;
 }
 
-/** The cluster behind a connection; undefined: it leads to one server. */
+/** The cluster behind a connection; undefined for a single server. */
 export function clusterOf(redis: Redis): Cluster | undefined {
   return redis.isCluster ? (redis as unknown as Cluster) : undefined;
 }
 
-/** The node that has each hash slot; undefined: there is no cluster. */
+/** The node of each hash slot; undefined without a cluster. */
 export function nodesByHashSlot(redis: Redis): readonly (readonly string[] | undefined)[] | undefined {
   const cluster = clusterOf(redis);
   return cluster?.slots;
 }
 
-/** Connections to each server that takes writes: the one server, or the primaries of the cluster as they are known now. */
+/** Connections to each server that accepts writes: the single server, or the currently known primaries. */
 export function primariesOf(redis: Redis): Redis[] {
   return clusterOf(redis)?.nodes('master') ?? [redis];
 }
 
-/** The address of the one server that a connection is to. */
+/** Address of the single server that a connection leads to. */
 export function addressOf({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 
-/** The address of the primary that has the hash slot of a key, as far as it is known. */
+/** Address of the primary that owns the key's hash slot, as far as known. */
 export function primaryOf(cluster: Cluster, key: string): string | undefined {
   return nodesByHashSlot(cluster as unknown as Redis)?.[hashSlotOf(key)]?.[0];
 }
 
-/** A connection of its own to a node of a cluster; undefined: it is no node any more. */
+/** Opens a separate connection to a cluster node; undefined if it is no longer a node. */
 export function openNode(cluster: Cluster, address: string, options: Partial<ConnectionOptions>): Redis | undefined {
   const node = cluster.nodes().find((one) => addressOf(one) === address);
   if (!node) return undefined;
@@ -109,7 +109,7 @@ export function openNode(cluster: Cluster, address: string, options: Partial<Con
   return new Redis({ ...ofNode, readOnly: false, lazyConnect: false, ...options });
 }
 
-/** A connection to a replica, which ioredis does not connect to. */
+/** Opens a connection to a replica, which ioredis does not connect to. */
 export function openReplica(cluster: Cluster, announced: string): Redis | undefined {
   const [any] = cluster.nodes('master');
   const { natMap } = cluster.options;
@@ -120,7 +120,7 @@ export function openReplica(cluster: Cluster, announced: string): Redis | undefi
   return new Redis({ ...ofNode, host, port, readOnly: false, lazyConnect: false });
 }
 
-/** Calls back with each connection to a server, now and later. */
+/** Calls back with each connection to a server, present and future. */
 export function onEachServer(redis: Redis, callback: (server: Redis) => void): void {
   const cluster = clusterOf(redis);
   if (!cluster) {

@@ -1,8 +1,8 @@
-/** Coalesces the commands of one turn of the event loop into one write: a hundred concurrent calls of functions are three hundred short commands,
- *  and a system call for each took a tenth of a worker's time. */
+/** Coalesces the commands of one turn of the event loop into one write: a hundred concurrent calls send three hundred short commands, and
+ *  a system call for each took a tenth of a worker's time. */
 import type { Writable } from 'node:stream';
 
-/** From now on the stream buffers writes until the end of the turn, or until the stream ends. */
+/** Makes the stream buffer writes until the end of the turn, or until the stream ends. */
 export function coalesceWrites(stream: Writable): void {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   let corked = false;

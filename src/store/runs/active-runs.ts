@@ -1,4 +1,4 @@
-/** Runs that have not ended, by the time of their next reconciliation. */
+/** Active runs, sorted by the time of their next reconciliation. */
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest, type Position, type TimeRange } from '../redis/pagination.ts';
@@ -12,7 +12,7 @@ export class ActiveRuns {
     this.#keys = keys;
   }
 
-  /** Runs of a partition whose reconciliation is due, the longest overdue first. */
+  /** Runs of a partition whose reconciliation is due, longest overdue first. */
   async dueForReconciliation(
     partition: number,
     nowMs: number,
@@ -23,7 +23,7 @@ export class ActiveRuns {
     return members.map(readMember);
   }
 
-  /** @param dueBeforeMs only those whose reconciliation was due before */
+  /** @param dueBeforeMs count only runs whose reconciliation was due before this time */
   async count(dueBeforeMs?: number): Promise<number> {
     const commands = this.#keys.all().map(({ activeRuns }) => {
       return dueBeforeMs === undefined ? ['zcard', activeRuns] : ['zcount', activeRuns, '-inf', `(${dueBeforeMs}`];
@@ -32,12 +32,12 @@ export class ActiveRuns {
     return counts.reduce((all, one) => all + one, 0);
   }
 
-  /** Sets the time of the next reconciliation, if the run is still active. */
+  /** Sets the next reconciliation, if the run is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.#redis.zadd(this.#keys.of(runId).activeRuns, 'XX', untilMs, memberOf(env, runId));
   }
 
-  /** Those of a function, newest first. */
+  /** The function's active runs, newest first. */
   ofFunction(env: string, functionId: string, timeRange: TimeRange, limit: number): Promise<Position[]> {
     const indexes = this.#keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
     return newest(this.#redis, indexes, timeRange, limit);
@@ -50,7 +50,7 @@ export class ActiveRuns {
   }
 }
 
-/** Member of `active-runs`, which has the runs of all environments. */
+/** Member of `active-runs`, which covers all environments. */
 export function memberOf(env: string, id: string): string {
   return `${env}/${id}`;
 }

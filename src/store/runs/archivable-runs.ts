@@ -1,4 +1,4 @@
-/** Ended runs on their way to the archive: all that Redis has of them, and their removal once they are archived. */
+/** Ended runs on their way to the archive: reads all their data in Redis, and removes it once archived. */
 import type { Ending, RunStatus } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
@@ -17,7 +17,7 @@ export interface KeptRun {
   queuedAt: number;
 }
 
-/** As Redis has it. */
+/** All data of a run in Redis. */
 export interface RunContents {
   env: string;
   id: string;
@@ -26,31 +26,31 @@ export interface RunContents {
   stack: string[];
   history: string[];
   metadata: Record<string, string>;
-  /** By which a later change of the metadata shows. */
+  /** Shows whether the metadata changed since it was read. */
   metadataDigest: string;
   logs: StoredRunLog;
-  /** Batches of the log, by which a later one shows; '': there is no log. */
+  /** Number of log batches, which shows whether the log changed; '' if there is no log. */
   logBatches: string;
 }
 
-/** What was read of runs. */
+/** Result of reading some runs. */
 export interface RunPortion {
-  /** How many of the runs were looked at. */
+  /** Number of runs examined. */
   count: number;
   due: RunContents[];
   kept: KeptRun[];
 }
 
-/** Runs and bytes of one script: Redis does nothing else meanwhile. */
+/** Maximum runs and bytes per script, which blocks Redis meanwhile. */
 const READ_AT_ONCE = 100;
 const READ_BYTES = 2 * 1_048_576;
 const FREED_AT_ONCE = 200;
 const AT_ONCE = 500;
 const ID_LENGTH = 26;
-/** A segment with fewer entries has room, and there are no shorter ones (ended-run-index.ts). */
+/** A segment with fewer entries has room, so there are no shorter ones (ended-run-index.ts). */
 const SEGMENT_SIZE_MIN = 512;
 
-/** As the script returns it. */
+/** The script's format. */
 type ReadRun = [
   status?: RunStatus,
   queuedAt?: string,
@@ -72,12 +72,12 @@ export class ArchivableRuns {
     this.#keys = keys;
   }
 
-  /** Reads the first of the runs: those that have ended, were created before a time and belong to the event. Runs that Redis does not have are left
-   *  out. */
+  /** Reads the first of the runs that have ended, were created before a time, and belong to the event. Runs that Redis does not have are
+   *  omitted. */
   async read(env: string, runs: readonly { id: string; eventId: string }[], before: number): Promise<RunPortion> {
     const [first] = runs;
     if (!first) return { count: 0, due: [], kept: [] };
-    // Those of a batch may be in other partitions.
+    // Other events of a batch may be in other partitions.
     const keys = this.#keys.of(first.id);
     const other = runs.findIndex(({ id }) => this.#keys.of(id) !== keys);
     const some = runs.slice(0, Math.min(READ_AT_ONCE, other === -1 ? runs.length : other));
@@ -102,8 +102,8 @@ export class ArchivableRuns {
     return portion;
   }
 
-  /** Removes runs that are archived, unless their metadata or their log has changed since they were read.
-   *  @returns IDs of those that stay */
+  /** Removes archived runs, unless their metadata or log has changed since they were read.
+   *  @returns IDs of the runs that stay */
   async free(env: string, runs: readonly RunContents[]): Promise<string[]> {
     const staying: string[] = [];
     const byIndex = Map.groupBy(runs, ({ id, fields }) => {
@@ -121,8 +121,8 @@ export class ArchivableRuns {
     return staying;
   }
 
-  /** Removes the oldest minutes of the index of ended runs, up to a time, that have no run left in Redis.
-   *  @returns the minutes that were looked at */
+  /** Removes the oldest minutes without runs in Redis from the index of ended runs, up to a time.
+   *  @returns the examined minutes */
   async freeMinutes(
     partition: number,
     env: string,
@@ -151,7 +151,7 @@ export class ArchivableRuns {
     return minutes.map(Number);
   }
 
-  /** The segments of a minute with their entries, the shortest first. Most minutes have only one. */
+  /** The segments of a minute with their entries, shortest first. Most minutes have one. */
   async #segments(
     keyOf: (segment: string) => string,
     minute: number,
@@ -175,7 +175,7 @@ export class ArchivableRuns {
   }
 }
 
-/** The segments of a minute, the shortest first. */
+/** The segments of a minute, shortest first. */
 function segmentsOf(minute: number): string[] {
   return SEGMENT_LENGTHS_MS.toReversed().flatMap((length) =>
     Array.from({ length: MINUTE_MS / length }, (_, i) => `${length}:${minute + i * length}`),

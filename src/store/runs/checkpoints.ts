@@ -1,5 +1,5 @@
-/** Checkpoints: steps that finish while a call is in flight, or while the request of an endpoint is. The run then continues where its owner
- *  is, which the field `checkpoint` of the run says (run-record.ts). */
+/** Checkpoints: steps that finish while a call, or an endpoint's request, is in flight. The run then continues with its owner, recorded
+ *  in the run's field `checkpoint` (run-record.ts). */
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -7,22 +7,22 @@ import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { toRun } from './run-record.ts';
 
-/** The owner of a run that the request of an endpoint runs. */
+/** The owner while an endpoint's own request executes the run. */
 export const ENDPOINT = 'endpoint';
 
 export interface FinishedStep {
   id: string;
   /** JSON text. */
   memo: string;
-  /** undefined: it is in the history already. */
+  /** undefined if it is already in the history. */
   entry?: HistoryEntry | undefined;
 }
 
-/** Who may store steps and goes on with the run. */
+/** Who may store steps and continue the run. */
 export interface Owner {
   /** The number of finished steps that the call was made for, or another name. */
   name: string;
-  /** The job of a call, and how often it has been executed: an earlier execution no longer owns the run. */
+  /** The job of a call, and its number of executions: an earlier execution no longer owns the run. */
   job?: { key: string; executions: number };
   /** Time of the next reconciliation, Unix milliseconds. */
   reconcileAt: number;
@@ -41,9 +41,9 @@ export class Checkpoints {
     this.#keys = keys;
   }
 
-  /** Stores the results of all steps, or of none. An earlier memo of a step stands.
+  /** Stores the results of all steps, or of none. An earlier memo of a step is kept.
    *  @param owner undefined: the steps came with the response to a call
-   *  @param race the results are in race mode: the run goes on although other steps are pending */
+   *  @param race the results are in race mode: the run continues although other steps are pending */
   async store(
     env: string,
     runId: string,
@@ -69,8 +69,8 @@ export class Checkpoints {
     return { outcome, stackLength, run: toRun(env, runId, fromFlat(fields)) };
   }
 
-  /** Ends the ownership, so that another call can continue the run. Idempotent only in its effect.
-   *  @returns the number of finished steps; undefined: the owner stored none since it began, or no longer owns the run */
+  /** Ends the ownership, so that another call can continue the run. Repeating it has no further effect, but returns undefined.
+   *  @returns the number of finished steps; undefined if the owner has stored none since it began, or no longer owns the run */
   async handOver(env: string, runId: string, owner: string): Promise<number | undefined> {
     const length = (await this.#redis.handOver(this.#keys.of(runId).run(env, runId), owner)) as number | null;
     return length ?? undefined;

@@ -1,15 +1,15 @@
-/** What runs defer until their end (operations DeferAdd and DeferAbort). A run that has deferred anything has a field with the number, so that other
- *  runs pay nothing for it. */
+/** Functions that runs defer until their end (operations DeferAdd and DeferAbort). Runs with deferred functions have a field with their
+ *  number, so that other runs pay nothing. */
 import type { Event } from '../../model/events/event.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A function to run after the end of the run. */
+/** A function that runs after the end of the run. */
 export interface DeferredFunction {
   functionId: string;
   input: Record<string, unknown>;
-  /** Sessions of the event that triggers it. */
+  /** Sessions of its event. */
   meta?: Event['meta'] | undefined;
 }
 
@@ -25,8 +25,8 @@ export class Defers {
     this.#keys = keys;
   }
 
-  /** The first function under an ID stands.
-   *  @param deferred undefined: aborts the ID, also before it is added */
+  /** The first function under an ID is kept.
+   *  @param deferred undefined: aborts the ID, even before it is added */
   async add(env: string, runId: string, id: string, deferred: DeferredFunction | undefined): Promise<DeferOutcome> {
     const text = deferred ? JSON.stringify(deferred) : '';
     const reply = await this.#redis.addDefer(
@@ -39,12 +39,12 @@ export class Defers {
     return reply as DeferOutcome;
   }
 
-  /** IDs of all that the run has deferred or aborted. */
+  /** IDs of all functions that the run has deferred or aborted. */
   async ids(env: string, runId: string): Promise<string[]> {
     return this.#redis.hkeys(this.#keys.of(runId).defers(env, runId));
   }
 
-  /** By ID; undefined: aborted. */
+  /** By ID; undefined for aborted ones. */
   async all(env: string, runId: string): Promise<Map<string, DeferredFunction | undefined>> {
     const texts = await this.#redis.hgetall(this.#keys.of(runId).defers(env, runId));
     return new Map(

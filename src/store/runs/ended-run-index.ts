@@ -1,5 +1,5 @@
-/** The ended runs of an environment, by ending and time of creation. They are in segments: lists of short texts, which take a quarter of the
- *  memory of sorted sets. A segment holds the runs of a minute; runs that do not fit are in the segments of its seconds, and runs that do not fit
+/** The ended runs of an environment, by ending and time of creation. They are in segments: lists of short texts, which take a quarter of
+ *  the memory of sorted sets. A segment holds the runs of a minute; further runs are in segments of one second, and those that do not fit
  *  there in the shortest segments. So a segment is quick to read, with one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
@@ -8,10 +8,10 @@ import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 
-/** Runs that a segment holds; further runs are in shorter ones. Stored data depends on this value: a smaller one finds all that was stored with a
- *  larger one, not the other way round. */
+/** Maximum number of runs per segment; further runs are in shorter segments. Stored data depends on it: a smaller value still finds
+ *  everything stored with a larger one, but not vice versa. */
 const SEGMENT_SIZE = 1_000;
-/** The same where there are several partitions: a list reads segments of each. The number of partitions never falls. */
+/** The maximum with several partitions, because a list reads segments of each. The number of partitions never falls. */
 const SEGMENT_SIZE_OF_MANY = 512;
 
 export function segmentSize(keys: Keyspace): number {
@@ -20,7 +20,7 @@ export function segmentSize(keys: Keyspace): number {
 
 const ID_LENGTH = 26;
 
-/** Minutes that are read first, and the factor for each further read. */
+/** Number of minutes in the first read, and the growth factor of later reads. */
 const MINUTES_FIRST = 16;
 const MINUTES_GROWTH = 4;
 const MINUTES_MAX = 1_000;
@@ -34,7 +34,7 @@ interface Query {
   limit: number;
 }
 
-/** Ended runs that were created in a minute of a partition. */
+/** Ended runs created within one minute, in one partition. */
 export interface EndedMinute extends Pick<Query, 'keys' | 'env' | 'ending'> {
   /** Its start, Unix milliseconds. */
   minute: number;
@@ -43,15 +43,15 @@ export interface EndedMinute extends Pick<Query, 'keys' | 'env' | 'ending'> {
 interface Segment {
   /** Unix milliseconds. */
   from: number;
-  /** More runs are in shorter segments. */
+  /** Whether more runs are in shorter segments. */
   isFull: boolean;
 }
 
-/** All runs that were created from a time on, up to the time of the part before. */
+/** All runs created since a time, up to the time of the previous part. */
 interface Part {
   /** Unix milliseconds. */
   from: number;
-  /** In no order. */
+  /** Unsorted. */
   runs: Position[];
 }
 
@@ -60,7 +60,7 @@ export class EndedRunIndex {
   readonly #keys: Keyspace;
   readonly #segmentSize: number | undefined;
 
-  /** @param fixedSize of segments */
+  /** @param fixedSize maximum number of runs per segment */
   constructor(redis: Redis, keys: Keyspace, fixedSize?: number) {
     this.#redis = redis;
     this.#keys = keys;
@@ -75,7 +75,7 @@ export class EndedRunIndex {
     return mergeNewest(lists, timeRange.cursor, limit);
   }
 
-  /** How many runs that were created in a minute have ended so, for each of these. */
+  /** Number of ended runs for each of the minutes. */
   async countsIn(minutes: readonly EndedMinute[]): Promise<number[]> {
     const counts = minutes.map(() => 0);
     let wanted = minutes.map(({ minute, ...of }, at) => ({ ...of, from: minute, at }));
@@ -105,7 +105,7 @@ export class EndedRunIndex {
     return newestFirst(found);
   }
 
-  /** Minutes that have a segment, backwards. */
+  /** Minutes with a segment, newest first. */
   async *#minutes({ keys, env, ending, timeRange }: Query): AsyncGenerator<number[]> {
     const { from, to } = boundsOf(timeRange);
     const oldest = startOf(from, MINUTE_MS);
@@ -119,8 +119,8 @@ export class EndedRunIndex {
     }
   }
 
-  /** Backwards, in parts that are large enough if all of their runs are within the time range.
-   *  @param starts of segments of the length `kind`, the last first */
+  /** Parts, newest first, each large enough if all its runs are within the time range.
+   *  @param starts starts of segments with the length `kind`, newest first */
   async *#parts(query: Query, starts: readonly number[], kind: number): AsyncGenerator<Part> {
     for (const segments of await this.#portions(query, starts, kind)) {
       const runs = await this.#read(query, segments, kind);
@@ -130,7 +130,7 @@ export class EndedRunIndex {
     }
   }
 
-  /** A part whose oldest segment is full, together with the shorter segments of its time. */
+  /** A part whose oldest segment is full, merged with the shorter segments of its time. */
   async *#withShorter(query: Query, { from, runs }: Part, kind: number): AsyncGenerator<Part> {
     const starts = startsWithin(from, kind, query.timeRange);
     let rest = runs;
@@ -141,7 +141,7 @@ export class EndedRunIndex {
     yield { from, runs: rest };
   }
 
-  /** Segments to read together. A full one is the last of its portion: it may be enough by itself. */
+  /** Groups of segments to read together. A full segment ends its group: it may be enough by itself. */
   async #portions(query: Query, starts: readonly number[], kind: number): Promise<Segment[][]> {
     const commands = starts.map((from) => ['llen', this.#segmentKey(query, from, kind)]);
     const lengths = await inPipelines<number>(this.#redis, commands);
@@ -173,7 +173,7 @@ export class EndedRunIndex {
   }
 }
 
-/** Backwards, the starts of the shorter segments of one that overlap the time range. */
+/** Starts of the shorter segments of a segment that overlap the time range, newest first. */
 function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
   const length = SEGMENT_LENGTHS_MS[kind + 1] as number;
   const bounds = boundsOf(timeRange);
@@ -188,7 +188,7 @@ function startOf(timeMs: number, lengthMs: number): number {
   return timeMs - (timeMs % lengthMs);
 }
 
-/** Both inclusive. */
+/** Both bounds are inclusive. */
 function boundsOf({ after = 0, before = Number.POSITIVE_INFINITY, cursor }: TimeRange): { from: number; to: number } {
   return { from: after, to: Math.min(before - 1, cursor?.at ?? Number.POSITIVE_INFINITY) };
 }

@@ -1,5 +1,5 @@
-/** The runs of each event: their IDs concatenated in the order of creation, as a field of the hash of the event's slice (events/event-location.ts).
- *  A set per event took twice the memory. */
+/** The runs of each event: their IDs, concatenated in the order of creation, in a field of the hash of the event's slice
+ *  (events/event-location.ts). A set per event took twice the memory. */
 import { timeOf } from '../../model/ids.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
@@ -7,7 +7,7 @@ import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A run that is created so long after its event is listed under an overflow key: it would keep the whole slice alive. */
+/** A run created this long after its event is listed under an overflow key: it would keep the whole slice alive. */
 const OVERFLOW_MS = 86_400_000;
 
 export function isOverflow(eventId: string, queuedAt: number): boolean {

@@ -1,4 +1,4 @@
-/** Runs as lists need them: without outputs, which may be megabytes, unless they are requested. */
+/** Runs for lists: without outputs, which may be megabytes, unless requested. */
 import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
@@ -25,7 +25,7 @@ export class ListedRuns {
     this.#keys = keys;
   }
 
-  /** In the order of the IDs; runs that are not stored are left out. */
+  /** In the order of the IDs; runs that are not stored are omitted. */
   async read(env: string, ids: readonly string[]): Promise<Run[]> {
     const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
     return found.flatMap((values, i) => {
@@ -34,7 +34,7 @@ export class ListedRuns {
     });
   }
 
-  /** Bytes, in the order of the IDs; 0: no output. */
+  /** Size in bytes, in the order of the IDs; 0: no output. */
   outputSizes(env: string, ids: readonly string[]): Promise<number[]> {
     return this.#ofEach(env, ids, 'hstrlen', [RUN_FIELDS.output]);
   }

@@ -1,5 +1,5 @@
-/** The metadata of a run as fields: one for each kind of each target has the time of its last change; those that begin with it and a line break have the
- *  values, as JSON. */
+/** Metadata of a run as hash fields. For each kind of each target, one field has the time of its last change; fields that begin with that
+ *  name and a line break have the values, as JSON. */
 import {
   METADATA_MAX_BYTES,
   METADATA_MAX_VALUES,
@@ -9,7 +9,7 @@ import {
 } from '../../model/runs/metadata.ts';
 import { parseStored } from '../../model/values/json.ts';
 
-/** Neither JSON nor kinds have it. */
+/** Occurs neither in JSON nor in kinds. */
 const SEPARATOR = '\n';
 
 type StoredTarget = [
@@ -19,9 +19,9 @@ type StoredTarget = [
   spanId: string | null,
 ];
 
-/** A change to the metadata of one kind about one target. */
+/** A change to the metadata of one kind for one target. */
 export interface MetadataChange {
-  /** Field of the kind. */
+  /** Field that names the kind. */
   field: string;
   op: MetadataUpdate['op'];
   /** Names and JSON texts. */
@@ -39,8 +39,8 @@ export function metadataChange(
   return { field: fieldOf(target) + SEPARATOR + kind, op, values: texts, nowMs };
 }
 
-/** As set-metadata.lua does it in Redis.
- *  @returns the fields after the change; 'full': they would be too many, or too large */
+/** Does what set-metadata.lua does in Redis.
+ *  @returns the fields after the change; 'full' if they would be too many or too large */
 export function changeMetadata(
   stored: Readonly<Record<string, string>>,
   { field: kind, op, values, nowMs }: MetadataChange,

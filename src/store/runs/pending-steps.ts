@@ -1,15 +1,15 @@
-/** The pending steps of many runs at once, without their memos. */
+/** Reads the pending steps of many runs at once, without memos. */
 import type { Pending } from '../../model/runs/memo.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** About as many steps of each run are read, however many it has. */
+/** Approximate maximum of steps read per run. */
 const READ_MAX = 32;
 
 export interface PendingSteps {
-  /** Some of them, by their hashed IDs. */
+  /** Some of the pending steps, by hashed ID. */
   pending: Map<string, Pending>;
-  /** Those that were not read. */
+  /** Number of pending steps that were not read. */
   unread: number;
   /** Number of finished steps. */
   done: number;

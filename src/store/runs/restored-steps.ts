@@ -1,13 +1,13 @@
-/** The finished steps of an archived run, back in Redis for a while: a re-run from one of its steps begins with those before it. */
+/** Finished steps of an archived run, restored to Redis for a while: a re-run from a step begins with the steps before it. */
 
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** A process that dies meanwhile leaves them for the next one. */
+/** If the process dies, the next one uses them. */
 const TTL_MS = 3_600_000;
-/** Characters of the memos of one command. */
+/** Maximum characters of the memos in one command. */
 const COMMAND_CHARACTERS = 4_194_304;
 const STEPS_AT_ONCE = 100;
 
@@ -39,7 +39,7 @@ export class RestoredSteps {
         ['pexpire', key + RUN_SUFFIXES.stack, TTL_MS],
       ]);
     }
-    // Last: copy-steps.lua takes nothing from a run that is not there.
+    // Last, because copy-steps.lua copies nothing from a missing run.
     await this.#redis.set(key, '', 'PX', TTL_MS);
   }
 

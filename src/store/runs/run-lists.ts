@@ -1,6 +1,6 @@
-/** Lists of runs, newest first. Each run is in one index of its function, either of active runs or of runs that ended likewise: a list of some
- *  functions merges several indexes. For the list of all functions, each run is also in the environment's active runs or in a segment of its
- *  ended runs. */
+/** Lists of runs, newest first. Each run is in one index of its function: of active runs, or of runs with its ending. A list of some
+ *  functions merges several indexes. For the list of all functions, each run is also among the environment's active runs or in a segment
+ *  of its ended runs. */
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
@@ -21,10 +21,10 @@ import { ListedRuns } from './listed-runs.ts';
 
 export interface RunQuery {
   env: string;
-  /** undefined: of all functions. */
+  /** undefined: all functions. */
   functionIds: readonly string[] | undefined;
   status?: RunStatus | undefined;
-  /** Instead of a status: any of these. */
+  /** Any of these statuses, instead of `status`. */
   statuses?: readonly RunStatus[] | undefined;
   timeRange: TimeRange;
   limit: number;
@@ -34,11 +34,12 @@ export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
 
 export interface RunPage {
   runs: Run[];
-  /** Cursor of the next page; undefined: this is the last. */
+  /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
 }
 
-/** Reads per page: runs of an index may have expired or have another status. A page may then be short and still have a next page. */
+/** Maximum reads per page: runs of an index may have expired or have another status. A page may therefore be short and still have a next
+ *  page. */
 const MAX_READS = 20;
 
 export class RunLists {
@@ -90,8 +91,8 @@ export class RunLists {
     return mergeNewest(lists, timeRange.cursor, limit);
   }
 
-  /** Reads active runs first: a run that ends in the meantime may be found twice, and is never missed. Where they fill the page, older runs are not
-   *  read. */
+  /** Reads active runs first: a run that ends meanwhile may be found twice, but is never missed. If they fill the page, older runs are
+   *  not read. */
   async #newestOfAll(
     env: string,
     groups: readonly RunGroup[],
@@ -154,13 +155,13 @@ export class RunLists {
     return this.listed.read(env, ids);
   }
 
-  /** Runs of one event: few enough to read at once. */
+  /** Runs of one event, few enough to read at once. */
   async listByEvent(eventId: string, query: RunQuery): Promise<RunPage> {
     return pageOfRuns(await this.readByEvent(query.env, eventId), query);
   }
 }
 
-/** The page of a list that is all in memory. */
+/** A page of a list that is entirely in memory. */
 export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
   const { functionIds, timeRange, limit } = query;
   const statuses = statusesOf(query);
@@ -174,7 +175,7 @@ export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
   return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
 }
 
-/** undefined: all. */
+/** undefined: all statuses. */
 export function statusesOf({ status, statuses }: RunQuery): readonly RunStatus[] | undefined {
   return statuses ?? (status && [status]);
 }

@@ -1,8 +1,8 @@
-/** The log of a run as fields: `<number>` → line, as JSON; `n` and `b`, the number of lines and their bytes; `d`, the lines that were left out; `w` and
- *  `c`, since when requests are counted, and how many came; `m` and `i:<batch>`, the batches that were stored. */
+/** Log of a run as hash fields: `<number>` → line, as JSON; `n` and `b`, number of lines and bytes; `d`, dropped lines; `w` and `c`,
+ *  start of the window in which requests are counted, and their number; `m` and `i:<batch>`, the stored batches. */
 import type { LogLine, RunLog } from '../../model/runs/log-lines.ts';
 
-/** Without what only requests of apps need. */
+/** The log without the bookkeeping of requests. */
 export interface StoredRunLog {
   /** JSON texts. */
   lines: string[];

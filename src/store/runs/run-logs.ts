@@ -1,4 +1,4 @@
-/** Logs of runs: one hash per run, made with the first line (run-log-fields.ts). */
+/** Logs of runs: one hash per run, created with the first line (run-log-fields.ts). */
 import {
   LOG_BATCHES_MAX,
   LOG_RATE_MAX,
@@ -31,8 +31,9 @@ export class RunLogs {
     this.#keys = keys;
   }
 
-  /** Repeating a batch changes nothing. Lines that do not fit are counted.
-   *  @returns the run if lines were added; 'known': they were there, or the log is full; 'busy': too many requests of the run; 'gone': there is no such run */
+  /** Idempotent per batch. Lines that do not fit are counted.
+   *  @returns the run if lines were added; 'known': the batch was stored before, or the log is full; 'busy': too many requests of the
+   *  run; 'gone': there is no such run */
   async append(
     env: string,
     runId: string,

@@ -1,4 +1,4 @@
-/** Metadata of runs: one hash per run, made with the first metadata (metadata-fields.ts). */
+/** Metadata of runs: one hash per run, created with the first metadata (metadata-fields.ts). */
 import {
   METADATA_MAX_BYTES,
   METADATA_MAX_VALUES,
@@ -19,7 +19,7 @@ export class RunMetadata {
     this.#keys = keys;
   }
 
-  /** Repeating an update changes nothing.
+  /** Idempotent.
    *  @returns 'full': the run would have too much metadata, and nothing changed; 'gone': there is no such run */
   async update(
     env: string,

@@ -7,7 +7,7 @@ import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/ru
 import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 
-/** Characters of an unreadable error in the message. */
+/** Maximum characters of an unreadable error shown in the message. */
 const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
@@ -74,7 +74,7 @@ function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {
   return reason ? { cancelReason: reason } : {};
 }
 
-/** A run that cannot be read must not hide others, and can still be ended. */
+/** An unreadable run must not hide others, and can still be ended. */
 function readError(text: string): RunError {
   try {
     return JSON.parse(text) as RunError;
@@ -90,7 +90,7 @@ export function toHistory(texts: readonly string[]): HistoryEntry[] {
   });
 }
 
-/** As end-run.lua stores a step that was pending when its run ended. */
+/** A step that was pending when its run ended, in end-run.lua's format. */
 interface LeftOverStep {
   stepId: string;
   endedAt: number;

@@ -1,5 +1,5 @@
-/** Runs. A run's record is created once under its derived ID, which makes repeated work on it idempotent. It lives until the run has ended, and
- *  then for the retention. */
+/** Runs. A run's record is created once under its derived ID, which makes repeated work on it idempotent. It lives until the run has
+ *  ended, and then for the retention. */
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
@@ -31,7 +31,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   batch?: readonly string[];
   /** Time of the first reconciliation, Unix milliseconds. */
   reconcileAt: number;
-  /** Who runs it already (checkpoints.ts); undefined: its first call will. */
+  /** Who already executes it (checkpoints.ts); undefined: its first call will. */
   owner?: string;
 }
 
@@ -40,33 +40,33 @@ export interface CallOf {
   env: string;
   runId: string;
   eventId: string;
-  /** Length of the stack that the call is for; undefined for the call of one planned step. */
+  /** Length of the stack that the call is for; undefined for the call of a planned step. */
   at?: number | undefined;
-  /** Hashed ID of the one planned step to run. */
+  /** Hashed ID of the planned step to run. */
   stepId?: string | undefined;
 }
 
-/** The state in which a call finds its run. */
+/** State of the run that a call finds. */
 export type LoadedState =
   | ({ state: 'due' } & Loaded)
   | { state: 'ended'; run: Run }
-  /** Its function is paused, and it must not start. */
+  /** Its function is paused, so the run must not start. */
   | { state: 'held'; run: Run }
-  /** The run has more finished steps than the call is for, and the call for these may not be enqueued: a worker died before. */
+  /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
   | { state: 'nextCallDue'; run: Run; finishedSteps: number }
-  /** There is no such run, or another call does the work of this one. */
+  /** There is no such run, or another call does this one's work. */
   | { state: 'superseded' };
 
 /** Everything a call needs. */
 export interface Loaded {
   run: Run;
-  /** undefined: no longer stored. */
+  /** undefined if it is no longer stored. */
   event: EventRecord | undefined;
   stack: string[];
   memos: Record<string, Memo>;
-  /** Steps that have begun and are not finished. */
+  /** Number of steps that have begun and not finished. */
   pending: number;
-  /** The one planned step that the call is for. */
+  /** The planned step that the call is for. */
   step?: Pending;
   /** New steps are only planned, not run in this call: other steps are pending, or another call may plan the same ones. */
   planOnly: boolean;
@@ -74,11 +74,11 @@ export interface Loaded {
 
 /** The steps of a run when it ended. */
 export interface StepsAtEnd {
-  /** Number of finished steps, which the next call would have had. */
+  /** Number of finished steps: the one that the next call would have had. */
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
-  /** Whether it is stored that jobs are to be removed (unfinished-ends.ts). */
+  /** Whether the removal of jobs is recorded as unfinished (unfinished-ends.ts). */
   isUnfinished: boolean;
 }
 
@@ -86,11 +86,11 @@ export interface StepsAtEnd {
 export interface LeftOver extends StepsAtEnd {
   /** Whether a call stored steps while it was in flight. */
   checkpointed: boolean;
-  /** Whether runs wait for the event that tells this end. */
+  /** Whether runs wait for the event about this end. */
   awaited: boolean;
 }
 
-/** Redis does nothing else for a millisecond or two. */
+/** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
 const CREATED_AT_ONCE = 100;
 
 export class Runs {
@@ -116,7 +116,7 @@ export class Runs {
 
   /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
-    // Those of an event are in its partition, and so are those of an ingest job.
+    // Runs of an event, and thus of an ingest job, are in the event's partition.
     for (const ofPartition of Map.groupBy(runs, ({ id }) => this.#keys.of(id)).entries()) {
       await this.#createIn(...ofPartition);
     }
@@ -146,9 +146,9 @@ export class Runs {
     replies(await pipeline.exec());
   }
 
-  /** Gives a re-run from a step the finished steps that it begins with. Idempotent; both runs are in one partition.
-   *  @param isRestored whether the first run is archived, and its steps are back (restored-steps.ts)
-   *  @returns the number of its finished steps; undefined: the first run is no longer stored */
+  /** Copies the finished steps that a re-run from a step begins with. Idempotent; both runs are in one partition.
+   *  @param isRestored whether the first run is archived and its steps are restored (restored-steps.ts)
+   *  @returns the number of finished steps; undefined if the first run is no longer stored */
   async copySteps(
     { env, id, retryOf, fromStep }: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>,
     nowMs: number,
@@ -156,7 +156,7 @@ export class Runs {
   ): Promise<number | undefined> {
     if (retryOf === undefined || fromStep === undefined) return 0;
     const keys = this.#keys.of(id);
-    // An official SDK takes the input of a step that it is called for by itself, and of no other.
+    // Official SDKs accept input only for a step that is called by itself.
     const step: Pending = { op: 'StepPlanned', name: fromStep.id, since: nowMs };
     const planned = fromStep.input ? JSON.stringify(step) : '';
     const copied = (await this.#redis.copySteps(
@@ -214,35 +214,35 @@ export class Runs {
     };
   }
 
-  /** The call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
+  /** Records that the call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
   async donePlanning(env: string, id: string, at: number): Promise<void> {
     await this.#redis.hdel(this.#keys.of(id).run(env, id), PLANNING_FIELD + at);
   }
 
-  /** Records why an attempt failed that will be retried. Does nothing when the run has ended. */
+  /** Records the error of an attempt that will be retried. Does nothing if the run has ended. */
   async recordError(env: string, id: string, error: RunError): Promise<void> {
     await this.#redis.recordError(this.#keys.of(id).run(env, id), JSON.stringify(error));
   }
 
-  /** The history lives no longer than the run, also when the run has ended in the meantime. */
+  /** The history lives no longer than the run, even if the run has ended meanwhile. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
     await this.#redis.appendHistory(this.#keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
-  /** What the limits of its function need of its event; frozen from now on. */
+  /** Freezes the values from the event that the limits of the run's function need. */
   async setKeys(env: string, id: string, keys: FrozenKeys): Promise<void> {
     const key = this.#keys.of(id).run(env, id);
     if (await this.#redis.exists(key)) await this.#redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
   }
 
-  /** Records that the response to the call with `at` finished steps was applied. Does nothing when the run is gone. */
+  /** Records that the response to the call with `at` finished steps was applied. Does nothing if the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
     await this.#redis.recordAnswered(this.#keys.of(id).run(env, id), at);
   }
 
-  /** Where the run continues: numbers of finished steps (-1: none) of the last call that was answered, and when a step in race mode last ended
-   *  while others were pending; and who owns the state with the given number of finished steps because it stored the last of them
-   *  (undefined: the next call). */
+  /** Where the run continues: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step
+   *  last ended while others were pending; and the owner of the state with the given number of finished steps, who stored the last of
+   *  them (undefined: the next call). */
   async position(
     env: string,
     id: string,
@@ -259,12 +259,12 @@ export class Runs {
     };
   }
 
-  /** Ends the run; the first ending stands.
-   *  @param hasJobs whether it may have jobs besides those of its pending steps; then, and when it has such steps, its end is unfinished until these are
-   *    removed (unfinished-ends.ts)
-   *  @param startedDefers number of deferred functions that are started
-   *  @returns undefined when it had ended before, or does not exist; 'defers': it has not ended, because the functions that it has deferred
-   *    must be started first */
+  /** Ends the run; the first ending is kept.
+   *  @param hasJobs whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished
+   *  until they are removed (unfinished-ends.ts)
+   *  @param startedDefers number of deferred functions already started
+   *  @returns undefined if it had ended before or does not exist; 'defers': it has not ended, because its deferred functions must be
+   *  started first */
   async end(
     run: Pick<Run, 'env' | 'id' | 'functionId'>,
     ending: Ending,
@@ -320,17 +320,17 @@ export class Runs {
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** Attempts and steps in the order they ended. */
+  /** Attempts and steps, in the order of their ends. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
     return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), 0, -1));
   }
 
-  /** The last entries of the history, in the order they ended. */
+  /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
     return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), -count, -1));
   }
 
-  /** In the order of the IDs; runs that are not stored are left out. */
+  /** In the order of the IDs; runs that are not stored are omitted. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
     const commands = ids.map((id) => ['hgetall', this.#keys.of(id).run(env, id)]);
@@ -339,12 +339,12 @@ export class Runs {
   }
 }
 
-/** @param fields of a hash of steps that have begun */
+/** @param fields hash of steps that have begun */
 export function toPending(fields: Record<string, string>): Map<string, Pending> {
   return new Map(Object.entries(fields).map(([id, text]) => [id, JSON.parse(text) as Pending]));
 }
 
-/** Runs of one environment and one time of creation, CREATED_AT_ONCE at most. */
+/** Groups runs by environment and time of creation, CREATED_AT_ONCE at most. */
 function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
   let portion: NewRun[] = [];
   for (const run of runs) {
@@ -358,7 +358,7 @@ function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> 
   if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
 }
 
-/** As create-runs.lua reads it. Redis cannot decode lone surrogates, hence toWellFormed. */
+/** Converts to create-runs.lua's format. Redis cannot decode lone surrogates, hence toWellFormed. */
 function rowOf({
   id,
   reconcileAt,

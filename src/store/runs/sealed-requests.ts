@@ -1,5 +1,5 @@
-/** Requests of steps until they have their response, encrypted: they hold keys and tokens of the app's users. Nothing else in Redis has any part of
- *  them but their origin. */
+/** Requests of steps, encrypted until their response arrives: they contain keys and tokens of the app's users. Apart from its origin, no
+ *  part of a request is stored elsewhere in Redis. */
 import type { Sealer } from '../../model/auth/seal.ts';
 import type { StepRequest } from '../../model/requests/step-request.ts';
 import { MAX_STATE_BYTES } from '../../model/runs/memo.ts';
@@ -17,7 +17,7 @@ export class SealedRequests {
     this.#sealer = sealer;
   }
 
-  /** The first request of a step stands. `bytes`: the run's requests and memos are too large together. */
+  /** The first request of a step is kept. `bytes`: the run's requests and memos together are too large. */
   async add(env: string, runId: string, stepId: string, request: StepRequest): Promise<'stored' | 'ended' | 'bytes'> {
     const sealed = this.#sealer.seal(JSON.stringify(request), locationOf(env, runId, stepId));
     const reply = await this.#redis.storeRequest(this.#keys.of(runId).run(env, runId), stepId, sealed, MAX_STATE_BYTES);
@@ -25,7 +25,7 @@ export class SealedRequests {
   }
 
   /** undefined: it has its response, or its run has ended.
-   *  @throws SealError when SECRET_KEY has changed since */
+   *  @throws SealError if SECRET_KEY has changed since */
   async read(env: string, runId: string, stepId: string): Promise<StepRequest | undefined> {
     const sealed = await this.#redis.hget(this.#keys.of(runId).requests(env, runId), stepId);
     if (sealed === null) return undefined;

@@ -1,5 +1,5 @@
-/** Signals that steps wait for. A signal is a wait that is found by its name alone, and has one waiting step at most. Like other waits it is removed
- *  by whatever ends its step or its run (waits.ts). */
+/** Signals that steps wait for. A signal is a wait found by its name alone, with at most one waiting step. Like other waits it is removed
+ *  when its step or run ends (waits.ts). */
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import { runOfWait, waitKey } from '../../model/runs/wait.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
@@ -18,9 +18,9 @@ export interface StepRef {
 export interface NewSignal extends StepRef {
   env: string;
   signal: string;
-  /** When the wait times out, Unix milliseconds; undefined: never. */
+  /** Timeout of the wait, Unix milliseconds; undefined: none. */
   until?: number | undefined;
-  /** Takes the signal from another step that waits for it. */
+  /** Takes the signal over from another waiting step. */
   replaces: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Signals {
     this.#keys = keys;
   }
 
-  /** Idempotent. Registers the wait with its run first, so that whatever ends the run removes it. */
+  /** Idempotent. Registers the wait with its run first, so that the run's end removes it. */
   async add({ env, signal, until, replaces, ...step }: NewSignal, nowMs: number): Promise<SignalOutcome> {
     const key = waitKey(step);
     const ofRun = this.#keys.of(step.runId);
@@ -95,7 +95,7 @@ export class Signals {
     return { outcome: 'taken' };
   }
 
-  /** Whoever finished the step may have died before the wait was removed. */
+  /** The process that finished the step may have died before it removed the wait. */
   async #isWaiting(env: string, key: string): Promise<boolean> {
     const { runId, stepId } = stepOf(key);
     const { run, memos } = this.#keys.of(runId);

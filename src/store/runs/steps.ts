@@ -7,21 +7,21 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-record.ts';
 
-/** Result of storing a memo. `was`: the step while it was pending. `callAgain`: the function is to be called again. `there`: an earlier memo
- *  stands. `steps`, `bytes`: the run has too many. */
+/** Result of storing a memo. `was`: the step while it was pending. `callAgain`: the function must be called again. `there`: an earlier
+ *  memo is kept. `steps`, `bytes`: the run has too many. */
 export type MemoOutcome =
   | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined; callAgain: boolean }
   | { outcome: 'there'; stackLength: number; run: Run; callAgain: boolean }
   | { outcome: 'steps' | 'bytes'; stackLength: number; run: Run }
   | { outcome: 'ended' | 'gone' };
 
-/** What is known of a result beside its memo. */
+/** Data about a result beside its memo. */
 export interface ResultContext {
-  /** Its operation asks for race mode. A pending step knows for itself. */
+  /** Its operation asks for race mode. A pending step records this itself. */
   race?: boolean;
-  /** For the step's entry in the history. */
+  /** For the step's history entry. */
   links?: StepLinks;
-  /** An invocation that took too long. A wait that did has no result. */
+  /** Set for an invocation that reached its timeout. A wait that did so has no result. */
   timedOut?: true;
 }
 
@@ -42,8 +42,8 @@ export class Steps {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores the result of a step; an earlier memo of the same step stands. The function is to be called again when no other step is pending,
-   *  or the step is in race mode. */
+  /** Stores the result of a step; an earlier memo of the same step is kept. The function must be called again if no other step is
+   *  pending, or the step is in race mode. */
   async memoize(
     env: string,
     runId: string,
@@ -70,7 +70,7 @@ export class Steps {
   }
 
   /** Records that a step has begun. The run's event is kept until the step is over, and then for the retention.
-   *  @returns the pending step that was recorded first; undefined: the step is finished, or the run has ended; 'steps': the run has too many */
+   *  @returns the pending step recorded first; undefined: the step is finished, or the run has ended; 'steps': the run has too many */
   async begin(
     run: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,
@@ -80,8 +80,8 @@ export class Steps {
     return begun;
   }
 
-  /** Records that steps have begun, all at once.
-   *  @returns for each what `begin` returns */
+  /** Records that several steps have begun, atomically.
+   *  @returns for each, what `begin` returns */
   async beginAll(
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     begun: readonly BegunStep[],
@@ -99,7 +99,7 @@ export class Steps {
     });
   }
 
-  /** Records that what the step waits for can end it. Does nothing when it has ended. */
+  /** Records that the step's wait is fully stored, so that it can end. Does nothing if the step has ended. */
   async confirm({ env, id }: Pick<Run, 'env' | 'id'>, stepId: string, step: Pending): Promise<void> {
     if (!step.beginning) return;
     const { beginning, ...waiting } = step;
@@ -115,7 +115,7 @@ export class Steps {
     return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
   }
 
-  /** The memo of a finished step, as JSON text; undefined: it is not finished. */
+  /** The memo of a finished step, as JSON text; undefined if it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
     return (await this.#redis.hget(this.#keys.of(runId).memos(env, runId), stepId)) ?? undefined;
   }

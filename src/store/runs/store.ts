@@ -1,4 +1,4 @@
-/** Runs: their records, steps and waits, the runs that are active, and the lists of all. */
+/** Runs: their records, steps and waits, active runs, and lists. */
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ActiveRuns } from './active-runs.ts';

@@ -1,4 +1,4 @@
-/** Runs that have ended and whose jobs are still to be removed: by the process that ended the run, or by another when that one dies. */
+/** Ended runs whose jobs are still to be removed: by the process that ended the run, or by another one if that dies. */
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { memberOf, readMember } from './active-runs.ts';
@@ -13,13 +13,13 @@ export class UnfinishedEnds {
     this.#keys = keys;
   }
 
-  /** Those of a partition that have ended before, the oldest first. */
+  /** Unfinished ends of a partition from before a time, oldest first. */
   async before(partition: number, timeMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
     const { unfinishedEnds } = this.#keys.partition(partition);
     return (await this.#redis.zrangebyscore(unfinishedEnds, '-inf', timeMs, 'LIMIT', 0, limit)).map(readMember);
   }
 
-  /** What the run was in when it ended. */
+  /** The steps of the run when it ended. */
   async leftOver(env: string, runId: string): Promise<StepsAtEnd> {
     const keys = this.#keys.of(runId);
     const commands = [
@@ -30,14 +30,14 @@ export class UnfinishedEnds {
     return { done: done as number, pending: toPending(pending as Record<string, string>), isUnfinished: true };
   }
 
-  /** Nothing is left to do. */
+  /** Records that nothing is left to do. */
   async finish(env: string, runId: string): Promise<void> {
     const keys = this.#keys.of(runId);
     const finishing = this.#redis.multi().del(keys.leftOver(env, runId));
     replies(await finishing.zrem(keys.unfinishedEnds, memberOf(env, runId)).exec());
   }
 
-  /** Another try follows later. */
+  /** Schedules the next try. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.#redis.zadd(this.#keys.of(runId).unfinishedEnds, 'XX', untilMs, memberOf(env, runId));
   }

@@ -1,9 +1,9 @@
-/** Where a wait is stored. A run knows it of each of its waits, so that its end removes them all: `run:…:waits` has it as JSON. In the run's own
- *  partition these are the hash that holds the wait, the paths of its name, and its path among those or ''. Elsewhere it is `false`, then the
+/** Locations of waits. A run stores the location of each of its waits, so that its end can remove them: JSON in `run:…:waits`. For a wait
+ *  in the run's own partition: the hash that holds it, the paths of its name, and its path among those or ''. For others: `false`, the
  *  hashes of its name, of its name and value, and of the paths of its name, and its path or ''. */
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 
-/** A wait that is stored in another partition than its run. */
+/** A wait stored in another partition than its run. */
 export interface RemoteWait {
   byName: string;
   byValue: string;
@@ -13,9 +13,9 @@ export interface RemoteWait {
 
 export interface WaitPlace {
   eventName: string;
-  /** Value that one field of the event must have. */
+  /** Digest of the value that a field of the event must have. */
   digest?: string | undefined;
-  /** JSON; '': none. */
+  /** JSON; '' for none. */
   path: string;
 }
 
@@ -36,12 +36,12 @@ export function writeRemote({ byName, byValue, paths, path }: RemoteWait): strin
   return JSON.stringify([false, byName, byValue, paths, path]);
 }
 
-/** For a hash that is not of waits for events. */
+/** Location in a hash other than those of waits for events. */
 export function writeLocal(storedIn: string): string {
   return JSON.stringify([storedIn, '', '']);
 }
 
-/** @returns undefined: it is stored in the partition of its run */
+/** @returns undefined if it is stored in its run's partition */
 export function readRemote(text: string): RemoteWait | undefined {
   const [isLocal, byName, byValue, paths, path] = JSON.parse(text) as [string | false, string, string, string, string];
   return isLocal === false ? { byName, byValue, paths, path } : undefined;

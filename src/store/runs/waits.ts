@@ -1,5 +1,5 @@
-/** Waits for events. A wait whose expression requires one value of one field is found by that value; all other waits of an event name are
- *  evaluated. A wait is stored only while its run is active, and is removed by whatever ends the run: `waitsOfRun` says which keys hold it. */
+/** Waits for events. A wait whose expression requires a value of one field is found by that value; all other waits for an event name are
+ *  evaluated. A wait is stored only while its run is active, and removed when the run ends: `waitsOfRun` says which keys hold it. */
 
 import { LRUCache } from 'lru-cache';
 import { type Path, valueAt } from '../../model/expressions/paths.ts';
@@ -13,33 +13,33 @@ import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
-/** Maximum number of fields by whose value the waits of a name are found: each event looks up every one of them. */
+/** Maximum number of indexed fields per event name: each event looks up every one of them. */
 const PATHS_MAX = 16;
-/** How long a key outlives the timeout of its last wait. It should be empty by then. */
+/** How long a key outlives the timeout of its last wait, when it should be empty. */
 const MARGIN_MS = 86_400_000;
-/** The TTL for waits without a timeout, and the longest of all. */
+/** TTL for waits without a timeout, and the longest TTL of all. */
 const MAX_TTL_MS = MAX_WAIT_MS + MARGIN_MS;
-/** Waits that one script stores: a run may have fifty triggers that cancel it, and each wait has four keys. */
+/** Maximum number of waits per script: a run may have fifty cancel triggers, and each wait has four keys. */
 const ADDED_AT_ONCE = 250;
-/** Event names whose reads are shared. */
+/** Maximum number of event names whose reads are shared. */
 const NAMES_MAX = 1_000;
 /** Waits per read. */
 const READ_AT_ONCE = 500;
 
 export interface StoredWait {
   key: string;
-  /** The hash in which it was found; undefined: it was not looked up. */
+  /** The hash in which it was found; undefined if it was not looked up. */
   storedIn?: string;
   wait: Wait;
 }
 
 export interface NewWait extends StoredWait {
   eventName: string;
-  /** Value that one field of the event must have; undefined: the expression requires none. */
+  /** Value that a field of the event must have; undefined if the expression requires none. */
   equality?: { path: Path; digest: string } | undefined;
 }
 
-/** Waits of one event name, and the events of a batch that may meet them. */
+/** Waits for one event name, and the events of a batch that may meet them. */
 export interface Candidates<ReceivedEvent> {
   name: string;
   waits: StoredWait[];
@@ -57,7 +57,7 @@ export class Waits {
     this.#keys = keys;
   }
 
-  /** @returns the waits whose run is active, which are now stored */
+  /** @returns the waits whose run is active, now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const placed = waits.map((added) => {
       const [home] = this.#keys.homesOf(env, added.eventName);
@@ -77,7 +77,7 @@ export class Waits {
     return waits.filter((wait) => stored.has(wait));
   }
 
-  /** In the partition of the runs. */
+  /** Stores waits in the partition of their runs. */
   async #addBeside(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const pipeline = this.#redis.pipeline();
     for (const some of chunksOf(waits, ADDED_AT_ONCE)) this.#add(pipeline, keys, env, some, nowMs);
@@ -107,8 +107,8 @@ export class Waits {
     pipeline.addWaits(keys.length, ...keys, PATHS_MAX, ...rows);
   }
 
-  /** In other partitions than the runs: registered first, so that the end of a run removes each, also one that is stored after it. Waits that are
-   *  left over by a process that dies match nothing that is active, and are removed then. */
+  /** Stores waits in other partitions than their runs: registers them first, so that the end of a run removes each, even one stored
+   *  later. Waits left over by a dead process match no active run, and are then removed. */
   async #addApart(
     env: string,
     waits: readonly { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace }[],
@@ -121,15 +121,15 @@ export class Waits {
     return active.map(({ added }) => added);
   }
 
-  /** Whether waits of the run for an event of this name are in another partition than the run. */
+  /** Whether waits of the run for this event name are in another partition than the run. */
   areApart(env: string, runId: string, eventName: string): boolean {
     const [home] = this.#keys.homesOf(env, eventName);
     return home !== this.#keys.of(runId);
   }
 
-  /** Stores waits of an active run that a failover has lost: those in another partition than the run, which the run still knows to be where they would
-   *  be stored now. A step may have begun without that.
-   *  @returns the waits that were missing, which are now stored */
+  /** Restores waits of an active run that a failover has lost: those in another partition than the run that the run has registered at
+   *  their present location. A step may have begun without its wait.
+   *  @returns the missing waits, now stored */
   async restore(env: string, runId: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const ofRun = this.#keys.of(runId);
     const located = waits.flatMap((added) => {
@@ -167,7 +167,7 @@ export class Waits {
     );
   }
 
-  /** Whether a run waits for an event of this name, or is canceled by one. Many concurrent calls read it a few times. */
+  /** Whether any run waits for events of this name, or is cancelled by them. Many concurrent calls share a few reads. */
   async areAny(env: string, eventName: string): Promise<boolean> {
     const name = `${env}/${eventName}`;
     const read = this.#areAny.get(name) ?? new CoalescedRead(() => this.#readAny(env, eventName), 0);
@@ -185,7 +185,7 @@ export class Waits {
     return counts.some((count) => count > 0);
   }
 
-  /** @param storedIn the hash in which the wait was found, if it was */
+  /** @param storedIn the hash in which the wait was found, if known */
   async remove(env: string, key: string, storedIn?: string): Promise<void> {
     const runId = runOfWait(key);
     const { run, waitsOfRun } = this.#keys.of(runId);
@@ -206,7 +206,7 @@ export class Waits {
     await inPipelines(this.#redis, commands);
   }
 
-  /** Waits that the events may meet, a bounded number at a time, each once.
+  /** Waits that the events may meet, in batches, each once.
    *  @param read returns an event as expressions see it (`async`) */
   async *candidates<ReceivedEvent extends { name: string }>(
     env: string,

@@ -1,4 +1,4 @@
-/** How far the archive is, as the workers that ship to it report. */
+/** Progress of the archive, as reported by the workers that ship to it. */
 import type { Redis } from '../redis/connection.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -7,9 +7,9 @@ const TTL_MS = 30 * 86_400_000;
 const PARTITION = /^\d+$/;
 
 export interface ArchiveReport {
-  /** By partition: receipt of the oldest event that is due and not archived, Unix milliseconds; undefined: there is none. */
+  /** By partition: receipt of the oldest event due and not archived, Unix milliseconds; undefined if there is none. */
   oldest: ReadonlyMap<number, number | undefined>;
-  /** Unix milliseconds; undefined: as reported before. */
+  /** Unix milliseconds; undefined: unchanged. */
   shippedAt?: number | undefined;
   failedAt?: number | undefined;
 }
@@ -50,8 +50,8 @@ export class ArchiveStatus {
     };
   }
 
-  /** For how long events have waited that are due.
-   *  @param hotMs age at which they are */
+  /** How long the oldest due event has waited.
+   *  @param hotMs age at which events are due */
   async behindMs(hotMs: number, nowMs: number): Promise<number> {
     const { oldest } = await this.read();
     const times = [...oldest.values()].filter((at) => at !== undefined);

@@ -11,7 +11,7 @@ export const COUNTERS = [
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
-/** ack: from a request's receipt to its response; start: from an event's receipt to the first call of a run's function. */
+/** `ack`: from a request's receipt to its response; `start`: from an event's receipt to the first call of a run's function. */
 export const LATENCIES = ['ack', 'start'] as const;
 export type Latency = (typeof LATENCIES)[number];
 

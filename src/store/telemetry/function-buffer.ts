@@ -7,11 +7,11 @@ export const FUNCTION_COUNTERS = ['started', 'completed', 'failed', 'cancelled',
 export type FunctionCounter = (typeof FUNCTION_COUNTERS)[number];
 export type FunctionCounts = Record<FunctionCounter, number>;
 
-/** Steps of a function that are counted by name; all others are counted together. */
+/** Maximum number of steps per function counted by name; all others are counted together. */
 export const STEP_NAMES_MAX = 50;
-/** Characters of a name by which steps are told apart. */
+/** Maximum length of step names; longer names are truncated. */
 const STEP_NAME_LENGTH_MAX = 100;
-/** All steps beyond the maximum. No step has this name: an app that sends it counts with them. */
+/** Name that counts all steps beyond the maximum. Steps with an empty name count here, too. */
 export const OTHER_STEPS = '';
 
 export interface StepCounts {
@@ -19,7 +19,7 @@ export interface StepCounts {
   durations: Durations;
 }
 
-/** The last durations, in milliseconds, beside the counts of all. */
+/** The last durations, in milliseconds, in addition to all counts. */
 export interface Recent {
   recent: number[];
 }
@@ -45,7 +45,7 @@ export class FunctionBuffer {
     this.#of(env, functionId).counts[counter]++;
   }
 
-  /** A run has ended.
+  /** Records the end of a run.
    *  @param ms since its start */
   timeRun(env: string, functionId: string, ms: number): void {
     const counted = this.#of(env, functionId);
@@ -53,7 +53,7 @@ export class FunctionBuffer {
     keepRecent(counted, [ms]);
   }
 
-  /** A step has ended, or an attempt of it has failed. */
+  /** Records the end of a step, or a failed attempt of it. */
   timeStep(env: string, functionId: string, name: string, ms: number, failed: boolean): void {
     const step = stepOf(this.#of(env, functionId), name.slice(0, STEP_NAME_LENGTH_MAX).toWellFormed());
     if (failed) step.failed++;
@@ -105,7 +105,7 @@ function keepRecent(counted: Recent, ms: readonly number[]): void {
   if (counted.recent.length >= EXACT_BELOW) counted.recent.splice(0, counted.recent.length - (EXACT_BELOW - 1));
 }
 
-/** An app may name each of its steps anew. */
+/** Bounded, because an app may give every step a new name. */
 function stepOf({ steps }: BufferedFunction, name: string): StepCounts & Recent {
   const key = steps.has(name) || steps.size < STEP_NAMES_MAX ? name : OTHER_STEPS;
   const there = steps.get(key) ?? { failed: 0, durations: new Map(), recent: [] };

@@ -1,7 +1,6 @@
-/** Functions over time: counts and durations of the runs of each function, and durations of its steps.
- *
- *  A hash holds a block of time steps, few enough for Redis's compact encoding. Fields of runs are `<time step within the block><letter>`, for
- *  durations followed by the bucket; of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
+/** Functions over time: counts and durations of each function's runs, and durations of its steps. A hash holds a block of time steps, few
+ *  enough for Redis's compact encoding. Fields of runs are `<time step within the block><letter>`, for durations followed by the bucket;
+ *  of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
 import type { Durations } from '../../model/capacity/percentiles.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
@@ -25,11 +24,11 @@ export const FUNCTION_SERIES_KEPT_MS = 7 * DAY_MS;
 interface Resolution {
   stepMs: number;
   blockMs: number;
-  /** How far back it is shown. */
+  /** How far back this resolution is shown. */
   shownMs: number;
 }
 
-/** Blocks divide a day: steps are numbered by day. */
+/** Blocks divide a day, because steps are numbered by day. */
 const RUN_RESOLUTIONS: readonly Resolution[] = [
   { stepMs: MINUTE_MS, blockMs: 10 * MINUTE_MS, shownMs: 6 * HOUR_MS },
   { stepMs: 5 * MINUTE_MS, blockMs: 30 * MINUTE_MS, shownMs: DAY_MS },
@@ -46,7 +45,7 @@ const DURATION = 'd';
 const STEP_FAILED = 'f';
 const RUN_FIELD = /^(\d+)([a-z])(\d*)$/;
 const STEP_FIELD = /^(\d+)\.(\d+)([a-z])(\d*)$/;
-/** Commands of one transaction. */
+/** Maximum number of commands per transaction. */
 const COMMANDS_MAX = 1_000;
 
 export interface FunctionPoint {
@@ -60,7 +59,7 @@ export interface StepPoint extends StepCounts {
   at: number;
 }
 
-/** Counts of one step, or of OTHER_STEPS. Points without counts are left out. */
+/** Counts of a step, or of OTHER_STEPS. Points without counts are omitted. */
 export interface StepSeries {
   name: string;
   points: StepPoint[];
@@ -79,8 +78,8 @@ export class FunctionSeries {
     this.#recent = recent;
   }
 
-  /** Adds the counts of the functions, several at a time, and removes those that are written from the buffer.
-   *  @throws Redis's error; the rest is still in the buffer */
+  /** Adds the functions' counts, several functions at a time, and removes written ones from the buffer.
+   *  @throws Redis's error; the rest stays in the buffer */
   async add(buffer: FunctionBuffer, nowMs: number): Promise<void> {
     const functions = [...buffer.entries()];
     const numbers = await this.#numberSteps(functions, nowMs);
@@ -104,7 +103,7 @@ export class FunctionSeries {
     }
   }
 
-  /** The numbers are read anew each time: an environment may be deleted, and another one get its name. */
+  /** The numbers are read every time: an environment may be deleted, and another one get its name. */
   async #numberSteps(functions: readonly [string, string, BufferedFunction][], nowMs: number): Promise<number[][]> {
     const reading = this.#redis.pipeline();
     const asked = functions.map(([env, id, { steps }]) => {
@@ -161,8 +160,8 @@ export class FunctionSeries {
     writing.pexpire(key, shownMs + 2 * blockMs);
   }
 
-  /** Every time step from the one that contains `from` to the one that contains `to`, also those without counts.
-   *  @param stepMs one of `timeStepOf` */
+  /** Every time step from `from` to `to`, including those without counts.
+   *  @param stepMs a result of `timeStepOf` */
   async runs(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<FunctionPoint[]> {
     const { blockMs } = RUN_RESOLUTIONS.find((one) => one.stepMs === stepMs) as Resolution;
     const points = new Map<number, FunctionPoint>();
@@ -185,8 +184,8 @@ export class FunctionSeries {
     return [...points.values()];
   }
 
-  /** The steps that ended in the time range, in steps of 5 minutes or of an hour.
-   *  @param stepMs of the runs */
+  /** The steps that ended in the time range, in time steps of 5 minutes or an hour.
+   *  @param stepMs time step of the runs */
   async steps(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<StepSeries[]> {
     const wanted = Math.max(stepMs, 5 * MINUTE_MS);
     const { blockMs } = STEP_RESOLUTIONS.find((one) => one.stepMs === wanted) as Resolution;

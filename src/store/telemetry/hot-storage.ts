@@ -1,4 +1,4 @@
-/** How much Redis has of an environment: estimates from a sample of its events, with a bounded number of commands. */
+/** Redis memory of an environment, estimated from a sample of its events with a bounded number of commands. */
 import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
@@ -7,31 +7,31 @@ import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { EndedRunIndex } from '../runs/ended-run-index.ts';
 import { type SampledMinute, sampleMinutes } from './sampled-minutes.ts';
 
-/** Minutes to look at. */
+/** Number of sampled minutes. */
 const SAMPLES = 40;
 const RUN_SAMPLES = 20;
-/** Fields of a minute to look at: names of events, and the one of all. */
+/** Sampled fields of a minute: event names, and the total. */
 const NAMES = 4;
-/** Fields of a hash to look at: more than a run has, apart from its steps. */
+/** Sampled fields of a hash: more than a run has, apart from its steps. */
 const FIELD_SAMPLES = 50;
 const RUN_ID_LENGTH = 26;
-/** The entries of an event and of a run in indexes: a member of 26 characters in a sorted set, with its score. */
+/** Index entries of an event and of a run: a member of 26 characters in a sorted set, with its score. */
 const INDEX_BYTES = 110;
 
 const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const satisfies readonly Ending['status'][];
 
 export interface HotUse {
-  /** Exact while they are of few minutes; an estimate from samples of many. */
+  /** Exact for few minutes, otherwise estimated from samples. */
   events: number;
-  /** As `events`; the active ones are always counted. */
+  /** Like `events`; active runs are always counted exactly. */
   runs: number;
-  /** An estimate; undefined: Redis does not tell (MEMORY USAGE is forbidden). */
+  /** An estimate; undefined if MEMORY USAGE is forbidden. */
   bytes: number | undefined;
-  /** Minute of the oldest event, Unix milliseconds; undefined: there is none. */
+  /** Minute of the oldest event, Unix milliseconds; undefined if there is none. */
   oldestAt: number | undefined;
 }
 
-/** `weight`: events that this one stands for. */
+/** `weight`: number of events that this one represents. */
 interface SampledEvent {
   id: string;
   weight: number;
@@ -88,7 +88,7 @@ export class HotStorage {
     return inPipelines<T>(this.#redis, commands);
   }
 
-  /** One of each of a few names of each minute. */
+  /** Samples one event for each of a few names per minute. */
   async #sampleEvents(env: string, minutes: readonly SampledMinute<PartitionKeyspace>[]): Promise<SampledEvent[]> {
     const found = await this.#ask<string[]>(
       minutes.map(({ of: keys, minute }) => ['hrandfield', keys.eventsByMinute(env, minute), NAMES, 'WITHVALUES']),
@@ -99,7 +99,7 @@ export class HotStorage {
         { length: flat.length / 2 },
         (_, at) => [flat[2 * at] as string, flat[2 * at + 1]] as const,
       );
-      // The field without a name has the count of all.
+      // The field with the empty name has the total.
       return names.flatMap(([name, count]) =>
         name === '' ? [] : [{ keys, minute, name, weight: weight * Number(count) }],
       );
@@ -119,7 +119,7 @@ export class HotStorage {
     return found.flatMap((text) => text?.match(new RegExp(`.{${RUN_ID_LENGTH}}`, 'g')) ?? []);
   }
 
-  /** Mean of what an event takes: those of busy minutes count for more. */
+  /** Mean size of an event, weighted by the events per minute. */
   async #bytesPerEvent(env: string, sampled: readonly SampledEvent[]): Promise<number | undefined> {
     const buckets = sampled.map(({ id }) => bucketOf(this.#keys, env, id));
     const [lengths, sizes] = await Promise.all([
@@ -152,7 +152,8 @@ export class HotStorage {
     return sizes && sum(sizes) / runIds.length + INDEX_BYTES;
   }
 
-  /** Redis extrapolates from so many fields, among which a run's output should be. One command each: in a pipeline of a cluster each key must be on the same node. */
+  /** MEMORY USAGE extrapolates from this many fields, which should include a run's output. One command per key, because a cluster's
+   *  pipeline requires all keys on the same node. */
   async #sizes(keys: readonly string[]): Promise<number[] | undefined> {
     try {
       return await Promise.all(

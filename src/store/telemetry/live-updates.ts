@@ -1,7 +1,6 @@
-/** Live updates between processes, for open dashboards and streams. An update is a hint and may be lost; the store has the truth.
- *
- *  Updates are buffered and sent as one message per kind, at most four a second, with at most 200 items: the size of messages is bounded
- *  regardless of the load. */
+/** Live updates between processes, for open dashboards and streams. An update is a hint and may be lost; the store is authoritative.
+ *  Updates are buffered and sent as one message per kind, at most four a second, with at most 200 items: messages have a bounded size
+ *  under any load. */
 import { gistOfHead } from '../../model/events/gist.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import type { RunState } from '../../model/runs/run-state.ts';
@@ -11,7 +10,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
-/** Items by kind. The fields of a later item replace those of an earlier one with the same `id`. Times are Unix milliseconds. */
+/** Items by kind. Fields of a later item replace those of an earlier one with the same `id`. Times are Unix milliseconds. */
 export interface LiveUpdateOf {
   events: WithGist & { id: string; name: string; receivedAt: number; source: string };
   runs: LiveRun;
@@ -21,27 +20,27 @@ export interface LiveUpdateOf {
 }
 
 interface WithGist {
-  /** The beginning of the event (`headOf`); in messages the gist is in its place, which is computed only when they are sent. */
+  /** The beginning of the event (`headOf`). Messages contain its gist instead, which is computed only when they are sent. */
   head?: string;
   gist?: string;
 }
 
-/** What is known of a run where it changes. The head is only that of a run that was created: a run may change often, and compressed messages that
- *  repeat a payload beside texts of others would give it away by their length. */
+/** Changed fields of a run. Only a created run has a head: a run may change often, and compressed messages that repeat a payload next to
+ *  texts of others would reveal it by their length. */
 export interface LiveRun extends WithGist {
   id: string;
   functionId: string;
   eventId: string;
   status: RunStatus;
-  /** Where it is. Only in messages to clients, which read it as they are sent. */
+  /** The run's state. Only in messages to clients, which read it when they are sent. */
   state?: RunState;
   queuedAt?: number;
   startedAt?: number;
   endedAt?: number;
-  /** The last attempt's error: its name and the beginning of its message; null: no attempt failed, or a later one succeeded. */
+  /** The last attempt's error: its name and the beginning of its message; null if no attempt failed, or a later one succeeded. */
   error?: string | null;
   replayId?: string;
-  /** The run was created since the last message. */
+  /** Set if the run was created since the last message. */
   created?: true;
   eventName?: string;
 }
@@ -52,17 +51,17 @@ export type LiveUpdateKind = keyof LiveUpdateOf;
 export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
   kind: Kind;
   count: number;
-  /** How many of them are new: of runs, those that were created. */
+  /** Number of new items: for runs, of created ones. */
   created: number;
   items: LiveUpdateOf[Kind][];
 }
 
 const MAX_ITEMS = 200;
-/** Between two messages of a kind. */
+/** Minimum time between two messages of a kind. */
 const INTERVAL_MS = 250;
-/** Updates are many where a message has more items than these. */
+/** Messages with more items than this count as busy. */
 const BUSY_ITEMS = 20;
-/** How long the first update after a pause waits for others. */
+/** How long the first update after a pause waits for more. */
 const FIRST_WAIT_MS = 10;
 
 interface Buffered {
@@ -81,7 +80,7 @@ export class LiveUpdateBuffer {
 
   readonly #busyIntervalMs: number;
 
-  /** @param busyIntervalMs between two messages while updates are many */
+  /** @param busyIntervalMs minimum time between two busy messages */
   constructor(send: (updates: LiveUpdate[]) => void, busyIntervalMs = INTERVAL_MS) {
     this.#send = send;
     this.#busyIntervalMs = busyIntervalMs;
@@ -132,7 +131,7 @@ export class LiveUpdateBuffer {
   }
 }
 
-/** Publishes the updates of a process. */
+/** Publishes the updates of one process. */
 export class LiveUpdatePublisher {
   readonly #redis: Redis;
   readonly #keys: Keyspace;
@@ -143,7 +142,7 @@ export class LiveUpdatePublisher {
     this.#keys = keys;
   }
 
-  /** @param env undefined: of the installation */
+  /** @param env undefined: for the installation */
   publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
     const channel = this.#keys.liveUpdates(env);
     const buffer = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((updates) => this.#publish(channel, updates));
@@ -156,7 +155,7 @@ export class LiveUpdatePublisher {
     for (const buffer of this.#byChannel.values()) buffer.flush();
   }
 
-  /** Drops updates while Redis is unavailable: subscribers cannot receive them either. */
+  /** Drops updates while Redis is unavailable: subscribers could not receive them either. */
   #publish(channel: string, updates: LiveUpdate[]): void {
     if (this.#redis.status !== 'ready') return;
     const text = JSON.stringify(updates.map((update) => ({ ...update, items: update.items.map(withGist) })));
@@ -169,13 +168,13 @@ function withGist(of: LiveUpdateOf[LiveUpdateKind]): object {
   return head === undefined ? item : { ...item, gist: gistOfHead(head) };
 }
 
-/** Receives updates. It subscribes only to channels that have listeners; the subscriber subscribes again after a reconnection. */
+/** Receives updates. It subscribes only to channels with listeners; the subscriber resubscribes after a reconnection. */
 export class LiveFeed {
   readonly #subscriber: Subscriber;
   readonly #keys: Keyspace;
   readonly #listeners = new Map<string, Set<(updates: LiveUpdate[]) => void>>();
 
-  /** @param subscriber a connection that is used only for subscriptions */
+  /** @param subscriber a connection used only for subscriptions */
   constructor(subscriber: Subscriber, keys: Keyspace) {
     this.#subscriber = subscriber;
     this.#keys = keys;

@@ -1,11 +1,11 @@
-/** The workers that share the partitions. Each renews its entry every second; one whose entry has not changed for a few seconds of the reader's own
- *  clock is gone, so clocks need not agree. */
+/** The workers that share the partitions. Each renews its entry every second; a worker whose entry has not changed for a few seconds of
+ *  the reader's own clock is considered gone, so clocks need not agree. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** A worker that is away for so long is gone: if it only was busy, two workers have its partitions for a moment, which changes nothing. */
+/** A worker silent for this long is gone. If it was only busy, two workers share its partitions for a moment, which does no harm. */
 const GONE_MS = 4_000;
-/** Entries of workers that ended without leaving stay for so long. */
+/** How long entries of workers that ended without leaving are kept. */
 const KEPT_MS = 60_000;
 
 interface Sighting {

@@ -1,6 +1,5 @@
-/** Metrics over time: counts and latencies of each environment in steps of a minute and of an hour, and the runs of each function by hour.
- *
- *  A hash holds a block of steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
+/** Metrics over time: counts and latencies of each environment in steps of a minute and of an hour, and the runs of each function by
+ *  hour. A hash holds a block of time steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
 
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
@@ -19,7 +18,7 @@ import {
   type RunCounts,
 } from './counter-buffer.ts';
 
-/** Metrics are available for this long. */
+/** How long metrics are kept. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
 
 interface Resolution {
@@ -63,7 +62,7 @@ export class Metrics {
     this.#keys = keys;
   }
 
-  /** Adds the counts, all or nothing. */
+  /** Adds the counts atomically. */
   async add(buffer: CounterBuffer, nowMs: number): Promise<void> {
     const writing = this.#redis.multi();
     for (const [env, counts] of buffer.environments) {
@@ -105,8 +104,8 @@ export class Metrics {
     writing.pexpire(key, METRICS_KEPT_MS + 2 * HOUR_MS);
   }
 
-  /** Every step from the one that contains `from` to the one that contains `to`, also those without counts.
-   *  @param stepMs whole minutes up to an hour that divide it, or whole hours */
+  /** Every time step from `from` to `to`, including those without counts.
+   *  @param stepMs whole minutes that divide an hour, or whole hours */
   async steps(env: string, from: number, to: number, stepMs: number): Promise<Point[]> {
     const points = new Map<number, Point>();
     if (from >= to) return [];
@@ -127,7 +126,7 @@ export class Metrics {
     return [...points.values()];
   }
 
-  /** The runs of each function that had any, over the hours that overlap the time range. */
+  /** Runs of each function that had any, over the hours that overlap the time range. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
     const hashes = await this.#readAll(
       startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),

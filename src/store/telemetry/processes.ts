@@ -18,11 +18,11 @@ export interface ProcessStatus {
   /** Unix milliseconds. */
   startedAt: number;
   seenAt: number;
-  /** Resident. */
+  /** Resident memory. */
   memoryBytes: number;
-  /** For a worker: apps whose calls it slows down. */
+  /** For a worker: apps that it throttles. */
   slowedApps?: ThrottledApp[];
-  /** For a worker: calls that it makes at the same time. */
+  /** For a worker: maximum number of concurrent calls. */
   runConcurrency?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The last durations of a function's runs and of its steps, each by itself: percentiles of a few are exact. */
+/** The last durations of a function's runs and steps, stored individually: percentiles of a few are exact. */
 import { createHash } from 'node:crypto';
 import { EXACT_BELOW, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';

@@ -1,17 +1,17 @@
-/** Minutes out of indexes of minutes, evenly spread. With few minutes, all of them: what is added up is then exact. */
+/** Samples minutes of minute indexes, evenly spread. If there are few, takes all of them, so that sums are exact. */
 import { inPipelines, type Redis } from '../redis/connection.ts';
 
 export interface SampledMinute<Of> {
   of: Of;
   /** Unix milliseconds. */
   minute: number;
-  /** Minutes that this one stands for. */
+  /** Number of minutes that this one represents. */
   weight: number;
 }
 
-/** @param indexes sorted sets of minutes, and what each is of
- *  @param samples of all indexes together; each has two at least
- *  @returns those of an index in order, its oldest one among them */
+/** @param indexes sorted sets of minutes, and what each belongs to
+ *  @param samples total for all indexes; each gets at least two
+ *  @returns the samples of each index in order, including its oldest minute */
 export async function sampleMinutes<Of>(
   redis: Redis,
   indexes: readonly { key: string; of: Of }[],

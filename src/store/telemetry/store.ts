@@ -1,4 +1,4 @@
-/** Telemetry: counts over time, the processes that are running, and live updates between them. */
+/** Telemetry: counts over time, running processes, and live updates between them. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import { EndedRunIndex } from '../runs/ended-run-index.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -20,7 +20,7 @@ export interface TelemetryStore {
   archiveStatus: ArchiveStatus;
   hotStorage: HotStorage;
   liveUpdates: LiveUpdatePublisher;
-  /** @param subscriber a connection that is used only for subscriptions */
+  /** @param subscriber a connection used only for subscriptions */
   liveFeed(subscriber: Subscriber): LiveFeed;
 }
 

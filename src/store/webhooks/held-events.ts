@@ -10,7 +10,7 @@ export type HeldReason = (typeof HELD_REASONS)[number];
 export interface HeldEvent {
   internalId: string;
   webhookId: string;
-  /** Environment that the request selected, as sent. */
+  /** The environment named in the request, as sent. */
   selection?: string | undefined;
   reason: HeldReason;
   event: Event & { ts: number };
@@ -58,7 +58,7 @@ export class HeldEvents {
     return text === null ? undefined : (JSON.parse(text) as HeldEvent);
   }
 
-  /** Newest first, by time of receipt and then by ID: stable while events arrive and leave. */
+  /** Newest first, by time of receipt and then by ID: stable while events come and go. */
   async *iterate({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
     let last = cursor;
     for (;;) {
@@ -72,7 +72,7 @@ export class HeldEvents {
     }
   }
 
-  /** Assigns the event to an environment. The first assignment wins, so that an event never goes to two environments.
+  /** Assigns the event to an environment. The first assignment wins, so that no event goes to two environments.
    *  @returns the environment that it is assigned to */
   async assign(internalId: string, env: string): Promise<string> {
     const key = this.#keys.heldEventEnvironment(internalId);

@@ -1,4 +1,4 @@
-/** Webhooks, the log of their requests, and the events that wait for an environment. */
+/** Webhooks, the logs of their requests, and held events. */
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';

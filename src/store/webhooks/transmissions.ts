@@ -1,4 +1,4 @@
-/** Which body came first under an ID that the provider's signature covers better than the body. */
+/** Remembers the first body received under an ID, for providers whose signature covers the ID but not all of the body. */
 import { hash } from 'node:crypto';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -12,7 +12,7 @@ export class Transmissions {
     this.#keys = keys;
   }
 
-  /** @param forMs how long the provider's signature counts
+  /** @param forMs how long the provider's signature is valid
    *  @returns whether the ID is new, or came with the same body */
   async claim(webhookId: string, id: string, body: Buffer, forMs: number): Promise<boolean> {
     const key = this.#keys.webhookTransmission(webhookId, hash('sha256', id));

@@ -1,5 +1,5 @@
-/** The requests of webhooks that the archive does not have yet. Each log is due when it got a request, and from time to time besides: then the archiver
- *  makes sure that the archive has all of it, and drops what is no longer hot. */
+/** Webhook requests that are not archived yet. A log is due when it gets a request, and also from time to time: the archiver then
+ *  verifies that all of it is archived, and drops requests that are no longer hot. */
 import { encodeTime } from 'ulid';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -9,26 +9,26 @@ import { type LogStats, type LogSummary, TTL_MS } from './webhook-log.ts';
 const LIST_EVERY_MS = 600_000;
 const TIME_CHARS = 10;
 
-/** A logged request as it is stored. */
+/** A logged request as stored. */
 export interface StoredRequest {
   summary: LogSummary;
   /** JSON. */
   summaryText: string;
   /** JSON: headers and query string. */
   request: string;
-  /** undefined: it was not read completely. */
+  /** undefined if it was not read completely. */
   body: Buffer | undefined;
 }
 
 export interface Looked {
-  /** IDs that the archive has. */
+  /** IDs of archived requests. */
   archived?: readonly string[];
-  /** IDs that it does not have. */
+  /** IDs that are not archived. */
   missing?: readonly string[];
   /** IDs to drop, if they are archived. */
   drop?: readonly string[];
   nowMs: number;
-  /** When the log is due again. */
+  /** Time until the log is due again. */
   lookAgainMs: number;
 }
 
@@ -37,7 +37,7 @@ export class UnarchivedRequests {
   readonly #keys: Keyspace;
   readonly #maxRequests: number;
 
-  /** @param maxRequests that a log has once they are archived; 0: there is no log */
+  /** @param maxRequests maximum number of archived requests kept in a log; 0: there is no log */
   constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
     this.#redis = redis;
     this.#keys = keys;
@@ -48,13 +48,13 @@ export class UnarchivedRequests {
     return this.#maxRequests > 0;
   }
 
-  /** Webhooks of a partition whose logs are due, the longest overdue first. */
+  /** Webhooks of a partition whose logs are due, longest overdue first. */
   async due(partition: number, nowMs: number, limit: number): Promise<string[]> {
     const { dueWebhookLogs } = this.#keys.partition(partition);
     return this.#redis.zrangebyscore(dueWebhookLogs, '-inf', nowMs, 'LIMIT', 0, limit);
   }
 
-  /** Every few minutes, makes all logs of the partition due that never were: those from before there was an archive. */
+  /** Every few minutes, makes those logs of the partition due that never were, because they predate the archive. */
   async listAll(partition: number, nowMs: number): Promise<void> {
     const { dueWebhookLogs, webhookLogsListed } = this.#keys.partition(partition);
     if ((await this.#redis.set(webhookLogsListed, '1', 'PX', LIST_EVERY_MS, 'NX')) !== 'OK') return;
@@ -67,8 +67,8 @@ export class UnarchivedRequests {
     replies(await adding.exec());
   }
 
-  /** Requests of a log that the archive does not have, oldest first: up to so many bytes, but at least one.
-   *  @returns also the IDs of those that expired */
+  /** Requests of a log that are not archived, oldest first: up to a number of bytes, but at least one.
+   *  @returns also the IDs of expired ones */
   async read(
     webhookId: string,
     { limit, maxBytes }: { limit: number; maxBytes: number },
@@ -99,7 +99,7 @@ export class UnarchivedRequests {
     return { requests, gone };
   }
 
-  /** IDs of a log, and of those among them that are not archived, as far as is known here. */
+  /** IDs of all requests in a log, and of those not archived as far as is known here. */
   async ids(webhookId: string): Promise<{ all: string[]; unarchived: string[] }> {
     const { webhookLog, unarchivedRequests } = this.#keys.of(webhookId);
     const [all, unarchived] = await Promise.all([
@@ -109,8 +109,8 @@ export class UnarchivedRequests {
     return { all, unarchived };
   }
 
-  /** Notes what the archive has, and drops what need not stay.
-   *  @returns how many requests were dropped */
+  /** Records what is archived, and drops what need not stay.
+   *  @returns number of dropped requests */
   async note(
     webhookId: string,
     { archived = [], missing = [], drop = [], nowMs, lookAgainMs }: Looked,
@@ -140,12 +140,12 @@ export class UnarchivedRequests {
     return dropped as number;
   }
 
-  /** The highest ID that left the log: what the log has above it is all there is. undefined: none left. */
+  /** The highest dropped ID: above it, the log is complete. undefined if none was dropped. */
   async highestDropped(webhookId: string): Promise<string | undefined> {
     return (await this.#redis.hget(this.#keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
   }
 
-  /** Counts the requests that are not archived, in the order of the IDs. */
+  /** Numbers of unarchived requests, in the order of the IDs. */
   async counts(webhookIds: readonly string[]): Promise<Omit<LogStats, 'lastAt'>[]> {
     if (webhookIds.length === 0) return [];
     const commands = webhookIds.map((id) => ['zcard', this.#keys.of(id).unarchivedRequests(id)]);
@@ -166,7 +166,7 @@ export class UnarchivedRequests {
     return { requests, rejected, filtered, unverified };
   }
 
-  /** Notes that a webhook was deleted, until the archive knows. */
+  /** Records the deletion of a webhook until the archive has processed it. */
   async noteRemoval(webhookId: string, nowMs: number): Promise<void> {
     await this.#redis.hset(this.#keys.removedWebhooks, webhookId, nowMs);
   }
@@ -186,7 +186,7 @@ export class UnarchivedRequests {
   }
 }
 
-/** What the IDs of requests from this time on begin with, and are above. */
+/** Lower bound of the IDs of requests since a time. */
 export function idsFrom(timeMs: number): string {
   return encodeTime(timeMs, TIME_CHARS);
 }

@@ -7,16 +7,16 @@ import type { WebhookInUse } from './webhook-in-use.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export interface DirectoryChanges {
-  /** Called at each read that finds a webhook. */
+  /** Called after each read that finds a webhook. */
   onSome?(): void;
-  /** Called with each webhook that was deleted, or has another version, since the last read. */
+  /** Called for each webhook deleted or changed since the last read. */
   onGone?(id: string): void;
 }
 
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
 
-  /** @param changes what else follows from a read */
+  /** @param changes callbacks after a read */
   constructor(webhooks: Webhooks, { onSome, onGone }: DirectoryChanges = {}) {
     let versions = new Map<string, number | string>();
     this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
@@ -33,14 +33,14 @@ export class WebhookDirectory {
     return this.#byDigest.follow(subscriber);
   }
 
-  /** @param digest of the key
+  /** @param digest digest of the key
    *  @throws ServiceError unavailable until the webhooks have been read for the first time */
   find(key: string, digest: string, nowMs: number): WebhookInUse | undefined {
     const webhook = this.#byDigest.value.get(digest);
     return webhook && hasKey(webhook, key, nowMs) ? webhook : undefined;
   }
 
-  /** Reads the webhook of a key from Redis that is not in memory: another process may have created it a moment ago. */
+  /** Looks in memory, then in Redis: another process may have just created the webhook. */
   async findOrFetch(key: string, digest: string, nowMs: number): Promise<WebhookInUse | undefined> {
     await this.#byDigest.current();
     return this.find(key, digest, nowMs);

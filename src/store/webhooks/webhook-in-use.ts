@@ -1,4 +1,4 @@
-/** A webhook with what each request needs, compiled once: secrets are opened and keys made when webhooks are read, not per request. */
+/** A webhook compiled for requests: secrets are decrypted and keys created when webhooks are read, not per request. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
@@ -12,11 +12,11 @@ import type { StoredSecret, Webhook } from './webhook.ts';
 
 export interface WebhookInUse extends Webhook {
   allowList: AccessListMatcher;
-  /** Completed by the scheme of the webhook, where the preset leaves it to the user. */
+  /** Completed with the webhook's scheme, if the preset leaves the choice to the user. */
   preset: Preset | undefined;
-  /** undefined: nothing is verified. */
+  /** undefined if nothing is verified. */
   verifier: Verifier | undefined;
-  /** Opened, in the order of `secrets`. */
+  /** Decrypted, in the order of `secrets`. */
   openSecrets: readonly string[];
   /** As stored, in the same order. */
   liveSecrets: readonly StoredSecret[];
@@ -24,7 +24,7 @@ export interface WebhookInUse extends Webhook {
   filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
   /** Methods of requests that make events. */
   eventMethods: readonly Method[];
-  /** Those, and methods of handshakes. */
+  /** `eventMethods`, and methods of handshakes. */
   acceptedMethods: readonly Method[];
 }
 
@@ -63,7 +63,7 @@ function presetFor({ provider, verification }: Webhook): Preset | undefined {
   return preset && verification ? { ...preset, verification } : preset;
 }
 
-/** Without a word of the webhook's own, events do not come by the methods of handshakes. */
+/** Unless the webhook sets methods, the methods of handshakes make no events. */
 function methodsOf({ methods }: Webhook, preset: Preset | undefined) {
   const handshakes = preset ? handshakeMethods(preset) : [];
   const events = methods ?? preset?.methods.filter((method) => !handshakes.includes(method)) ?? POST;
@@ -78,12 +78,12 @@ export function compiledFilter(filter: string): Expression | 'refused' {
   }
 }
 
-/** @throws Error when a secret is not one for the scheme */
+/** @throws Error for a secret that does not fit the scheme */
 function verifierOf(webhook: Webhook, preset: Preset | undefined, secrets: readonly string[]): Verifier | undefined {
   const { provider, verify = true, settings = {} } = webhook;
   const verification = preset?.verification;
   if (!verify || provider === undefined) return undefined;
-  // The catalog of another version had it.
+  // The scheme is from the catalog of another version.
   if (!verification)
     return () => failed('secret_unreadable', `this version of the service does not know the provider "${provider}"`);
   return withoutTokens(preset, createVerifier(verification, secrets, settings));

@@ -1,6 +1,5 @@
-/** Issues of webhooks: one for each webhook and kind of failure. Each expires after 90 days without a failure.
- *
- *  What is to be told of an issue is entered in the same script that opens or resolves it, and stays until it is told: the process that did so may die. */
+/** Issues of webhooks: one per webhook and kind of failure. Each expires after 90 days without a failure. The script that opens or
+ *  resolves an issue also adds a pending notification, which stays until it is sent: the process that did so may die. */
 import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
@@ -24,7 +23,7 @@ export const TRAFFIC: ChangedBy = { kind: 'traffic', id: 'traffic', name: 'traff
 
 /** The last failure of an issue. */
 export interface IssueSample {
-  /** null: a silence has none. */
+  /** null for a silence. */
   requestId: string | null;
   reason: string;
   message: string;
@@ -42,7 +41,7 @@ export interface Failures {
   count: number;
   reasons: Record<string, number>;
   sample: IssueSample;
-  /** They count once for each marker. */
+  /** Failures with the same marker count once. */
   marker?: string | undefined;
 }
 
@@ -50,7 +49,7 @@ export interface Recorded {
   id: string;
   happened: 'opened' | 'reopened' | '';
   state: IssueState;
-  /** How often it was reopened. */
+  /** How often the issue was reopened. */
   reopened: number;
 }
 
@@ -65,12 +64,12 @@ export interface WebhookIssue {
   count: number;
   reasons: Record<string, number>;
   sample: IssueSample;
-  /** First failure since it was opened, or reopened. */
+  /** First failure since it was opened or reopened. */
   openedAt: number;
-  /** How often it was reopened by a failure. */
+  /** How often a failure reopened it. */
   reopened: number;
   stateChangedAt: number;
-  /** undefined: a failure opened it. */
+  /** undefined if a failure opened it. */
   stateChangedBy: ChangedBy | undefined;
   /** The last replay of its requests since it was opened. */
   replayId: string | undefined;
@@ -78,7 +77,7 @@ export interface WebhookIssue {
   marker: string | undefined;
 }
 
-/** Something about an issue that nobody was told yet. */
+/** A pending notification about an issue. */
 export interface Untold {
   id: string;
   event: 'failing' | 'recovered';
@@ -86,7 +85,7 @@ export interface Untold {
   reopened: number;
 }
 
-/** The issue as it was when it was opened, or recovered. */
+/** The issue as it was when it was opened or recovered. */
 export interface Telling {
   webhookId: string;
   kind: IssueKind;
@@ -106,7 +105,7 @@ export class WebhookIssues {
     this.#keys = keys;
   }
 
-  /** Whoever opens or reopens an issue by this tells so; only one process does. */
+  /** Adds failures. The one process that opens or reopens the issue sends the notification. */
   async record({ webhookId, kind, marker, sample, ...failures }: Failures, nowMs: number): Promise<Recorded> {
     const id = issueIdOf(webhookId, kind);
     const args = {
@@ -137,7 +136,7 @@ export class WebhookIssues {
     return found.map((fields, i) => fromFields(ids[i] as string, fields));
   }
 
-  /** Those of one webhook, in the order of the kinds. */
+  /** Issues of one webhook, in the order of the kinds. */
   async ofWebhook(webhookId: string): Promise<WebhookIssue[]> {
     const found = await this.read(ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind)));
     return found.filter((issue) => issue !== undefined);
@@ -162,7 +161,7 @@ export class WebhookIssues {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** @returns whether it was in one of the states, and has another one now */
+  /** @returns false if it was in none of the given states */
   async change(
     id: string,
     {
@@ -185,13 +184,13 @@ export class WebhookIssues {
     return (await this.#redis.changeWebhookIssue(...this.#keysOf(id), JSON.stringify(args))) === 1;
   }
 
-  /** Notes the replay of its requests. */
+  /** Records a replay of its requests. */
   async noteReplay(id: string, replayId: string): Promise<void> {
     const key = this.#keys.of(id).webhookIssue(id);
     if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'replayId', replayId);
   }
 
-  /** What was to be told in a partition before this time, oldest first. */
+  /** Notifications of a partition pending since before a time, oldest first. */
   async untold(partition: number, beforeMs: number, limit: number): Promise<Untold[]> {
     const { untoldWebhookIssues } = this.#keys.partition(partition);
     const members = await this.#redis.zrangebyscore(untoldWebhookIssues, '-inf', beforeMs, 'LIMIT', 0, limit);
@@ -201,7 +200,7 @@ export class WebhookIssues {
     });
   }
 
-  /** What to tell; undefined: it was told meanwhile, or the issue is gone. */
+  /** Content of a notification; undefined: it was sent meanwhile, or the issue is gone. */
   async telling({ id, event, reopened }: Untold): Promise<Telling | undefined> {
     const key = this.#keys.of(id).webhookIssue(id);
     const [webhookId, kind, text] = await this.#redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));

@@ -1,5 +1,5 @@
 /** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. With an archive, which gets them soon
- *  (unarchived-requests.ts), these are the newest of the log. */
+ *  (unarchived-requests.ts), Redis has the newest part of the log. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
 import type { webhookLogKeys } from '../keys/webhooks.ts';
@@ -9,17 +9,17 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;
-/** Requests of a webhook that wait for the archive. */
+/** Maximum number of requests per webhook that wait for the archive. */
 const UNARCHIVED_MAX = 10_000;
-/** Requests that a filtered page looks at. */
+/** Maximum number of requests examined for a filtered page. */
 const EXAMINED_MAX = 2_000;
 const READ_AT_ONCE = 200;
 /** Leading characters of a ULID, which encode the time. */
 const TIME_CHARS = 10;
 const EMPTY = Buffer.alloc(0);
 
-/** accepted: an event was created; ignored: the transform returned no event; filtered: by the filter or the list of event names; held: the event waits for an
- *  environment; handshake: the provider proved the URL; rejected: the provider got an error. */
+/** `accepted`: an event was created; `ignored`: the transform returned no event; `filtered`: dropped by the filter or the list of event
+ *  names; `held`: the event waits for an environment; `handshake`: the provider checked the URL; `rejected`: the provider got an error. */
 export const LOG_OUTCOMES = ['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected'] as const;
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
 
@@ -43,13 +43,13 @@ export interface LogSummary {
   ids: string[];
   console: { level: string; text: string }[];
   durationMs: number;
-  /** Bytes of the body; absent: it was not read completely and is not stored. */
+  /** Bytes of the body; absent if it was not read completely and is not stored. */
   bodyBytes?: number | undefined;
-  /** The logged request that this one repeats. */
+  /** ID of the logged request that this one repeats. */
   rerunOf?: string | undefined;
-  /** Version of the webhook that handled it; absent: from before versions. */
+  /** Version of the webhook that handled it; absent for requests that predate versions. */
   version?: number | undefined;
-  /** Absent: the webhook had no provider, or the request did not come so far. `skipped`: `verify` was false. */
+  /** Absent if the webhook had no provider, or the request failed earlier. `skipped`: `verify` was false. */
   verification?: { result: VerificationResult; reason?: string | undefined; secretId?: string | undefined } | undefined;
 }
 
@@ -58,23 +58,23 @@ export interface LoggedRequest {
   headers: IncomingHttpHeaders;
   /** The query string. */
   search: string;
-  /** Absent: it was not read completely. */
+  /** Absent if it was not read completely. */
   body?: Buffer | undefined;
 }
 
-/** Statistics of the logged requests. */
+/** Statistics of a log. */
 export interface LogStats {
-  /** Receipt of the last request, Unix milliseconds; undefined: none. */
+  /** Receipt of the last request, Unix milliseconds; undefined if there is none. */
   lastAt: number | undefined;
   requests: number;
   rejected: number;
-  /** By the filter, or by the list of event names. */
+  /** Dropped by the filter or by the list of event names. */
   filtered: number;
-  /** Those that failed verification; they were rejected. */
+  /** Rejected because verification failed. */
   unverified: number;
 }
 
-/** Which requests of a log. */
+/** Selects requests of a log. */
 export interface LogFilter {
   /** Absent: all. */
   outcomes?: readonly LogOutcome[] | undefined;
@@ -87,15 +87,15 @@ export interface LogFilter {
 
 export interface LogQuery extends LogFilter {
   limit: number;
-  /** ID of the last request of the page before. */
+  /** ID of the last request of the previous page. */
   cursor?: string | undefined;
 }
 
 export interface LogPage {
   requests: LogSummary[];
-  /** ID after which the next page begins; undefined: this is the last page. */
+  /** ID after which the next page begins; undefined on the last page. */
   next?: string | undefined;
-  /** Why the page has fewer requests than it could. */
+  /** Why the page is shorter than its limit. */
   stoppedEarly?: 'archive_unavailable' | 'time' | undefined;
 }
 
@@ -119,7 +119,7 @@ export class WebhookLog {
     this.#maxRequests = isArchived && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
   }
 
-  /** Maximum number of requests in the log of a webhook: of more than that, only the newest need to be added. */
+  /** Maximum number of requests in a webhook's log: of more than that, only the newest need to be added. */
   get maxRequests(): number {
     return this.#maxRequests;
   }
@@ -164,7 +164,7 @@ export class WebhookLog {
     return { requests, next: last, stoppedEarly: 'time' };
   }
 
-  /** The shortest list that has all requests of the query, and whether it may have others. */
+  /** The shortest index with all requests of the query, and whether it may contain others. */
   #indexFor(webhookId: string, { outcomes, verification }: LogFilter): { log: string; isFiltered: boolean } {
     const { webhookLog, webhookRejections, webhookFiltered, webhookUnverified } = this.#keys.of(webhookId);
     const [outcome] = outcomes?.length === 1 ? outcomes : [];
@@ -175,9 +175,9 @@ export class WebhookLog {
     return { log: webhookLog(webhookId), isFiltered: isFiltered || outcomes !== undefined };
   }
 
-  /** Oldest first; only those that have an outcome of the filter if it names some. At most `limit` are looked at.
+  /** Oldest first, filtered by outcome if the filter has any. Examines at most `limit`.
    *  @param query its cursor is the ID before the first one
-   *  @returns also the last ID that was looked at; undefined: there are no more */
+   *  @returns also the last examined ID; undefined at the end of the log */
   async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
     const { limit, cursor } = query;
     const { from, to } = rangeOf(query, nowMs);
@@ -240,7 +240,7 @@ export class WebhookLog {
 
 type Indexes = Pick<ReturnType<typeof webhookLogKeys>, 'webhookRejections' | 'webhookFiltered' | 'webhookUnverified'>;
 
-/** Parts of the log by result, in the order of the scripts. */
+/** Indexes of the log by result, in the scripts' order. */
 function indexes(keys: Indexes, webhookId: string): string[] {
   return [keys.webhookRejections(webhookId), keys.webhookFiltered(webhookId), keys.webhookUnverified(webhookId)];
 }
@@ -258,7 +258,7 @@ function toArguments({ summary, headers, search, body = EMPTY }: LoggedRequest):
   return [id, bytes, outcome, verification?.result ?? '', summaryText, request, body];
 }
 
-/** IDs in the time range of a filter that are young enough, as what they begin with. */
+/** ID prefixes that bound the filter's time range, excluding requests that are too old. */
 function rangeOf({ after = 0, before }: LogFilter, nowMs: number): { from: string; to: string | undefined } {
   const from = encodeTime(Math.max(after, nowMs - TTL_MS), TIME_CHARS);
   return { from, to: before === undefined ? undefined : encodeTime(before, TIME_CHARS) };
@@ -268,7 +268,7 @@ function before(to: string | undefined): string {
   return to === undefined ? '+' : `(${to}`;
 }
 
-/** The lowest ID of a request that is young enough. */
+/** The lowest ID of a request that is not too old. */
 function oldestId(nowMs: number): string {
   return encodeTime(nowMs - TTL_MS, TIME_CHARS);
 }

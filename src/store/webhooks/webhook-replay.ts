@@ -2,11 +2,11 @@
 import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
 import type { LogOutcome } from './webhook-log.ts';
 
-/** How the replay of a request ended. */
+/** Result of replaying a request. */
 export const REPLAY_OUTCOMES = ['done', 'failed', 'skipped'] as const;
 export type ReplayOutcome = (typeof REPLAY_OUTCOMES)[number];
 
-/** What to replay, and how fast. */
+/** Requests to replay, and the rate. */
 export interface WebhookReplayDefinition {
   id: string;
   webhookId: string;
@@ -16,47 +16,47 @@ export interface WebhookReplayDefinition {
   outcomes: LogOutcome[] | undefined;
   /** Error codes and other reasons; absent: all. */
   reasons?: string[] | undefined;
-  /** In their order; undefined: all of the time range. */
+  /** In the order to replay; undefined: all requests in the time range. */
   requestIds: string[] | undefined;
   hasDraft: boolean;
-  /** What replaces the webhook's; gone when the replay is over. */
+  /** Replaces the webhook's code; removed when the replay is over. */
   draft?: DraftCode | undefined;
   /** Requests per second. */
   rate: number;
-  /** Number of requests when it began; `isExact` is false: there are more. */
+  /** Number of requests at the start; if `isExact` is false, a lower bound. */
   total: { count: number; isExact: boolean };
   createdAt: number;
 }
 
-/** Code that replaces a webhook's. */
+/** Code that replaces a webhook's code. */
 export interface DraftCode {
-  /** Absent: the webhook's. */
+  /** Absent: the webhook's transform. */
   transform?: string | undefined;
-  /** null: none; absent: the webhook's. */
+  /** null: no filter; absent: the webhook's filter. */
   filter?: string | null | undefined;
 }
 
 export interface WebhookReplayPosition {
-  /** ID of the last request that has a result; '': none has. */
+  /** ID of the last request with a result; '' if none has. */
   last: string;
-  /** Requests up to this ID were looked at. */
+  /** Requests up to this ID have been examined. */
   after: string;
 }
 
-/** What the next portion does. */
+/** Plan of the next portion. */
 export interface WebhookReplayPlan {
-  /** ID from which the ID of the next request's event derives. */
+  /** ID from which the next request's event ID is derived. */
   parent: string;
 }
 
-/** It counts the outcomes of requests. */
+/** Its counts are the outcomes of requests. */
 export type WebhookReplay = BulkOperation<WebhookReplayDefinition, WebhookReplayPosition>;
 
 export interface ReplayResult {
   requestId: string;
-  /** Internal ID of the event: of an earlier one for a duplicate. */
+  /** Internal ID of the event; for a duplicate, of the earlier event. */
   eventId?: string | undefined;
-  /** Error code, or why it made no event. */
+  /** Error code, or why there is no event. */
   reason?: string | undefined;
   message?: string | undefined;
 }

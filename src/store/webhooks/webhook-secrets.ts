@@ -1,11 +1,11 @@
-/** The sealed secrets of all webhooks, for changes of SECRET_KEY. */
+/** The encrypted secrets of all webhooks, for changes of SECRET_KEY. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { StoredSecret, Webhook } from './webhook.ts';
 import { sealLocation } from './webhook-in-use.ts';
 
-/** Saves of one webhook at the same time that a re-encryption waits for. */
+/** Maximum number of concurrent saves of a webhook that a re-encryption retries after. */
 const TRIES_MAX = 100;
 
 export class WebhookSecrets {
@@ -28,9 +28,9 @@ export class WebhookSecrets {
       .map(({ name }) => name);
   }
 
-  /** Encrypts secrets with the current key that the fallback encrypted. What neither opens stays as it is.
+  /** Re-encrypts, with the current key, secrets encrypted with the fallback. Secrets that neither key decrypts stay unchanged.
    *  @returns number of webhooks
-   *  @throws Error when others do not stop saving a webhook */
+   *  @throws Error if other processes keep saving a webhook */
   async reencrypt(): Promise<number> {
     let count = 0;
     for (const id of await this.#redis.hkeys(this.#key)) count += Number(await this.#reencrypt(id));
@@ -44,7 +44,7 @@ export class WebhookSecrets {
       const webhook = JSON.parse(text) as Webhook;
       const secrets = webhook.secrets?.map((secret) => this.#current(id, secret));
       if (!secrets?.some((secret, index) => secret !== webhook.secrets?.[index])) return false;
-      // Not over a save from the meantime.
+      // Does not overwrite a concurrent save.
       if (await this.#redis.replaceField(this.#key, id, text, JSON.stringify({ ...webhook, secrets }))) return true;
     }
     throw new Error(`the webhook ${id} is being saved all the time`);
@@ -57,7 +57,7 @@ export class WebhookSecrets {
     return { ...secret, sealed: this.#sealer.seal(opened, sealLocation(webhookId, secret.id)) };
   }
 
-  /** undefined: neither SECRET_KEY nor the fallback opens it. */
+  /** undefined if neither SECRET_KEY nor the fallback decrypts it. */
   #open(webhookId: string, { id, sealed }: StoredSecret): string | undefined {
     try {
       return this.#sealer.open(sealed, sealLocation(webhookId, id));

@@ -1,4 +1,4 @@
-/** How many requests each webhook got in each hour of the last 8 days, and the longest time without one. */
+/** Requests of each webhook in each hour of the last 8 days, and the longest gap between two. */
 
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
@@ -6,7 +6,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const HOURS_KEPT = 8 * 24;
-/** A silence is seen as long as what came before it is known. */
+/** A silence can be detected as long as the traffic before it is known. */
 const TTL_MS = 16 * 24 * HOUR_MS;
 
 export const TRAFFIC_COUNTS = ['requests', 'accepted', 'rejected', 'filtered', 'unverified'] as const;
@@ -20,18 +20,18 @@ export interface TrafficBatch extends TrafficCounts {
   /** Receipt, Unix milliseconds. */
   firstAt: number;
   lastAt: number;
-  /** The longest time without a request between the two. */
+  /** The longest gap between two of these requests. */
   longestGapMs: number;
 }
 
 export interface TrafficHour extends TrafficCounts {
   hour: number;
-  /** The longest time without a request that ended in this hour. */
+  /** The longest gap between requests that ended in this hour. */
   longestGapMs: number;
 }
 
 export interface Traffic {
-  /** Those with requests, oldest first. */
+  /** Hours with requests, oldest first. */
   hours: TrafficHour[];
   /** Receipt of the last request, Unix milliseconds. */
   lastAt: number;
@@ -46,14 +46,14 @@ export class WebhookTraffic {
     this.#keys = keys;
   }
 
-  /** @returns those that Redis did not take */
+  /** @returns batches that Redis rejected */
   async add(batches: readonly TrafficBatch[]): Promise<TrafficBatch[]> {
     const byPartition = Map.groupBy(batches, ({ webhookId }) => this.#keys.of(webhookId).number);
     const left = await Promise.all([...byPartition.values()].map((some) => this.#addTo(some)));
     return left.flat();
   }
 
-  /** All in one partition. */
+  /** All batches are in one partition. */
   async #addTo(batches: readonly TrafficBatch[]): Promise<TrafficBatch[]> {
     const writing = this.#redis.pipeline();
     for (const batch of batches) {
@@ -73,7 +73,7 @@ export class WebhookTraffic {
     return found.map((text) => (text === null ? undefined : Number(text)));
   }
 
-  /** undefined: there was none for days. */
+  /** undefined if there was no traffic for days. */
   async read(webhookId: string): Promise<Traffic | undefined> {
     const { last, ...fields } = await this.#redis.hgetall(this.#keys.of(webhookId).webhookTraffic(webhookId));
     if (last === undefined) return undefined;

@@ -1,11 +1,11 @@
-/** The last versions of each webhook: who saved them when, and what the webhook was. Webhooks write them (webhooks.ts); one that was saved before there
- *  were versions has none until its next save. */
+/** The last versions of each webhook: author, time and content. Webhooks write them (webhooks.ts); a webhook saved before versions
+ *  existed has none until its next save. */
 import type { Principal } from '../../model/auth/access.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { snapshotOf, type VersionedField, versionOf, type Webhook, type WebhookSnapshot } from './webhook.ts';
 
-/** The oldest versions leave; the live one stays. */
+/** Beyond these limits the oldest versions are dropped; the live one stays. */
 export interface VersionBounds {
   maxVersions: number;
   maxBytes: number;
@@ -15,11 +15,11 @@ export const VERSION_BOUNDS: VersionBounds = { maxVersions: 100, maxBytes: 2 * 1
 
 export type Author = Pick<Principal, 'kind' | 'id' | 'name'>;
 
-/** Who saves a version, and why. */
+/** Author of a version, and the reason. */
 export interface VersionOrigin {
   author?: Author | undefined;
   message?: string | undefined;
-  /** The version whose content this one has again. */
+  /** The version whose content this one restores. */
   restoredFrom?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface WebhookVersion extends VersionOrigin {
   version: number;
   /** Unix milliseconds. */
   createdAt: number;
-  /** What differs from the version before; of the first one, what was set. */
+  /** Fields that differ from the previous version; for the first one, all fields set. */
   changed: VersionedField[];
 }
 
@@ -41,8 +41,8 @@ export class WebhookVersions {
   }
 
   /** Newest first.
-   *  @param before number of the last version of the page before
-   *  @returns also the number after which the next page begins; undefined: this is the last page */
+   *  @param before number of the last version of the previous page
+   *  @returns also the number after which the next page begins; undefined on the last page */
   async list(
     webhook: Webhook,
     { limit, before }: { limit: number; before?: number | undefined },
@@ -58,7 +58,7 @@ export class WebhookVersions {
     return { versions, next: found.length > limit ? versions.at(-1)?.version : undefined };
   }
 
-  /** undefined: there is none of this number, or it has left. */
+  /** undefined if there is no such version, or it was dropped. */
   async read(
     webhook: Webhook,
     number: number,
@@ -76,7 +76,7 @@ export class WebhookVersions {
 }
 
 /** The live version of a webhook, as arguments of save-webhook.lua.
- *  @param saved absent: it is from before versions */
+ *  @param saved absent if it predates versions */
 export function toArguments(
   webhook: Webhook,
   saved: Pick<WebhookVersion, 'createdAt' | 'changed'> & VersionOrigin = fromBefore(webhook),

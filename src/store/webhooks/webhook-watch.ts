@@ -1,8 +1,8 @@
-/** Since when the service has taken requests of webhooks without a break: while it did not, no silence of a webhook is seen. */
+/** Since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not detected. */
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
-/** A deploy takes less. */
+/** Longer than a deploy takes. */
 const BREAK_MS = 5 * 60_000;
 const TTL_MS = 30 * 86_400_000;
 
@@ -16,7 +16,7 @@ export class WebhookWatch {
   }
 
   /** Call every minute while web processes are running.
-   *  @returns since when they have been, Unix milliseconds */
+   *  @returns since when they have been running, Unix milliseconds */
   async noteRunning(nowMs: number): Promise<number> {
     const key = this.#keys.webhookWatch;
     const [since, seen] = await this.#redis.hmget(key, 'since', 'seen');

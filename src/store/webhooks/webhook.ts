@@ -1,36 +1,36 @@
-/** A webhook: name, secret keys of the URL, who calls (provider and secrets), filter, transform, allow lists. */
+/** A webhook: name, secret URL keys, provider with secrets, filter, transform, allow lists. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AccessLists } from '../../model/auth/allow-lists.ts';
 import type { Method, VerificationScheme } from '../../providers/preset.ts';
 
 export interface Webhook extends AccessLists {
   id: string;
-  /** The path segment that addresses it; a secret. */
+  /** Secret path segment of its URL. */
   key: string;
-  /** Keys from before the URL was changed, each accepted until its end. */
+  /** Former URL keys, each accepted until its end. */
   formerKeys?: FormerKey[] | undefined;
   /** Name of the environment it belongs to, or BRANCHES. */
   env: string;
   name: string;
   /** JavaScript that defines the function `transform` (docs/transforms.md#what-a-transform-gets). */
   transform: string;
-  /** Counts the saves of what decides how a request is handled; the first is 1. Webhooks from before versions have a text. */
+  /** Increases with each save of a versioned field, from 1. Webhooks that predate versions have a text. */
   version: number | string;
-  /** ID of a preset; absent: nothing is verified. */
+  /** ID of a preset; absent: requests are not verified. */
   provider?: string | undefined;
-  /** Scheme of a preset that leaves it to the user. */
+  /** Scheme, if the preset leaves the choice to the user. */
   verification?: VerificationScheme | undefined;
   /** By the names of the preset's settings. */
   settings?: Record<string, string> | undefined;
-  /** The newest first. */
+  /** Newest first. */
   secrets?: StoredSecret[] | undefined;
-  /** false: requests are taken without verification. */
+  /** false: requests are accepted without verification. */
   verify?: boolean | undefined;
   /** CEL over `method`, `headers`, `query` and `body`: requests that do not meet it make no event. */
   filter?: string | undefined;
-  /** Absent: those of the preset, or POST. */
+  /** Absent: the preset's methods, or POST. */
   methods?: Method[] | undefined;
-  /** false: events have no deduplication ID but that of the transform. */
+  /** false: events have no deduplication ID except the transform's. */
   deduplicate?: boolean | undefined;
   /** Absent: the limit of the environment. */
   maxBodyBytes?: number | undefined;
@@ -52,7 +52,7 @@ export interface StoredSecret {
   sealed: string;
   /** Unix milliseconds. */
   addedAt: number;
-  /** When it stops to count; absent: never. */
+  /** End of its validity; absent: none. */
   until?: number | undefined;
 }
 
@@ -66,7 +66,8 @@ export function keysOf({ key, formerKeys = [] }: Webhook): [string, ...string[]]
   return [key, ...formerKeys.map((former) => former.key)];
 }
 
-/** What decides how a request is handled: a change makes a new version. Secrets are no part of it: they are changed apart, and never shown. */
+/** Fields that determine how a request is handled: changing them makes a new version. Secrets are excluded: they are changed separately,
+ *  and never shown. */
 export const VERSIONED_FIELDS = [
   'transform',
   'filter',
@@ -89,7 +90,7 @@ export function versionOf({ version }: Pick<Webhook, 'version'>): number {
   return typeof version === 'number' ? version : 1;
 }
 
-/** In one form: what is absent, and what is as if it was absent, is undefined. */
+/** Normalized: absent fields, and values equivalent to absent ones, are undefined. */
 export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
   const {
     transform,
@@ -115,7 +116,7 @@ export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
   };
 }
 
-/** Versioned fields that differ. */
+/** Names of versioned fields that differ. */
 export function changedFields(before: Partial<WebhookSnapshot>, after: WebhookSnapshot): VersionedField[] {
   const earlier = snapshotOf(before as WebhookSnapshot);
   const later = snapshotOf(after);

@@ -1,5 +1,5 @@
-/** Webhooks as they are stored, and their keys. Each write is refused if another process has written meanwhile: of two saves at the same time none is
- *  lost, and a version number never stands for two contents. */
+/** Stored webhooks and their keys. A write is refused if another process has written meanwhile: no concurrent save is lost, and a version
+ *  number never stands for two contents. */
 import { ServiceError } from '../../errors.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -10,7 +10,7 @@ import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } fro
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
 import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } from './webhook-versions.ts';
 
-/** As many saves at the same time are all written. */
+/** This many concurrent saves of a webhook all succeed. */
 const TRIES_MAX = 100;
 
 export class Webhooks {
@@ -34,7 +34,7 @@ export class Webhooks {
     this.#bounds = bounds;
   }
 
-  /** With what a request needs, compiled. */
+  /** The webhook, compiled for requests. */
   inUse(webhook: Webhook): WebhookInUse {
     return inUse(webhook, this.#sealer);
   }
@@ -43,7 +43,7 @@ export class Webhooks {
     return this.#sealer.seal(secret, sealLocation(webhookId, secretId));
   }
 
-  /** undefined: SECRET_KEY has changed. */
+  /** undefined if SECRET_KEY has changed. */
   open(webhookId: string, secrets: readonly StoredSecret[]): string[] | undefined {
     try {
       return secrets.map(({ id, sealed }) => this.#sealer.open(sealed, sealLocation(webhookId, id)));
@@ -58,9 +58,9 @@ export class Webhooks {
     await this.#write(undefined, webhook, toArguments(webhook, { ...origin, createdAt: webhook.createdAt, changed }));
   }
 
-  /** Changes a webhook atomically, with a new version if what is versioned changes: of two changes at the same time, none is lost.
-   *  @param change may be called several times; what it throws ends it
-   *  @throws ServiceError not_found; version_conflict when others do not stop changing it */
+  /** Changes a webhook atomically, with a new version if a versioned field changes: no concurrent change is lost.
+   *  @param change may be called several times; if it throws, nothing changes
+   *  @throws ServiceError not_found; version_conflict if other processes keep changing it */
   async change(id: string, change: (before: Webhook) => Webhook, origin: VersionOrigin = {}): Promise<Webhook> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const text = await this.#redis.hget(this.#keys.webhooks, id);
@@ -81,7 +81,7 @@ export class Webhooks {
     throw new ServiceError('version_conflict', { detail: 'others keep changing it; try again' });
   }
 
-  /** @returns whether it was as it had been read */
+  /** @returns false if the webhook had changed since it was read */
   async #write(
     before: { text: string; webhook: Webhook } | undefined,
     webhook: Webhook,
@@ -119,20 +119,20 @@ export class Webhooks {
     return id === null ? undefined : this.read(id);
   }
 
-  /** Those of the IDs that webhooks have. */
+  /** The IDs that belong to a webhook. */
   async areThere(ids: readonly string[]): Promise<Set<string>> {
     const commands = ids.map((id) => ['hexists', this.#keys.webhooks, id]);
     const found = await inPipelines<number>(this.#redis, commands);
     return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
-  /** In the order of creation. */
+  /** In order of creation. */
   async all(): Promise<Webhook[]> {
     const texts = await this.#redis.hvals(this.#keys.webhooks);
     return texts.map((text) => JSON.parse(text) as Webhook).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Sets another key. The current key and former ones are accepted until `keepUntil` at the latest.
+  /** Sets a new key. The current key and former ones are accepted until `keepUntil` at the latest.
    *  @throws ServiceError not_found; version_conflict */
   rotate(id: string, key: string, keepUntil: number, nowMs: number): Promise<Webhook> {
     return this.change(id, (webhook) => {
@@ -144,7 +144,7 @@ export class Webhooks {
   }
 
   async remove(webhook: Webhook): Promise<void> {
-    // No transaction: Redis refuses MULTI when it is out of memory, and deletions make room.
+    // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
     const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
     writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
     writing.del(this.#keys.webhookVersions(webhook.id));

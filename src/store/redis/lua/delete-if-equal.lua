@@ -1,4 +1,4 @@
--- Deletes each key that has a value.
+-- Deletes each key that still has the given value.
 -- KEYS: strings
 -- ARGV: the value of each
 -- Returns nothing.

@@ -1,4 +1,4 @@
--- Merges sorted sets of IDs by time and returns the newest entries. It reads all sets at one moment: an entry that moves from one set to
+-- Merges sorted sets of IDs by time and returns the newest entries. Reads all sets atomically: an entry that moves from one set to
 -- another is seen once.
 -- KEYS: the sets
 -- ARGV: JSON object: limit, after (ms), top (as ZREVRANGEBYSCORE takes it; the cursor's time if there is a cursor),
@@ -13,7 +13,7 @@ local function is_newer(a, b)
   return a.at > b.at or (a.at == b.at and a.id > b.id)
 end
 
--- The rank of the newest entry that is older than the cursor, in a set with entries of the cursor's millisecond.
+-- Rank of the newest entry older than the cursor, in a set with entries of the cursor's millisecond.
 local function rank_at_cursor(key)
   local first = redis.call('ZCOUNT', key, '(' .. cursor_at, '+inf')
   local past = first + redis.call('ZCOUNT', key, cursor_at, cursor_at)
@@ -28,7 +28,7 @@ local function rank_at_cursor(key)
   return first
 end
 
--- The newest entry of a set: id, at, and the key to read on from. nil: the set has none since `oldest`.
+-- Newest entry of a set: id, at, and the key of the set. nil: the set has none since `oldest`.
 local function head_of(key, oldest)
   local found = redis.call('ZREVRANGEBYSCORE', key, top, oldest, 'WITHSCORES', 'LIMIT', 0, 1)
   if cursor_at and tonumber(found[2]) == cursor_at and found[1] >= cursor_id then
@@ -39,7 +39,7 @@ local function head_of(key, oldest)
   return at and at >= oldest and { id = found[1], at = at, key = key } or nil
 end
 
--- The entry that follows `head` in its set. nil: none.
+-- Entry that follows `head` in its set, or nil.
 local function next_of(head)
   if not head.page or head.position > #head.page then
     head.rank = head.rank or redis.call('ZREVRANK', head.key, head.id) + 1
@@ -56,7 +56,7 @@ local function next_of(head)
   return head
 end
 
--- Sorted, newest first. A head that is not among the newest `limit` has nothing on the page.
+-- Sorted, newest first. Only the newest `limit` heads can contribute to the page.
 local heads = {}
 local function insert(head)
   local position = #heads

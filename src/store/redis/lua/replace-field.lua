@@ -1,7 +1,7 @@
 -- Replaces the value of a field, if it is still the expected one.
 -- KEYS: hash
--- ARGV: field, expected value (empty: none), new value (empty: removes the field), most fields that the hash may have (absent: any number)
--- Returns 1: replaced; 0: the value has changed; -1: the field is new and the hash has as many as it may.
+-- ARGV: field, expected value (empty: none), new value (empty: removes the field), maximum number of fields (absent: no maximum)
+-- Returns 1: replaced; 0: the value has changed; -1: the field is new and the hash is full.
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0

@@ -1,5 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
--- Stores what a run defers until its end, or that it has aborted that.
+-- Stores a function that a run defers until its end, or that it aborts one.
 -- KEYS: run (hash)
 -- ARGV: ID, deferred function (JSON) or '' to abort, maximum number of deferred functions, maximum bytes of them and the run's memos
 -- Returns 'stored': now or before; 'ended'; 'count' or 'bytes': the run has too many.
@@ -10,7 +10,7 @@ if not is_active(redis.call('HGET', run, FIELD_STATUS)) then
   return 'ended'
 end
 local is_new = redis.call('HEXISTS', defers, id) == 0
--- What is there stands: a function that is replayed defers again, also what it has aborted since.
+-- An existing entry is kept: a replayed function defers again, even functions aborted since.
 if not is_new and deferred ~= '' then
   return 'stored'
 end

@@ -1,9 +1,10 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/store-wait.lua
--- Stores waits of one environment while their runs are active, where waits and runs are in one partition. end-run.lua removes them with their run.
+-- Stores waits of one environment while their runs are active, where waits and runs are in one partition. end-run.lua removes them with
+-- their run.
 -- KEYS: for each wait: its run (hash), waits of its event name (hash), waits of its name and value (hash), paths of its name (hash)
 -- ARGV: maximum number of paths of an event name,
---       then for each wait: its key, the wait (JSON), path of the field that must have one value (JSON) or '', TTL (ms)
+--       then for each wait: its key, the wait (JSON), path of the required field (JSON) or '', TTL (ms)
 -- Returns for each wait 1: stored, now or before; 0: its run has ended.
 local KEYS_PER_WAIT, ARGS_PER_WAIT = 4, 4
 local max_paths = tonumber(ARGV[1])

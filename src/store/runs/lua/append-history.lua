@@ -1,10 +1,10 @@
--- Appends to a run's history, which lives no longer than the run: a run that has ended in the meantime may expire or be gone.
+-- Appends to a run's history, which lives no longer than the run: an ended run may expire or be gone.
 -- KEYS: run (hash)
 -- ARGV: entries (JSON)
 -- Returns nothing.
 local run = KEYS[1]
 local history = run .. SUFFIX_HISTORY
--- The stack of Lua limits the number of arguments.
+-- Lua's stack limits the number of arguments.
 local PUSHED_AT_ONCE = 1000
 for first = 1, #ARGV, PUSHED_AT_ONCE do
   redis.call('RPUSH', history, unpack(ARGV, first, math.min(first + PUSHED_AT_ONCE - 1, #ARGV)))

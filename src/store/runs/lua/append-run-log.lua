@@ -1,8 +1,10 @@
--- Appends a batch of lines to the log of a run, once: as many as fit, the others are counted.
+-- Appends a batch of lines to the log of a run, once: as many as fit; the others are counted.
 -- KEYS: run (hash)
--- ARGV: ID of the batch, now (ms), lines that the app left out, most lines, most bytes, most batches, most batches in a window of time, its length
+-- ARGV: ID of the batch, now (ms), lines that the app dropped, most lines, most bytes, most batches, most batches in a window of time,
+-- its length
 --       (ms), then the lines, as JSON
--- Returns {"gone"}: there is no such run; {"busy"}: too many batches at once; {"known"}: the batch was stored before, or there were too many;
+-- Returns {"gone"}: there is no such run; {"busy"}: too many batches at once; {"known"}: the batch was stored before, or there were too
+-- many;
 -- {"stored", function ID, event ID, status of the run}.
 local run = KEYS[1]
 local batch, now, dropped, max_lines, max_bytes, max_batches, max_in_window, window = unpack(ARGV, 1, 8)
@@ -39,7 +41,7 @@ redis.call('HSET', logs, 'n', lines, 'b', bytes, 'w', window_start, 'c', in_wind
 if left_out > 0 then
   redis.call('HINCRBY', logs, 'd', left_out)
 end
--- The log of a run that has ended expires with it.
+-- The log of an ended run expires with the run.
 local left = redis.call('PTTL', run)
 if left > 0 then
   redis.call('PEXPIRE', logs, left)

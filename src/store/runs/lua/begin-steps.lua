@@ -1,6 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include events/lua/lib/stored-event.lua
--- Records that steps have begun, each once. Those of one response begin together, so that none of them is the last pending step by chance.
+-- Records that steps have begun, each once. Steps of one response begin together, so that none of them is the last pending step by
+-- chance.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string)
 -- ARGV: field of the event in its bucket, maximum number of steps of a run, finished and begun, then for each step: step, pending step
 --       (JSON), how long the event must stay (ms). Positional: this runs for every step that does not finish at once.

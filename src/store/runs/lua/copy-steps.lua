@@ -1,7 +1,8 @@
--- Gives a run that has not begun the finished steps of another, up to one step: all that finished before it, or all if it has not finished.
--- KEYS: the other run (hash, or string where only its steps are restored), run (hash)
+-- Copies finished steps to a run that has not begun: those that finished before a given step of the source run, or all if that step has
+-- not finished.
+-- KEYS: source run (hash, or string if only its steps are restored), run (hash)
 -- ARGV: the step; the step as JSON, if it is to be called by itself, or ''
--- Returns the number of finished steps that the run has now; -1: the other run is no longer stored.
+-- Returns the number of finished steps that the run has now; -1: the source run is no longer stored.
 local source, run = unpack(KEYS)
 local step, planned = unpack(ARGV)
 local COPIED_AT_ONCE = 100

@@ -1,6 +1,6 @@
 -- Creates runs of one environment, each once.
 -- KEYS: active runs (zset), active runs of the environment (zset)
--- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then what precedes an ID: the member of a run in the active runs,
+-- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; last the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
 --       is created long after its event, then fields and values of its hash (run-fields.ts).

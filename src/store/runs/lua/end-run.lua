@@ -1,14 +1,17 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/remove-waits.lua
--- Ends a run, once: the first ending stands. The run moves from the indexes of active runs to those of runs that ended likewise.
--- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function that
---       ended likewise (zset), minutes with runs that ended likewise (zset), waits for the event that tells the end, and paths of those (hashes),
+-- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
+-- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function
+-- with this ending (zset), minutes with such runs (zset), waits for the event that reports the end, and their paths (hashes),
 --       runs whose end is not finished (zset)
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps, then fields and values to set. Positional: this runs for every run, and
+--       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps, then fields and values
+--       to set. Positional: this runs for every run, and
 --       HSET takes the fields as they are.
--- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
--- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …}: ended now; {0}: it had ended, or does not exist.
+-- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID,
+-- JSON,
+-- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …}: ended now; {0}: it had ended, or
+-- does not exist.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends =
   unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs = unpack(ARGV, 1, 8)
@@ -28,7 +31,7 @@ local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK,
 local finished_steps = redis.call('LLEN', stack)
 local pending_steps = redis.call('HGETALL', pending)
 
--- Removes entries of an index whose keys have expired: looks at a few of those whose score is at most `up_to`.
+-- Removes index entries whose keys have expired: checks a few with a score of at most `up_to`.
 local function trim(index, up_to, key_prefix)
   local old = redis.call('ZCOUNT', index, '-inf', up_to)
   if old > 0 then
@@ -54,7 +57,7 @@ redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 redis.call('ZADD', ended_index, queued_at, run_id)
--- The steps that the run was in end with it. A planned step of a run that fails has failed attempts, or was never called.
+-- Pending steps end with the run. A planned step of a failed run has failed attempts, or was never called.
 local is_cancelled = ARGV[FIRST_FIELD + 1] == STATUS_CANCELLED
 for i = 1, #pending_steps, 2 do
   local step, pending_step = pending_steps[i], pending_steps[i + 1]
@@ -62,7 +65,7 @@ for i = 1, #pending_steps, 2 do
     redis.call('RPUSH', history, '{"stepId":' .. cjson.encode(step) .. ',"endedAt":' .. now .. ',"pending":' .. pending_step .. '}')
   end
 end
--- Whoever ends the run removes its jobs; if that process dies, another one does.
+-- The process that ends the run removes its jobs; if it dies, another one does.
 if #pending_steps > 0 then
   redis.call('RENAME', pending, run .. SUFFIX_LEFT_OVER)
 end
@@ -74,11 +77,11 @@ local elsewhere = remove_waits(run)
 for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS, run .. SUFFIX_LEFT_OVER }) do
   redis.call('PEXPIRE', key, retention)
 end
--- Runs are listed by their creation and expire by their end.
+-- Runs are sorted by their creation and expire by their end.
 local oldest = now - retention
 trim(ended_index, oldest, string.sub(run, 1, -1 - #run_id))
 
--- The first segment that has room; the shortest takes any number of entries.
+-- The first segment with room; the shortest takes any number of entries.
 local segments = {}
 for i, length in ipairs(SEGMENT_LENGTHS_MS) do
   segments[i] = segment_prefix .. length .. ':' .. queued_at - queued_at % length
@@ -88,8 +91,8 @@ for i, length in ipairs(SEGMENT_LENGTHS_MS) do
 end
 local segment = segments[#segments]
 redis.call('RPUSH', segment, run_id .. queued_at % MINUTE_MS)
--- A segment lives as long as its runs and at most a minute longer, so that not every run renews it. It never outlives a longer segment that has
--- to be full for it to be found, nor the index of minutes: all of those are renewed with it.
+-- A segment lives as long as its runs and at most a minute longer, so that not every run renews it. It must not outlive the longer segments
+-- that have to be full for it to be found, nor the index of minutes: all of them are renewed together.
 if redis.call('PTTL', segment) < tonumber(retention) then
   local minute = queued_at - queued_at % MINUTE_MS
   redis.call('ZADD', ended_minutes, minute, minute)

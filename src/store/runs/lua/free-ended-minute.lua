@@ -1,5 +1,5 @@
 -- Removes a minute from the index of ended runs, unless a run has been added since its segments were read.
--- KEYS: minutes (zset), then the segments of the minute (lists), the shortest first
+-- KEYS: minutes (zset), then the segments of the minute (lists), shortest first
 -- ARGV: start of the minute (ms), then the number of entries that each segment had
 -- Returns 1: removed; 0: a run was added.
 local minute = ARGV[1]

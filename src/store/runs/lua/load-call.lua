@@ -1,15 +1,16 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include events/lua/lib/stored-event.lua
--- Begins a call of a run's function, unless there is nothing to call it for.
+-- Begins a call of a run's function, unless the call is no longer needed.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
 --       must not start (hash)
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
---       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its bucket.
+--       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its
+--       bucket.
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false}; {'ended', run}: the run has
--- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does the work of this one, or the step is finished; {'nextCallDue', run, number of finished steps}: likewise, but
--- the later call may not be enqueued, because a worker died before; {'gone'}.
+-- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does this one's work, or the step is
+-- finished; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
 local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
@@ -21,7 +22,7 @@ end
 if not is_active(status) then
   return {'ended', redis.call('HGETALL', run)}
 end
--- Processes learn of a pause up to a second later.
+-- Processes may learn of a pause a second late.
 if not started_at then
   local function_id, queued_at = unpack(redis.call('HMGET', run, FIELD_FUNCTION_ID, FIELD_QUEUED_AT))
   local mark = redis.call('HGET', held_functions, function_id)
@@ -34,12 +35,12 @@ local finished_steps = redis.call('LRANGE', stack, 0, -1)
 local checkpoint = redis.call('HGET', run, FIELD_CHECKPOINT)
 if
   (stack_length ~= '' and #finished_steps ~= tonumber(stack_length)
-    -- Other than by a checkpoint of this very call, whose process then died.
+    -- The exception is a checkpoint of this very call, whose process then died.
     and checkpoint ~= #finished_steps .. ':' .. stack_length)
   or (step ~= '' and redis.call('HEXISTS', memos, step) == 1)
 then
   local answered_at = tonumber(redis.call('HGET', run, FIELD_ANSWERED_AT) or -1)
-  -- The owner of a checkpoint goes on with the run by itself.
+  -- The owner of a checkpoint continues the run by itself.
   local is_owned = checkpoint and string.find(checkpoint, #finished_steps .. ':', 1, true) == 1
   if not is_owned and answered_at < #finished_steps and redis.call('HLEN', run .. SUFFIX_PENDING) == 0 then
     return {'nextCallDue', redis.call('HGETALL', run), #finished_steps}
@@ -53,7 +54,7 @@ local fields = redis.call('HGETALL', run)
 local pending = redis.call('HLEN', run .. SUFFIX_PENDING)
 local plan_only = pending > 0
 if stack_length ~= '' then
-  -- A planning call that has not been answered may still plan steps that are new to this call.
+  -- An unanswered planning call may still plan steps that are new to this call.
   local own = FIELD_PLANNING .. stack_length
   for i = 1, #fields, 2 do
     if string.sub(fields[i], 1, #FIELD_PLANNING) == FIELD_PLANNING and fields[i] ~= own then

@@ -1,7 +1,8 @@
--- Reads runs that may be archived: all of each that has ended, was created before a time, and belongs to the event that it is read for.
+-- Reads all data of runs that may be archived: those that have ended, were created before a time, and belong to the given event.
 -- KEYS: what precedes the run ID in the key of a run
--- ARGV: time (ms), bytes after which no further run is read, then for each run: its ID, the event ID
--- Returns for each run until then: {} if it is not there; {its status, the time of its creation} if it may not be archived; otherwise {its status, the
+-- ARGV: time (ms), maximum bytes (the run that exceeds it is the last), then for each run: its ID, the event ID
+-- Returns for each examined run: {} if it is missing; {its status, the time of its creation} if it may not be archived; otherwise
+-- {its status, the
 -- time of its creation, its fields, memos, stack, history, metadata, a digest of the metadata, fields of its log}.
 local prefix = KEYS[1]
 local before, bytes_max = tonumber(ARGV[1]), tonumber(ARGV[2])

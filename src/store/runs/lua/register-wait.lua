@@ -1,7 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
--- Registers a wait with its run, while that is active. The wait itself is stored next, in its own partition (store-wait.lua).
+-- Registers a wait with its active run. The wait itself is stored next, in its own partition (store-wait.lua).
 -- KEYS: run (hash)
--- ARGV: key of the wait, where it is stored (JSON)
+-- ARGV: key of the wait, its location (JSON)
 -- Returns 1: registered, now or before; 0: the run has ended.
 local run = KEYS[1]
 if not is_active(redis.call('HGET', run, FIELD_STATUS)) then

@@ -1,6 +1,6 @@
 -- Removes a wait whose run is in another partition.
 -- KEYS: waits of its event name (hash), waits of its name and value (hash), paths of its name (hash)
--- ARGV: key of the wait, path of the field that must have one value (JSON) or ''
+-- ARGV: key of the wait, path of the required field (JSON) or ''
 -- Returns nothing.
 local by_name, by_value, paths = unpack(KEYS)
 local wait_key, path = unpack(ARGV)

@@ -1,4 +1,4 @@
--- Changes the metadata of one kind about one target of a run.
+-- Changes the metadata of one kind for one target of a run.
 -- KEYS: run (hash)
 -- ARGV: field of the kind, "set" or "merge", now (ms), most bytes, most fields, then names of values and their JSON
 -- Returns "stored"; "full": the run would have too much metadata, and nothing changed; "gone": there is no such run.
@@ -40,7 +40,7 @@ redis.call('HSET', metadata, kind, now)
 for i = FIRST_VALUE, #ARGV, 2 do
   redis.call('HSET', metadata, kind .. '\n' .. ARGV[i], ARGV[i + 1])
 end
--- That of a run that has ended expires with it.
+-- The metadata of an ended run expires with the run.
 local left = redis.call('PTTL', run)
 if left > 0 then
   redis.call('PEXPIRE', metadata, left)

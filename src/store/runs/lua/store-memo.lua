@@ -1,9 +1,10 @@
 -- @include runs/lua/lib/is-active.lua
--- Stores the result of a step, and decides whether the function is to be called again. First write wins: a stored memo never changes.
+-- Stores the result of a step, and decides whether to call the function again. First write wins: a stored memo never changes.
 -- KEYS: run (hash)
--- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0. Positional: this runs for every step.
--- Returns {outcome, length of the stack, run, the pending step or false, 1 if the function is to be called again}; outcomes: 'stored',
--- 'there' (an earlier memo stands), 'ended', 'steps' or 'bytes' (too many), 'gone'.
+-- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0. Positional: this
+-- runs for every step.
+-- Returns {outcome, length of the stack, run, the pending step or false, 1 to call the function again}; outcomes: 'stored',
+-- 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too many), 'gone'.
 local run = KEYS[1]
 local step, memo, max_steps, max_bytes, race = unpack(ARGV)
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
@@ -16,7 +17,7 @@ if not is_active(status) then
   return {'ended', 0, fields}
 end
 local length = redis.call('LLEN', stack)
--- A step in race mode has ended, and no call that knows its result was answered.
+-- A step in race mode has ended since the last answered call.
 local raced = tonumber(raced_at or -1) > tonumber(answered_at or -1)
 if redis.call('HEXISTS', memos, step) == 1 then
   local is_due = tonumber(answered_at or -1) < length and (raced or redis.call('HLEN', pending) == 0)

@@ -43,7 +43,7 @@ if #new > 0 and redis.call('HINCRBY', run, FIELD_MEMO_BYTES, bytes) > tonumber(m
 end
 for _, i in ipairs(new) do
   local step, memo, entry = unpack(ARGV, i, i + 2)
-  -- A step that comes twice counts once.
+  -- A repeated step counts once.
   if redis.call('HSETNX', memos, step, memo) == 1 then
     length = redis.call('RPUSH', stack, step)
     redis.call('HDEL', pending, step)

@@ -1,4 +1,4 @@
--- Stores a wait for a signal. A signal has one wait.
+-- Stores a wait for a signal, which has at most one wait.
 -- KEYS: signal (hash)
 -- ARGV: key of the wait, TTL (ms), key of the wait that it replaces or ''
 -- Returns the key of another wait that holds the signal; false: stored, now or before.

@@ -1,7 +1,7 @@
 -- Numbers the steps of a function for a day: their names are stored once, and counts are stored by number.
 -- KEYS: numbers (hash: name -> number)
 -- ARGV: most names, TTL (ms), names …
--- Returns the number of each name; the one after the last stands for all further steps.
+-- Returns the number of each name; names beyond the maximum get the number after the last.
 local most = tonumber(ARGV[1])
 local size = redis.call('HLEN', KEYS[1])
 local numbers = {}

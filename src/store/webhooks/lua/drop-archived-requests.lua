@@ -1,8 +1,11 @@
--- Notes which requests of a webhook's log the archive has, and drops from the log: those named, and the oldest beyond the maximum number. What the
--- archive does not have yet stays.
--- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
---       (zset of IDs), those that the filter dropped, and those that failed verification (likewise), requests to archive (zset of IDs), due logs (zset: webhook ID by time)
--- ARGV: JSON object: webhookId, maxRequests, requestPrefix (key of a request up to its ID), archived (IDs that the archive has), missing (IDs that it
+-- Records which requests of a webhook's log are archived, and drops requests from the log: the named ones, and the oldest beyond the
+-- maximum number. Requests that are not archived yet stay.
+-- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests
+-- of the log
+--       (zset of IDs), those that the filter dropped, and those that failed verification (likewise), requests to archive (zset of IDs),
+--       due logs (zset: webhook ID by time)
+-- ARGV: JSON object: webhookId, maxRequests, requestPrefix (key of a request up to its ID), archived (IDs that the archive has), missing
+-- (IDs that it
 --       does not have), drop (IDs to drop, if they are archived), nowMs, lookAgainMs, ttlMs
 -- Returns how many requests were dropped.
 local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)

@@ -1,14 +1,18 @@
--- Adds requests to a webhook's log and drops the oldest: beyond the maximum number, too old, or beyond the bytes. The newest always stays.
--- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests of the log
---       (zset of IDs, every score 0), those that the filter dropped, and those that failed verification (likewise); with an archive also: requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
--- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its ID),
+-- Adds requests to a webhook's log and drops the oldest ones beyond the maximum number, age or bytes. The newest always stays.
+-- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests
+-- of the log
+--       (zset of IDs, every score 0), those that the filter dropped, and those that failed verification (likewise); with an archive also:
+--       requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
+-- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its
+-- ID),
 --       with an archive also webhookId, nowMs;
---       then for each request: ID, bytes, outcome, result of the verification ('': none), summary, request, body. Positional: bodies are bytes, which JSON does not hold.
+--       then for each request: ID, bytes, outcome, result of the verification ('': none), summary, request, body. Positional: bodies are
+--       bytes, which JSON does not hold.
 -- Returns how many requests were dropped.
 local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if not args.webhookId then
-  -- Without an archive. On a cluster there is one more key, which never exists.
+  -- Absent without an archive. In a cluster, the last key is one that never exists.
   unarchived, due = nil, nil
 end
 local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 7
@@ -43,7 +47,7 @@ local total = redis.call('HINCRBY', sizes, 'total', added)
 local count = redis.call('ZCARD', log)
 local excess = math.max(count - args.maxRequests, redis.call('ZLEXCOUNT', log, '-', '(' .. args.oldestId))
 local dropped = 0
--- One at a time where only the bytes are too many.
+-- Drops one at a time if only the bytes are exceeded.
 while dropped < count - 1 and (dropped < excess or total > args.maxBytes) do
   local portion = dropped < excess and math.min(excess - dropped, DROPPED_AT_ONCE, count - 1 - dropped) or 1
   local oldest = redis.call('ZRANGE', log, 0, portion - 1)

@@ -1,7 +1,10 @@
--- Adds failures to the issue of a webhook and a kind. The first one opens it, and one after it was resolved reopens it: both are entered to be told.
--- Failures from before it was resolved, which come late, only count.
--- KEYS: issue (hash), issues that are open, acknowledged, resolved, ignored (zsets: issue ID by its last failure), what is untold (zset)
--- ARGV: JSON object: id, webhookId, kind, firstAt, lastAt (ms), count, reasons (reason -> count), sample (JSON text of the last failure), reasonsMax,
+-- Adds failures to the issue of a webhook and a kind. The first failure opens the issue, and one after it was resolved reopens it; both
+-- add a pending notification.
+-- Late failures from before it was resolved are only counted.
+-- KEYS: issue (hash), issues that are open, acknowledged, resolved, ignored (zsets: issue ID by its last failure), pending notifications
+-- (zset)
+-- ARGV: JSON object: id, webhookId, kind, firstAt, lastAt (ms), count, reasons (reason -> count), sample (JSON text of the last failure),
+-- reasonsMax,
 --       nowMs, ttlMs, ifNot (optional; nothing happens if the issue has this marker, which it has from then on)
 -- Returns what happened ('opened', 'reopened', or ''), the state, and how often it was reopened.
 local issue, open, acknowledged, resolved, ignored, untold = unpack(KEYS)

@@ -1,6 +1,8 @@
--- Adds requests of an hour to the traffic of a webhook. Each hour has one field: its counts, and the longest time without a request that ended in it.
+-- Adds requests of an hour to the traffic of a webhook. Each hour has one field: its counts, and the longest gap between requests that
+-- ended in it.
 -- KEYS: traffic (hash)
--- ARGV: hour (since 1970), counts (JSON list), first and last receipt (ms), longest time without a request in between (ms), hours to keep, TTL (ms)
+-- ARGV: hour (since 1970), counts (JSON list), first and last receipt (ms), longest time without a request in between (ms), hours to
+-- keep, TTL (ms)
 -- Returns 1.
 local traffic = KEYS[1]
 local hour, counts, first, last, gap, kept, ttl = unpack(ARGV)

@@ -23,13 +23,13 @@ end
 local live = tonumber(ARGV[#ARGV - 2])
 for at = 8, #ARGV, 3 do
   local number, summary, snapshot = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  -- The version before the live one is there already, unless it is from before versions.
+  -- The version before the live one exists, unless it predates versions.
   if tonumber(number) == live or redis.call('HEXISTS', versions, number) == 0 then
     redis.call('HSET', versions, number, summary, number .. ':snapshot', snapshot)
   end
 end
 
--- Numbers have no gaps: the oldest leave.
+-- Numbers have no gaps, so the oldest versions are dropped first.
 local bytes, number = 0, live
 while true do
   local name = string.format('%d', number)

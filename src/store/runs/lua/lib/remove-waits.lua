@@ -1,6 +1,5 @@
--- Removes one wait of a run. `waits`: the hash of the run's waits, which says where each is stored (wait-location.ts). One that is stored in another
--- partition is only forgotten here.
--- Returns where the wait is stored, if that is another partition.
+-- Removes one wait of a run. `waits`: hash of the run's waits with their locations (wait-location.ts). A wait stored in another partition
+-- is only unregistered here. Returns the location of a wait in another partition.
 local function remove_wait(waits, wait_key)
   local location = redis.call('HGET', waits, wait_key)
   if not location then
@@ -18,8 +17,7 @@ local function remove_wait(waits, wait_key)
   return nil
 end
 
--- Removes all waits of a run.
--- Returns key, location, key, location, … of those that are stored in other partitions.
+-- Removes all waits of a run. Returns key, location, key, location, … of waits in other partitions.
 local function remove_waits(run)
   local waits = run .. SUFFIX_WAITS
   local elsewhere = {}

@@ -1,4 +1,3 @@
--- Stores a wait with those of its event name: by the value that one field must have, where there is one and the name has few such fields.
 -- A hash lives as long as its last wait. `left`: its TTL before the wait was added.
 local function extend_ttl(key, left, ttl)
   if left < tonumber(ttl) then
@@ -10,7 +9,8 @@ local function may_count(paths, path, max_paths)
   return path ~= '' and (redis.call('HEXISTS', paths, path) == 1 or redis.call('HLEN', paths) < max_paths)
 end
 
--- Returns the hash that has the wait, and its path there, or ''.
+-- Stores a wait under the value of its required field, if it has one and the event name has few such fields; otherwise under the name.
+-- Returns the hash that holds the wait, and its path there or ''.
 local function store_wait(by_name, by_value, paths, wait_key, wait, path, ttl, max_paths)
   local stored_in = by_name
   if may_count(paths, path, max_paths) then
