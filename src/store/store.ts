@@ -1,15 +1,15 @@
 /** All stored data, on one connection. Each room describes its part in store.ts; docs/redis.md lists the keys. */
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { type AppStore, createAppStore } from './apps/store.ts';
-import { type AuthStore, createAuthStore } from './auth/store.ts';
-import { type BulkStore, createBulkStore } from './bulk/store.ts';
-import { type ConnectStore, createConnectStore } from './connect/store.ts';
-import { createEnvironmentStore, type EnvironmentStore } from './environments/store.ts';
-import { createErrorStore, type ErrorStore } from './errors/store.ts';
-import { createEventStore, type EventStore } from './events/store.ts';
-import { createFlowControlStore, type FlowControlStore } from './flow-control/store.ts';
-import { createRealtimeStore, type RealtimeStore } from './realtime/store.ts';
+import { createAppStore } from './apps/store.ts';
+import { createAuthStore } from './auth/store.ts';
+import { createBulkStore } from './bulk/store.ts';
+import { createConnectStore } from './connect/store.ts';
+import { createEnvironmentStore } from './environments/store.ts';
+import { createErrorStore } from './errors/store.ts';
+import { createEventStore } from './events/store.ts';
+import { createFlowControlStore } from './flow-control/store.ts';
+import { createRealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
 import { type Keyspace, keyspace } from './redis/keyspace.ts';
@@ -17,35 +17,17 @@ import { Locks } from './redis/locks.ts';
 import { Partitions } from './redis/partitions.ts';
 import { SchemaVersion } from './redis/schema-version.ts';
 import { withScripts } from './redis/scripts.ts';
-import { createRunStore, type RunStore } from './runs/store.ts';
+import { createRunStore } from './runs/store.ts';
 import type { StoreContext } from './store-context.ts';
-import { createTelemetryStore, type TelemetryStore } from './telemetry/store.ts';
-import { createWebhookStore, type WebhookStore } from './webhooks/store.ts';
+import { createTelemetryStore } from './telemetry/store.ts';
+import { createWebhookStore } from './webhooks/store.ts';
 
 /** Default for a cluster: two or three partitions per node with a dozen nodes. */
 const PARTITIONS_OF_CLUSTER = 32;
 
-export interface Store
-  extends EventStore,
-    RunStore,
-    ErrorStore,
-    BulkStore,
-    FlowControlStore,
-    AppStore,
-    ConnectStore,
-    EnvironmentStore,
-    WebhookStore,
-    AuthStore,
-    TelemetryStore,
-    RealtimeStore {
-  redis: Redis;
-  keys: Keyspace;
-  partitions: Partitions;
-  cacheInvalidation: CacheInvalidation;
-  locks: Locks;
-}
+export type Store = ReturnType<typeof createStore>;
 
-export function createStore(connection: Redis, config: Config): Store {
+export function createStore(connection: Redis, config: Config) {
   const redis = withScripts(connection);
   const cluster = connection.isCluster;
   const keys: Keyspace = keyspace({ prefix: config.keyPrefix, cluster, layout: () => partitions.layout });
@@ -64,7 +46,7 @@ export function createStore(connection: Redis, config: Config): Store {
   const context: StoreContext = { redis, keys, config, cacheInvalidation, locks };
   const environmentStore = createEnvironmentStore(context);
   return {
-    redis,
+    redis: connection,
     keys,
     partitions,
     cacheInvalidation,

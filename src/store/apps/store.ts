@@ -9,18 +9,7 @@ import { HeldRegistrations } from './held-registrations.ts';
 import { MissedTickLog } from './missed-ticks.ts';
 import { TriggerHistory } from './trigger-history.ts';
 
-export interface AppStore {
-  apps: Apps;
-  allowedOrigins: AllowedOrigins;
-  heldRegistrations: HeldRegistrations;
-  functions: Functions;
-  deploys: Deploys;
-  expressionProblems: ExpressionProblems;
-  triggerHistory: TriggerHistory;
-  missedTicks: MissedTickLog;
-}
-
-export function createAppStore({ redis, keys, config }: StoreContext): AppStore {
+export function createAppStore({ redis, keys, config }: StoreContext) {
   const triggerHistory = new TriggerHistory(redis, keys, config.hotTtlMs);
   return {
     apps: new Apps(redis, keys),

@@ -18,24 +18,7 @@ import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
 import { Users } from './users.ts';
 
-export interface AuthStore {
-  eventKeys: EventKeys;
-  apiKeys: ApiKeys;
-  users: Users;
-  sessions: Sessions;
-  oneTimeTokens: OneTimeTokens;
-  signInThrottle: SignInThrottle;
-  signingKeys: SigningKeys;
-  secretKeyCheck: SecretKeyCheck;
-  auditLog: AuditLog;
-  rejectionLog: RejectionLog;
-  idempotentResponses: IdempotentResponses;
-  apiRateLimits: ApiRateLimits;
-  userRateLimits: ApiRateLimits;
-  savedViews: SavedViews;
-}
-
-export function createAuthStore(context: StoreContext, environments: Environments): AuthStore {
+export function createAuthStore(context: StoreContext, environments: Environments) {
   const { redis, keys, config, cacheInvalidation } = context;
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);

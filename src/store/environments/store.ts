@@ -6,15 +6,7 @@ import { Environments } from './environments.ts';
 import { EventLimits } from './event-limits.ts';
 import { InstallationLimits } from './installation-limits.ts';
 
-export interface EnvironmentStore {
-  environments: Environments;
-  environmentKinds: EnvironmentKinds;
-  environmentData: EnvironmentData;
-  installationLimits: InstallationLimits;
-  eventLimits: EventLimits;
-}
-
-export function createEnvironmentStore({ redis, keys, config, cacheInvalidation }: StoreContext): EnvironmentStore {
+export function createEnvironmentStore({ redis, keys, config, cacheInvalidation }: StoreContext) {
   const environments = new Environments(redis, keys, cacheInvalidation);
   const installationLimits = new InstallationLimits(redis, keys, cacheInvalidation);
   return {

@@ -2,10 +2,6 @@
 import type { StoreContext } from '../store-context.ts';
 import { ErrorGroups } from './error-groups.ts';
 
-export interface ErrorStore {
-  errorGroups: ErrorGroups;
-}
-
-export function createErrorStore({ redis, keys }: StoreContext): ErrorStore {
+export function createErrorStore({ redis, keys }: StoreContext) {
   return { errorGroups: new ErrorGroups(redis, keys) };
 }

@@ -11,17 +11,7 @@ import { EventsByMinute } from './events-by-minute.ts';
 import { EventsInUse } from './events-in-use.ts';
 import { QueuedEvents } from './queued-events.ts';
 
-export interface EventStore {
-  deduplication: Deduplication;
-  events: Events;
-  eventLists: EventLists;
-  eventCounts: EventCounts;
-  archivableEvents: ArchivableEvents;
-  eventsInUse: EventsInUse;
-  queuedEvents: QueuedEvents;
-}
-
-export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext): EventStore {
+export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext) {
   const records = new EventRecords({ redis, keys, sources: new EventSources(redis, keys), retentionMs });
   const eventsByMinute = new EventsByMinute(redis, keys, retentionMs);
   const events = new Events({ redis, keys, records, eventsByMinute, retentionMs });

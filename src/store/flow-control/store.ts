@@ -1,4 +1,4 @@
-/** Flow control: permits, waiting calls and events, and decisions. */
+/** Flow control: what is counted, what waits, and what was decided. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';
@@ -10,22 +10,10 @@ import { LimitUsage } from './limit-usage.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
 import { SingletonHolders } from './singleton-holders.ts';
 
-export interface FlowControlStore {
-  rateLimitLogs: RateLimitLogs;
-  idempotencyClaims: IdempotencyClaims;
-  singletonHolders: SingletonHolders;
-  admissions: Admissions;
-  batches: Batches;
-  debounces: Debounces;
-  decisions: Decisions;
-  limitUsage: LimitUsage;
-  heldFunctions: HeldFunctions;
-}
-
 /** A permit is checked after this many worker timeouts, because its job may be lost. */
 const CHECKED_AFTER = 2;
 
-export function createFlowControlStore({ redis, keys, config }: StoreContext): FlowControlStore {
+export function createFlowControlStore({ redis, keys, config }: StoreContext) {
   return {
     admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
     batches: new Batches(redis, keys),

@@ -18,25 +18,7 @@ import { Steps } from './steps.ts';
 import { UnfinishedEnds } from './unfinished-ends.ts';
 import { Waits } from './waits.ts';
 
-export interface RunStore {
-  runs: Runs;
-  runMetadata: RunMetadata;
-  runLogs: RunLogs;
-  runStatuses: RunStatuses;
-  runLists: RunLists;
-  activeRuns: ActiveRuns;
-  unfinishedEnds: UnfinishedEnds;
-  archivableRuns: ArchivableRuns;
-  steps: Steps;
-  restoredSteps: RestoredSteps;
-  checkpoints: Checkpoints;
-  waits: Waits;
-  signals: Signals;
-  requests: SealedRequests;
-  defers: Defers;
-}
-
-export function createRunStore({ redis, keys, config }: StoreContext): RunStore {
+export function createRunStore({ redis, keys, config }: StoreContext) {
   const { hotTtlMs: retentionMs, secretKey, secretKeyFallback } = config;
   const waits = new Waits(redis, keys);
   return {

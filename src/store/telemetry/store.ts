@@ -1,4 +1,4 @@
-/** Telemetry: counts over time, running processes, and live updates between them. */
+/** Telemetry: counts over time, the processes that are running, and live updates between them. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import { EndedRunIndex } from '../runs/ended-run-index.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -11,20 +11,7 @@ import { Metrics } from './metrics.ts';
 import { Processes } from './processes.ts';
 import { RecentDurations } from './recent-durations.ts';
 
-export interface TelemetryStore {
-  metrics: Metrics;
-  functionSeries: FunctionSeries;
-  recentDurations: RecentDurations;
-  processes: Processes;
-  liveWorkers: LiveWorkers;
-  archiveStatus: ArchiveStatus;
-  hotStorage: HotStorage;
-  liveUpdates: LiveUpdatePublisher;
-  /** @param subscriber a connection used only for subscriptions */
-  liveFeed(subscriber: Subscriber): LiveFeed;
-}
-
-export function createTelemetryStore({ redis, keys }: StoreContext): TelemetryStore {
+export function createTelemetryStore({ redis, keys }: StoreContext) {
   const recentDurations = new RecentDurations(redis, keys);
   return {
     metrics: new Metrics(redis, keys),
@@ -35,6 +22,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext): TelemetrySt
     archiveStatus: new ArchiveStatus(redis, keys),
     hotStorage: new HotStorage(redis, keys, new EndedRunIndex(redis, keys)),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
-    liveFeed: (subscriber) => new LiveFeed(subscriber, keys),
+    /** @param subscriber a connection used only for subscriptions */
+    liveFeed: (subscriber: Subscriber) => new LiveFeed(subscriber, keys),
   };
 }

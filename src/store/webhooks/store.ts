@@ -11,19 +11,7 @@ import { WebhookVersions } from './webhook-versions.ts';
 import { WebhookWatch } from './webhook-watch.ts';
 import { Webhooks } from './webhooks.ts';
 
-export interface WebhookStore {
-  webhooks: Webhooks;
-  webhookVersions: WebhookVersions;
-  webhookLog: WebhookLog;
-  heldEvents: HeldEvents;
-  unarchivedRequests: UnarchivedRequests;
-  webhookIssues: WebhookIssues;
-  webhookTraffic: WebhookTraffic;
-  webhookWatch: WebhookWatch;
-  transmissions: Transmissions;
-}
-
-export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext): WebhookStore {
+export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext) {
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   return {
     webhooks: new Webhooks(redis, keys, sealer, cacheInvalidation),
