@@ -4,8 +4,7 @@ import type { AppFacts, SyncOrigin } from '../../model/apps/deploy.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { changeField } from '../redis/changed-field.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** How the service learned of a failed registration: the app reported it (`told`), or a sync request failed (`asked`). */
 export type SyncFinder = 'told' | 'asked';
@@ -35,21 +34,13 @@ export interface App extends AppFacts {
   declinedUrl?: string;
 }
 
-export class Apps {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Apps extends Repository {
   async save(env: string, app: App): Promise<void> {
-    await this.#redis.hset(this.#keys.apps(env), app.name, JSON.stringify(app));
+    await this.redis.hset(this.keys.apps(env), app.name, JSON.stringify(app));
   }
 
   async read(env: string, name: string): Promise<App | undefined> {
-    const text = await this.#redis.hget(this.#keys.apps(env), name);
+    const text = await this.redis.hget(this.keys.apps(env), name);
     return text === null ? undefined : (JSON.parse(text) as App);
   }
 
@@ -57,10 +48,10 @@ export class Apps {
    *  @returns a function that releases the place, unless the app has been saved since
    *  @throws ServiceError quota_exceeded */
   async claim(env: string, app: App, most: number): Promise<() => Promise<void>> {
-    const key = this.#keys.apps(env);
+    const key = this.keys.apps(env);
     const text = JSON.stringify(app);
     let isNew = false;
-    const hasRoom = await changeField(this.#redis, { key, field: app.name, fieldsMax: most }, (present) => {
+    const hasRoom = await changeField(this.redis, { key, field: app.name, fieldsMax: most }, (present) => {
       isNew = present === undefined;
       return present ?? text;
     });
@@ -69,13 +60,13 @@ export class Apps {
       throw quotaExceeded('apps', most, most, what, 'Delete some that are no longer used');
     }
     return async () => {
-      if (isNew) await this.#redis.replaceField(key, app.name, text, '');
+      if (isNew) await this.redis.replaceField(key, app.name, text, '');
     };
   }
 
   /** Sorted by name. */
   async all(env: string): Promise<App[]> {
-    const texts = await this.#redis.hvals(this.#keys.apps(env));
+    const texts = await this.redis.hvals(this.keys.apps(env));
     return texts.map((text) => JSON.parse(text) as App).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -94,6 +85,6 @@ export class Apps {
   }
 
   async remove(env: string, name: string): Promise<void> {
-    await this.#redis.hdel(this.#keys.apps(env), name);
+    await this.redis.hdel(this.keys.apps(env), name);
   }
 }

@@ -2,6 +2,7 @@
 import type { Deploy } from '../../model/apps/deploy.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Deploys outlive the runs that they explain. */
@@ -10,32 +11,29 @@ const OF_APP_MAX = 100;
 /** Bounded because all are read at once, and a deploy takes up to 4 KiB. */
 const OF_ENVIRONMENT_MAX = 500;
 
-export class Deploys {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Deploys extends Repository {
   readonly #keptMs: number;
 
   /** @param retentionMs retention of runs */
   constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#keptMs = Math.max(KEPT_MS, retentionMs);
   }
 
   /** @returns whether the deploy was added: not if the app's last deploy has the same content */
   async record(env: string, deploy: Deploy): Promise<boolean> {
-    const keys = [this.#keys.appDeploys(env, deploy.app), this.#keys.deploys(env)] as const;
+    const keys = [this.keys.appDeploys(env, deploy.app), this.keys.deploys(env)] as const;
     const text = JSON.stringify(deploy);
     const limits = [OF_APP_MAX, OF_ENVIRONMENT_MAX, this.#keptMs];
-    return (await this.#redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
+    return (await this.redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
   }
 
   /** Newest first, at most 100 per app and 500 per environment.
    *  @param app undefined: all apps */
   async list(env: string, app?: string): Promise<Deploy[]> {
-    const key = app === undefined ? this.#keys.deploys(env) : this.#keys.appDeploys(env, app);
+    const key = app === undefined ? this.keys.deploys(env) : this.keys.appDeploys(env, app);
     const oldest = Date.now() - this.#keptMs;
-    const texts = await this.#redis.lrange(key, 0, -1);
+    const texts = await this.redis.lrange(key, 0, -1);
     return texts.map((text) => JSON.parse(text) as Deploy).filter(({ at }) => at > oldest);
   }
 

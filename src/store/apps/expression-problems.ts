@@ -1,6 +1,6 @@
 /** Why expressions of a function were not evaluated: the last reason, and the number of skipped events. Kept for a day. */
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 86_400_000;
 
@@ -26,18 +26,10 @@ export interface SkippedEvents extends ExpressionProblem {
 
 export type KnownProblem = ExpressionProblem & { events: number };
 
-export class ExpressionProblems {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ExpressionProblems extends Repository<Redis> {
   async add(env: string, all: readonly SkippedEvents[]): Promise<void> {
-    const { expressionProblems, expressionSkips } = this.#keys;
-    const pipeline = this.#redis.pipeline();
+    const { expressionProblems, expressionSkips } = this.keys;
+    const pipeline = this.redis.pipeline();
     for (const { functionId, events, reason, message, expression, at } of all) {
       const problem: ExpressionProblem = { reason, message, expression, at };
       pipeline.hset(expressionProblems(env), functionId, JSON.stringify(problem));
@@ -49,8 +41,8 @@ export class ExpressionProblems {
 
   async remove(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
-    const { expressionProblems, expressionSkips } = this.#keys;
-    const deleting = this.#redis.pipeline();
+    const { expressionProblems, expressionSkips } = this.keys;
+    const deleting = this.redis.pipeline();
     for (const key of [expressionProblems(env), expressionSkips(env)]) deleting.hdel(key, ...functionIds);
     replies(await deleting.exec());
   }
@@ -61,8 +53,8 @@ export class ExpressionProblems {
 
   /** Problems of the last day, by function ID. */
   async of(env: string, nowMs: number): Promise<Map<string, KnownProblem>> {
-    const { expressionProblems, expressionSkips } = this.#keys;
-    const reading = this.#redis.pipeline().hgetall(expressionProblems(env)).hgetall(expressionSkips(env));
+    const { expressionProblems, expressionSkips } = this.keys;
+    const reading = this.redis.pipeline().hgetall(expressionProblems(env)).hgetall(expressionSkips(env));
     const [problems, skips] = replies<Record<string, string>>(await reading.exec()) as [
       Record<string, string>,
       Record<string, string>,

@@ -6,6 +6,7 @@ import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { TriggerHistory } from './trigger-history.ts';
 
 export interface Replaced {
@@ -24,34 +25,31 @@ const HELD = ':held';
 /** Suffix after the time of a pause: queued runs are being cancelled. A time in ms follows. */
 const CANCELLED = ':cancelled-before-';
 
-export class Functions {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class Functions extends Repository<Redis> {
   readonly #history: TriggerHistory;
 
   constructor(redis: Redis, keys: Keyspace, history: TriggerHistory) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#history = history;
   }
 
   /** Increases with every change: functions read at a version are valid as long as the version is the same. */
   async version(env: string): Promise<number> {
-    return Number((await this.#redis.get(this.#keys.functionsVersion(env))) ?? 0);
+    return Number((await this.redis.get(this.keys.functionsVersion(env))) ?? 0);
   }
 
   /** All functions, including archived ones, and the version at which they were read. */
   async all(env: string): Promise<{ version: number; functions: AppFunction[] }> {
-    const { functionsVersion, functions, pausedFunctions } = this.#keys;
-    const reading = this.#redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
+    const { functionsVersion, functions, pausedFunctions } = this.keys;
+    const reading = this.redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
     const found = replies<unknown>(await reading.exec()) as [string | null, string[], Record<string, string>];
     const [version, texts, paused] = found;
     return { version: Number(version ?? 0), functions: texts.map((text) => toFunction(text, (id) => paused[id])) };
   }
 
   async read(env: string, id: string): Promise<AppFunction | undefined> {
-    const { functions, pausedFunctions } = this.#keys;
-    const reading = this.#redis.multi().hget(functions(env), id).hget(pausedFunctions(env), id);
+    const { functions, pausedFunctions } = this.keys;
+    const reading = this.redis.multi().hget(functions(env), id).hget(pausedFunctions(env), id);
     const [text, paused] = replies<string | null>(await reading.exec());
     return text ? toFunction(text, () => paused ?? undefined) : undefined;
   }
@@ -68,7 +66,7 @@ export class Functions {
     most: number,
     unusable: readonly RefusedFunction[] = [],
   ): Promise<Replaced> {
-    const registered = await this.#redis.hvals(this.#keys.functions(env));
+    const registered = await this.redis.hvals(this.keys.functions(env));
     const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
     const refused = given.flatMap(({ id }) => ownerProblem(known.get(id), app) ?? []);
     const taken = new Set(refused.map(({ id }) => id));
@@ -88,12 +86,12 @@ export class Functions {
     const removed = await this.#removable(env, [...known.values()], kept, most);
     const changes = changed.map((fn) => ({ known: known.get(fn.id), given: fn }));
     const addHistory = await this.#history.changes(env, changes, Date.now());
-    const writing = this.#redis.multi();
+    const writing = this.redis.multi();
     if (removed.length > 0) {
-      writing.hdel(this.#keys.functions(env), ...removed).hdel(this.#keys.pausedFunctions(env), ...removed);
+      writing.hdel(this.keys.functions(env), ...removed).hdel(this.keys.pausedFunctions(env), ...removed);
       this.#history.remove(writing, env, removed);
     }
-    writing.hset(this.#keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
+    writing.hset(this.keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
     replies(await this.#withNewVersion(addHistory(writing), env).exec());
     return replaced;
   }
@@ -112,13 +110,13 @@ export class Functions {
       throw quotaExceeded('functions', most, endpoints, what, 'Give endpoints with many paths one ID');
     }
     const addHistory = await this.#history.changes(env, [{ known: before, given: fn }], Date.now());
-    const writing = this.#redis.multi().hset(this.#keys.functions(env), fn.id, JSON.stringify(fn));
+    const writing = this.redis.multi().hset(this.keys.functions(env), fn.id, JSON.stringify(fn));
     replies(await this.#withNewVersion(addHistory(writing), env).exec());
   }
 
   /** A version begins with the time, so it never equals one of a deleted environment with the same name. */
   #withNewVersion(writing: ChainableCommander, env: string): ChainableCommander {
-    const key = this.#keys.functionsVersion(env);
+    const key = this.keys.functionsVersion(env);
     return writing.setnx(key, Date.now()).incr(key);
   }
 
@@ -131,9 +129,9 @@ export class Functions {
   ): Promise<string[]> {
     const archived = known.filter((fn) => fn.archived && !kept.has(fn.id)).map(({ id }) => id);
     const many = archived.slice(0, Math.max(0, archived.length - most));
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const counts = await inPipelines<number>(
-      this.#redis,
+      this.redis,
       many.flatMap((id) => partitions.map((keys) => ['zcard', keys.runIndex(env, 'active', id)])),
     );
     const ofEach = partitions.length;
@@ -144,17 +142,17 @@ export class Functions {
    *  @param queued whether queued runs start, wait until the function is resumed, or are being cancelled; undefined: unchanged, by
    *  default they start */
   async pause(env: string, id: string, nowMs: number, queued?: 'run' | 'hold' | 'cancel'): Promise<void> {
-    const key = this.#keys.pausedFunctions(env);
-    const before = (await this.#redis.hget(key, id)) ?? undefined;
+    const key = this.keys.pausedFunctions(env);
+    const before = (await this.redis.hget(key, id)) ?? undefined;
     const rest = { run: '', hold: HELD, cancel: `${CANCELLED}${nowMs}` };
     const pause =
       queued === undefined && before ? before : (before?.split(':')[0] ?? nowMs) + (queued ? rest[queued] : '');
-    const writing = this.#redis.multi().hset(key, id, pause);
+    const writing = this.redis.multi().hset(key, id, pause);
     replies(await this.#withNewVersion(writing, env).exec());
   }
 
   async resume(env: string, id: string): Promise<void> {
-    const writing = this.#redis.multi().hdel(this.#keys.pausedFunctions(env), id);
+    const writing = this.redis.multi().hdel(this.keys.pausedFunctions(env), id);
     replies(await this.#withNewVersion(writing, env).exec());
   }
 }

@@ -4,8 +4,7 @@
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { ORIGIN_LENGTH_MAX } from '../../origin-patterns.ts';
 import { changeField } from '../redis/changed-field.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 export const HELD_PER_APP_MAX = 20;
@@ -23,17 +22,9 @@ export interface HeldOfApp {
 /** `known`: it was held already. */
 export type Holding = 'first' | 'known' | 'refused';
 
-export class HeldRegistrations {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class HeldRegistrations extends Repository {
   async byApp(env: string, nowMs: number): Promise<Map<string, HeldOfApp>> {
-    const texts = await this.#redis.hgetall(this.#keys.heldRegistrations(env));
+    const texts = await this.redis.hgetall(this.keys.heldRegistrations(env));
     return new Map(Object.entries(texts).map(([app, text]) => [app, recent(text, nowMs)]));
   }
 
@@ -44,7 +35,7 @@ export class HeldRegistrations {
 
   async hold(env: string, given: Omit<HeldRegistration, 'firstAt' | 'lastAt'>, nowMs: number): Promise<Holding> {
     if (!isConfirmable(given)) return 'refused';
-    const key = this.#keys.heldRegistrations(env);
+    const key = this.keys.heldRegistrations(env);
     let holding: Holding = 'refused';
     const change = (text: string | undefined) => {
       const present = recent(text, nowMs);
@@ -53,11 +44,11 @@ export class HeldRegistrations {
       return JSON.stringify(rest);
     };
     const room = { key, field: given.app, fieldsMax: APPS_MAX };
-    if (!(await changeField(this.#redis, room, change))) {
+    if (!(await changeField(this.redis, room, change))) {
       await this.#removeOld(env, nowMs);
-      if (!(await changeField(this.#redis, room, change))) return 'refused';
+      if (!(await changeField(this.redis, room, change))) return 'refused';
     }
-    await this.#redis.pexpire(key, KEPT_MS);
+    await this.redis.pexpire(key, KEPT_MS);
     return holding;
   }
 
@@ -65,7 +56,7 @@ export class HeldRegistrations {
    *  @returns whether there was one */
   async release(env: string, app: string, isMeant: (held: HeldRegistration) => boolean = () => true): Promise<boolean> {
     let isReleased = false;
-    await changeField(this.#redis, { key: this.#keys.heldRegistrations(env), field: app }, (text) => {
+    await changeField(this.redis, { key: this.keys.heldRegistrations(env), field: app }, (text) => {
       const { held, ...refused } = recent(text, 0);
       const rest = held.filter((one) => !isMeant(one));
       isReleased = rest.length < held.length;
@@ -81,10 +72,10 @@ export class HeldRegistrations {
 
   /** Removes apps whose held registrations have all expired. */
   async #removeOld(env: string, nowMs: number): Promise<void> {
-    const key = this.#keys.heldRegistrations(env);
+    const key = this.keys.heldRegistrations(env);
     for (const [app, { held }] of await this.byApp(env, nowMs)) {
       if (held.length > 0) continue;
-      await changeField(this.#redis, { key, field: app }, (text) =>
+      await changeField(this.redis, { key, field: app }, (text) =>
         recent(text, nowMs).held.length > 0 ? text : undefined,
       );
     }

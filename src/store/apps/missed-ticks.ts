@@ -2,6 +2,7 @@
 import type { SkippedTicks } from '../../model/schedules/missed-ticks.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const KEPT = 10;
 
@@ -9,14 +10,11 @@ export interface MissedTicks extends SkippedTicks {
   cron: string;
 }
 
-export class MissedTickLog {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class MissedTickLog extends Repository<Redis> {
   readonly #retentionMs: number;
 
   constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#retentionMs = retentionMs;
   }
 
@@ -25,14 +23,14 @@ export class MissedTickLog {
     const isOther = ({ cron, first }: MissedTicks) => cron !== missed.cron || first !== missed.first;
     const others = (await this.of(env, functionId)).filter(isOther);
     const kept = [missed, ...others].sort((a, b) => b.first - a.first).slice(0, KEPT);
-    const key = this.#keys.missedTicks(env);
-    await this.#redis.hset(key, functionId, JSON.stringify(kept));
-    await this.#redis.pexpire(key, this.#retentionMs);
+    const key = this.keys.missedTicks(env);
+    await this.redis.hset(key, functionId, JSON.stringify(kept));
+    await this.redis.pexpire(key, this.#retentionMs);
   }
 
   /** Newest first. */
   async of(env: string, functionId: string): Promise<MissedTicks[]> {
-    const text = await this.#redis.hget(this.#keys.missedTicks(env), functionId);
+    const text = await this.redis.hget(this.keys.missedTicks(env), functionId);
     return text ? (JSON.parse(text) as MissedTicks[]) : [];
   }
 }

@@ -4,6 +4,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Events are kept an hour longer than the retention. */
 const SLACK_MS = 3_600_000;
@@ -13,21 +14,18 @@ interface Change {
   given: AppFunction;
 }
 
-export class TriggerHistory {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class TriggerHistory extends Repository<Redis> {
   readonly #ttlMs: number;
 
   constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#ttlMs = retentionMs + SLACK_MS;
   }
 
   /** Past triggers of each function, newest first. */
   async read(env: string, functionIds: readonly string[]): Promise<PastTriggers[][]> {
     if (functionIds.length === 0) return [];
-    const texts = await this.#redis.hmget(this.#keys.triggerHistory(env), ...functionIds);
+    const texts = await this.redis.hmget(this.keys.triggerHistory(env), ...functionIds);
     return texts.map((text) => (text ? (JSON.parse(text) as PastTriggers[]) : []));
   }
 
@@ -46,11 +44,11 @@ export class TriggerHistory {
       const recent = (histories[i] ?? []).filter(({ until }) => until > nowMs - this.#ttlMs);
       return [change.given.id, JSON.stringify(nextHistory(recent, change, nowMs) ?? recent)];
     });
-    const key = this.#keys.triggerHistory(env);
+    const key = this.keys.triggerHistory(env);
     return (writing) => (fields.length === 0 ? writing : writing.hset(key, ...fields).pexpire(key, this.#ttlMs));
   }
 
   remove(writing: ChainableCommander, env: string, functionIds: readonly string[]): void {
-    if (functionIds.length > 0) writing.hdel(this.#keys.triggerHistory(env), ...functionIds);
+    if (functionIds.length > 0) writing.hdel(this.keys.triggerHistory(env), ...functionIds);
   }
 }

@@ -5,6 +5,7 @@ import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Interval at which a process records the use of a key. */
 const RECORD_USE_EVERY_MS = 10_000;
@@ -14,16 +15,13 @@ export interface UsedApiKey extends ApiKey {
   lastUsedAt: number | undefined;
 }
 
-export class ApiKeys {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class ApiKeys extends Repository<Redis> {
   readonly #cacheInvalidation: CacheInvalidation;
   readonly #cache: ReplicatedCache<Map<string, ApiKey>>;
   readonly #recorded = new Map<string, number>();
 
   constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#cacheInvalidation = cacheInvalidation;
     this.#cache = new ReplicatedCache(
       cacheInvalidation,
@@ -41,13 +39,13 @@ export class ApiKeys {
   }
 
   async create(key: ApiKey): Promise<void> {
-    await this.#redis.hset(this.#keys.apiKeys, key.digest, JSON.stringify(key));
+    await this.redis.hset(this.keys.apiKeys, key.digest, JSON.stringify(key));
     await this.#changed();
   }
 
   /** In order of creation. */
   async all(): Promise<UsedApiKey[]> {
-    const [keys, uses] = await Promise.all([this.#readAll(), this.#redis.hgetall(this.#keys.apiKeyUses)]);
+    const [keys, uses] = await Promise.all([this.#readAll(), this.redis.hgetall(this.keys.apiKeyUses)]);
     return keys
       .map((key) => ({ ...key, lastUsedAt: uses[key.id] === undefined ? undefined : Number(uses[key.id]) }))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -58,7 +56,7 @@ export class ApiKeys {
     const key = (await this.#readAll()).find((one) => one.id === id);
     if (!key) return undefined;
     // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
-    replies(await this.#redis.pipeline().hdel(this.#keys.apiKeys, key.digest).hdel(this.#keys.apiKeyUses, id).exec());
+    replies(await this.redis.pipeline().hdel(this.keys.apiKeys, key.digest).hdel(this.keys.apiKeyUses, id).exec());
     this.#recorded.delete(id);
     await this.#changed();
     return key;
@@ -68,7 +66,7 @@ export class ApiKeys {
   recordUse(id: string, nowMs: number): void {
     if (nowMs - (this.#recorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#recorded.set(id, nowMs);
-    this.#redis.hset(this.#keys.apiKeyUses, id, nowMs).catch(() => this.#recorded.delete(id));
+    this.redis.hset(this.keys.apiKeyUses, id, nowMs).catch(() => this.#recorded.delete(id));
   }
 
   async #changed(): Promise<void> {
@@ -77,7 +75,7 @@ export class ApiKeys {
   }
 
   async #readAll(): Promise<ApiKey[]> {
-    const texts = await this.#redis.hvals(this.#keys.apiKeys);
+    const texts = await this.redis.hvals(this.keys.apiKeys);
     return texts.map((text) => JSON.parse(text) as ApiKey);
   }
 }

@@ -6,15 +6,14 @@ import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { Subscriber } from '../redis/pub-sub.ts';
 import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Interval at which a process records the use of a key. */
 const RECORD_USE_EVERY_MS = 60_000;
 
 export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 
-export class EventKeys {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class EventKeys extends Repository<Redis> {
   readonly #cacheInvalidation: CacheInvalidation;
   readonly #fromSettings: readonly EventKey[];
   readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
@@ -27,8 +26,7 @@ export class EventKeys {
     cacheInvalidation,
     secrets,
   }: { redis: Redis; keys: Keyspace; cacheInvalidation: CacheInvalidation; secrets: readonly string[] }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#cacheInvalidation = cacheInvalidation;
     this.#fromSettings = secrets.map(keyOfSetting);
     this.#byDigest = new ReplicatedCache(cacheInvalidation, async () => {
@@ -53,35 +51,35 @@ export class EventKeys {
   }
 
   async read(id: string): Promise<EventKey | undefined> {
-    const text = await this.#redis.hget(this.#keys.eventKeys, id);
+    const text = await this.redis.hget(this.keys.eventKeys, id);
     return text === null ? undefined : (JSON.parse(text) as EventKey);
   }
 
   /** In order of creation, without keys of settings. */
   async all(): Promise<EventKey[]> {
-    const texts = await this.#redis.hvals(this.#keys.eventKeys);
+    const texts = await this.redis.hvals(this.keys.eventKeys);
     return texts.map((text) => JSON.parse(text) as EventKey).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   async save(key: EventKey): Promise<void> {
-    const writing = this.#redis.multi();
-    writing.hset(this.#keys.eventKeys, key.id, JSON.stringify(key));
-    writing.hset(this.#keys.eventKeyDigests, key.digest, key.id);
+    const writing = this.redis.multi();
+    writing.hset(this.keys.eventKeys, key.id, JSON.stringify(key));
+    writing.hset(this.keys.eventKeyDigests, key.digest, key.id);
     replies(await writing.exec());
     await this.#changed();
   }
 
   async remove({ id, digest }: EventKey): Promise<void> {
     // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
-    const writing = this.#redis.pipeline();
-    writing.hdel(this.#keys.eventKeys, id).hdel(this.#keys.eventKeyDigests, digest).hdel(this.#keys.eventKeyUses, id);
+    const writing = this.redis.pipeline();
+    writing.hdel(this.keys.eventKeys, id).hdel(this.keys.eventKeyDigests, digest).hdel(this.keys.eventKeyUses, id);
     replies(await writing.exec());
     await this.#changed();
   }
 
   /** Last use of each key in Unix milliseconds, by key ID; up to a minute old. */
   async lastUses(): Promise<Map<string, number>> {
-    const uses = await this.#redis.hgetall(this.#keys.eventKeyUses);
+    const uses = await this.redis.hgetall(this.keys.eventKeyUses);
     return new Map(Object.entries(uses).map(([id, at]) => [id, Number(at)]));
   }
 
@@ -90,7 +88,7 @@ export class EventKeys {
     const { id } = key;
     if (!isStored(key) || nowMs - (this.#usesRecorded.get(id) ?? 0) < RECORD_USE_EVERY_MS) return;
     this.#usesRecorded.set(id, nowMs);
-    this.#redis.hset(this.#keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
+    this.redis.hset(this.keys.eventKeyUses, id, nowMs).catch(() => this.#usesRecorded.delete(id));
   }
 
   async #changed(): Promise<void> {

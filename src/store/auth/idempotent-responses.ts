@@ -3,6 +3,7 @@
  *  executed, although the first may have been, too. Encrypted, because a response may show a secret once. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -36,25 +37,22 @@ export type Claimed =
    *  `unreadable`: the response is encrypted under a SECRET_KEY that this process lacks. */
   | { conflict: 'in-progress' | 'other-request' | 'unreadable' };
 
-export class IdempotentResponses {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class IdempotentResponses extends Repository {
   readonly #sealer: Sealer;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sealer = sealer;
   }
 
   /** @param digest of principal, route and idempotency key
    *  @param request digest of the request */
   async claim(digest: string, request: string): Promise<Claimed> {
-    const key = this.#keys.idempotentResponse(digest);
+    const key = this.keys.idempotentResponse(digest);
     const value = this.#seal(key, { request });
     for (;;) {
-      if ((await this.#redis.set(key, value, 'PX', CLAIM_MS, 'NX')) === 'OK') return { claim: { key, request, value } };
-      const found = await this.#redis.get(key);
+      if ((await this.redis.set(key, value, 'PX', CLAIM_MS, 'NX')) === 'OK') return { claim: { key, request, value } };
+      const found = await this.redis.get(key);
       // The key has expired since.
       if (found !== null) return this.#conflictWith(key, found, request);
     }
@@ -62,16 +60,16 @@ export class IdempotentResponses {
 
   /** Extends a claim while its request is still being executed. */
   async renew({ key }: Claim): Promise<void> {
-    await this.#redis.pexpire(key, CLAIM_MS);
+    await this.redis.pexpire(key, CLAIM_MS);
   }
 
   async keep({ key, request }: Claim, response: KeptResponse): Promise<void> {
-    await this.#redis.set(key, this.#seal(key, { request, response }), 'PX', KEPT_MS);
+    await this.redis.set(key, this.#seal(key, { request, response }), 'PX', KEPT_MS);
   }
 
   /** Releases the key of a rejected or failed request: the next request with it is executed. */
   async release({ key, value }: Claim): Promise<void> {
-    await this.#redis.deleteIfEqual(1, key, value);
+    await this.redis.deleteIfEqual(1, key, value);
   }
 
   #conflictWith(key: string, sealed: string, request: string): Claimed {

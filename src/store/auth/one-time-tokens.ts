@@ -3,6 +3,7 @@ import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;
 const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
@@ -10,59 +11,56 @@ const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
 /** The action that a token permits. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
 
-export class OneTimeTokens {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class OneTimeTokens extends Repository<Redis> {
   readonly #sealer: Sealer;
 
   constructor(redis: Redis, keys: Keyspace, sealer: Sealer) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sealer = sealer;
   }
 
   /** @returns the token, for the link */
   async create(allowed: OneTimeToken): Promise<string> {
     const token = newSecret();
-    await this.#redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', LIFETIME_MS);
+    await this.redis.set(this.#keyOf(token), JSON.stringify(allowed), 'PX', LIFETIME_MS);
     return token;
   }
 
   /** The token that creates the first admin. All processes that ask within its lifetime get the same one. */
   async forSetUp(): Promise<string> {
     const token = await this.#sharedToken();
-    await this.#redis.set(this.#keyOf(token), JSON.stringify({ purpose: 'set-up' }), 'PX', LIFETIME_MS, 'NX');
+    await this.redis.set(this.#keyOf(token), JSON.stringify({ purpose: 'set-up' }), 'PX', LIFETIME_MS, 'NX');
     return token;
   }
 
   /** Encrypted, so that read access to Redis does not let anyone become the admin. */
   async #sharedToken(): Promise<string> {
-    const key = this.#keys.setUpToken;
+    const key = this.keys.setUpToken;
     const token = newSecret();
     const sealed = this.#sealer.seal(token, key);
-    const there = await this.#redis.set(key, sealed, 'PX', LIFETIME_MS, 'NX', 'GET');
+    const there = await this.redis.set(key, sealed, 'PX', LIFETIME_MS, 'NX', 'GET');
     if (there === null) return token;
     try {
       return this.#sealer.open(there, key);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       // It is encrypted under an earlier SECRET_KEY.
-      await this.#redis.set(key, sealed, 'PX', LIFETIME_MS);
+      await this.redis.set(key, sealed, 'PX', LIFETIME_MS);
       return token;
     }
   }
 
   async read(token: string): Promise<OneTimeToken | undefined> {
-    return parsed(await this.#redis.get(this.#keyOf(token)));
+    return parsed(await this.redis.get(this.#keyOf(token)));
   }
 
   /** Reads and deletes the token; of several concurrent calls, one succeeds. */
   async use(token: string): Promise<OneTimeToken | undefined> {
-    return parsed(await this.#redis.getdel(this.#keyOf(token)));
+    return parsed(await this.redis.getdel(this.#keyOf(token)));
   }
 
   #keyOf(token: string): string {
-    return this.#keys.oneTimeToken(digestOf(token));
+    return this.keys.oneTimeToken(digestOf(token));
   }
 }
 

@@ -1,8 +1,7 @@
 /** Rejected attempts, separate from the audit log: anyone can cause any number of them, and they must not displace entries there.
  *  Attempts of the same kind form one entry with a count; the last 1,000 entries are kept for 30 days. */
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 export const MAX_REJECTIONS = 1_000;
 const TTL_MS = 30 * 86_400_000;
@@ -31,32 +30,24 @@ export interface StoredRejection extends Rejection {
   position: string;
 }
 
-export class RejectionLog {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RejectionLog extends Repository {
   async record({ action, reason, name, address }: Rejection, requestId: string, nowMs: number): Promise<void> {
     const rejection = { action, reason, name, address };
     const id = digestOf(JSON.stringify(rejection)).slice(0, 16);
     const args = { id, rejection, requestId, nowMs, maxEntries: MAX_REJECTIONS, ttlMs: TTL_MS };
-    const { rejections, rejectionEntries } = this.#keys;
-    await this.#redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
+    const { rejections, rejectionEntries } = this.keys;
+    await this.redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
   }
 
   /** Most recently repeated first.
    *  @param before position of the last entry of the previous page */
   async list(limit: number, before?: string): Promise<StoredRejection[]> {
-    const { rejections, rejectionEntries } = this.#keys;
+    const { rejections, rejectionEntries } = this.keys;
     const from = before === undefined ? '+inf' : `(${before}`;
-    const flat = await this.#redis.zrevrangebyscore(rejections, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
+    const flat = await this.redis.zrevrangebyscore(rejections, from, '-inf', 'WITHSCORES', 'LIMIT', 0, limit);
     const ids = flat.filter((_, at) => at % 2 === 0);
     if (ids.length === 0) return [];
-    const texts = await this.#redis.hmget(rejectionEntries, ...ids);
+    const texts = await this.redis.hmget(rejectionEntries, ...ids);
     return ids.flatMap((id, at) => {
       const text = texts[at];
       // It was removed since.

@@ -2,8 +2,7 @@
  *  share the views of the installation. */
 import type { Principal } from '../../model/auth/access.ts';
 import { changeField } from '../redis/changed-field.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Per user and environment. */
 export const MAX_VIEWS = 100;
@@ -17,35 +16,27 @@ export interface SavedView {
   createdAt: number;
 }
 
-export class SavedViews {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class SavedViews extends Repository {
   /** In order of creation. */
   async all(env: string, owner: string): Promise<SavedView[]> {
-    const texts = await this.#redis.hvals(this.#keys.savedViews(env, owner));
+    const texts = await this.redis.hvals(this.keys.savedViews(env, owner));
     return texts.map((text) => JSON.parse(text) as SavedView).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** @returns false if the maximum number is reached */
   async save(env: string, owner: string, view: SavedView): Promise<boolean> {
-    const place = { key: this.#keys.savedViews(env, owner), field: view.id, fieldsMax: MAX_VIEWS };
-    return changeField(this.#redis, place, () => JSON.stringify(view));
+    const place = { key: this.keys.savedViews(env, owner), field: view.id, fieldsMax: MAX_VIEWS };
+    return changeField(this.redis, place, () => JSON.stringify(view));
   }
 
   /** @returns whether it existed */
   async remove(env: string, owner: string, id: string): Promise<boolean> {
-    return (await this.#redis.hdel(this.#keys.savedViews(env, owner), id)) > 0;
+    return (await this.redis.hdel(this.keys.savedViews(env, owner), id)) > 0;
   }
 
   /** Called when a user is removed. */
   async removeAll(envs: readonly string[], owner: string): Promise<void> {
-    for (const env of envs) await this.#redis.unlink(this.#keys.savedViews(env, owner));
+    for (const env of envs) await this.redis.unlink(this.keys.savedViews(env, owner));
   }
 }
 

@@ -4,6 +4,7 @@ import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -12,9 +13,7 @@ const CONTEXT = 'secret-key-check';
 /** Maximum number of webhooks named in a message. */
 const NAMED_MAX = 10;
 
-export class SecretKeyCheck {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class SecretKeyCheck extends Repository<Redis> {
   readonly #sealer: Sealer;
   readonly #signingKeys: SigningKeys;
   readonly #webhookSecrets: WebhookSecrets;
@@ -32,8 +31,7 @@ export class SecretKeyCheck {
     signingKeys: SigningKeys;
     webhookSecrets: WebhookSecrets;
   }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sealer = sealer;
     this.#signingKeys = signingKeys;
     this.#webhookSecrets = webhookSecrets;
@@ -43,7 +41,7 @@ export class SecretKeyCheck {
    *  @throws ConfigError when a secret cannot be decrypted */
   async verify(): Promise<void> {
     const [checkValue, unreadable] = await Promise.all([
-      this.#redis.get(this.#keys.secretKeyCheck),
+      this.redis.get(this.keys.secretKeyCheck),
       this.#signingKeys.unreadable(),
     ]);
     if (unreadable.length > 0) throw await this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
@@ -56,7 +54,7 @@ export class SecretKeyCheck {
   async claim(): Promise<void> {
     await this.verify();
     // If Redis rejects the write, a later start stores the value.
-    await this.#redis.setnx(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT)).catch(() => undefined);
+    await this.redis.setnx(this.keys.secretKeyCheck, this.#sealer.seal('', CONTEXT)).catch(() => undefined);
     await this.verify();
   }
 
@@ -74,7 +72,7 @@ export class SecretKeyCheck {
    *  @returns number of signing keys and webhooks */
   async reencrypt(): Promise<number> {
     const count = (await this.#signingKeys.reencrypt()) + (await this.#webhookSecrets.reencrypt());
-    await this.#redis.set(this.#keys.secretKeyCheck, this.#sealer.seal('', CONTEXT));
+    await this.redis.set(this.keys.secretKeyCheck, this.#sealer.seal('', CONTEXT));
     return count;
   }
 
@@ -89,7 +87,7 @@ export class SecretKeyCheck {
   }
 
   async #wrongKey(what: string): Promise<ConfigError> {
-    const { secretKeyCheck: sealCheck, signingKeys } = this.#keys;
+    const { secretKeyCheck: sealCheck, signingKeys } = this.keys;
     const webhooks = await this.unreadableWebhooks();
     const also = webhooks === undefined ? '' : `, and the secrets of the webhooks ${webhooks}`;
     const then = webhooks === undefined ? '' : '. Then save the secrets of these webhooks again';

@@ -4,6 +4,7 @@ import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
@@ -17,14 +18,11 @@ interface Session {
   startedAt: number;
 }
 
-export class Sessions {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Sessions extends Repository {
   readonly #users: Users;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, users: Users) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#users = users;
   }
 
@@ -32,32 +30,32 @@ export class Sessions {
   async start({ id, version }: User, nowMs: number): Promise<string> {
     const token = newSecret();
     const session: Session = { userId: id, version, startedAt: nowMs };
-    await this.#redis.startSession(this.#keyOf(token), JSON.stringify(session), IDLE_MS);
+    await this.redis.startSession(this.#keyOf(token), JSON.stringify(session), IDLE_MS);
     return token;
   }
 
   /** Returns the session's user, and extends the session. */
   async userOf(token: string, nowMs: number): Promise<User | undefined> {
     const key = this.#keyOf(token);
-    const text = await this.#redis.get(key);
+    const text = await this.redis.get(key);
     if (text === null) return undefined;
     const { userId, version, startedAt } = JSON.parse(text) as Session;
     const leftMs = startedAt + LONGEST_MS - nowMs;
     const user = leftMs > 0 ? await this.#users.read(userId) : undefined;
     if (user?.version !== version) {
-      await this.#redis.del(key).catch(() => undefined);
+      await this.redis.del(key).catch(() => undefined);
       return undefined;
     }
     // If Redis rejects the write, the session stays valid and ends at its previous time.
-    await this.#redis.pexpire(key, Math.min(IDLE_MS, leftMs)).catch(() => undefined);
+    await this.redis.pexpire(key, Math.min(IDLE_MS, leftMs)).catch(() => undefined);
     return user;
   }
 
   async end(token: string): Promise<void> {
-    await this.#redis.del(this.#keyOf(token));
+    await this.redis.del(this.#keyOf(token));
   }
 
   #keyOf(token: string): string {
-    return this.#keys.session(digestOf(token));
+    return this.keys.session(digestOf(token));
   }
 }

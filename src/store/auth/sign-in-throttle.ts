@@ -11,6 +11,7 @@ import { digestOf } from '../../model/auth/secret.ts';
 import { addressBlock } from '../../model/network/address.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 export type ThrottleLimit = 'address' | 'account-address' | 'account';
 
@@ -36,14 +37,11 @@ export interface Throttled {
   waitMs: number;
 }
 
-export class SignInThrottle {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class SignInThrottle extends Repository<Redis> {
   readonly #limiters: Record<ThrottleLimit, RateLimiterAbstract>;
 
   constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#limiters = {
       address: this.#limiter('address'),
       'account-address': this.#limiter('account-address'),
@@ -56,7 +54,7 @@ export class SignInThrottle {
   async begin(attempt: SignInAttempt): Promise<Throttled | undefined> {
     const { address, both, account, known } = this.#keysOf(attempt);
     const { address: ofAddress, 'account-address': ofBoth, account: ofAccount } = this.#limiters;
-    const isKnown = (await this.#redis.exists(known)) === 1;
+    const isKnown = (await this.redis.exists(known)) === 1;
     const byAddress = await consume(ofAddress, address);
     if (byAddress > 0) return { limit: 'address', waitMs: byAddress };
     const byBoth = await consume(ofBoth, both);
@@ -72,13 +70,13 @@ export class SignInThrottle {
   /** The password was right: uncounts the attempt and remembers the address. */
   async succeed(attempt: SignInAttempt): Promise<void> {
     const { address, both, account, known } = this.#keysOf(attempt);
-    const wasKnown = (await this.#redis.exists(known)) === 1;
+    const wasKnown = (await this.redis.exists(known)) === 1;
     await Promise.all([
       this.#limiters.address.reward(address),
       this.#limiters['account-address'].delete(both),
       ...(wasKnown ? [] : [this.#limiters.account.reward(account)]),
       // If Redis rejects the write, the address is not remembered.
-      this.#redis.set(known, '', 'PX', KNOWN_MS).catch(() => undefined),
+      this.redis.set(known, '', 'PX', KNOWN_MS).catch(() => undefined),
     ]);
   }
 
@@ -86,8 +84,8 @@ export class SignInThrottle {
   #limiter(limit: ThrottleLimit): RateLimiterAbstract {
     return new RateLimiterRedis({
       ...LIMITS[limit],
-      storeClient: this.#redis,
-      keyPrefix: this.#keys.signInThrottle(limit),
+      storeClient: this.redis,
+      keyPrefix: this.keys.signInThrottle(limit),
       insuranceLimiter: new RateLimiterMemory(LIMITS[limit]),
     });
   }
@@ -95,7 +93,7 @@ export class SignInThrottle {
   #keysOf({ account, address }: SignInAttempt) {
     const block = addressBlock(address);
     const both = digestOf(JSON.stringify([account, block]));
-    return { address: digestOf(block), both, account: digestOf(account), known: this.#keys.knownAddress(both) };
+    return { address: digestOf(block), both, account: digestOf(account), known: this.keys.knownAddress(both) };
   }
 }
 

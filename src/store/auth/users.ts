@@ -1,7 +1,6 @@
 /** Users. Once there is an admin who can sign in, there is always one. */
 import type { User } from '../../model/auth/user.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Return codes of the scripts. */
 const DONE = 1;
@@ -10,15 +9,7 @@ const LAST_ADMIN = -1;
 /** Why a user was not changed. */
 export type Unchanged = 'unknown' | 'last-admin';
 
-export class Users {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Users extends Repository {
   /** @returns false if the email address is taken */
   create(user: User): Promise<boolean> {
     return this.#create(user, false);
@@ -30,23 +21,23 @@ export class Users {
   }
 
   async read(id: string): Promise<User | undefined> {
-    const text = await this.#redis.hget(this.#keys.users, id);
+    const text = await this.redis.hget(this.keys.users, id);
     return text === null ? undefined : (JSON.parse(text) as User);
   }
 
   async readByEmail(email: string): Promise<User | undefined> {
-    const id = await this.#redis.hget(this.#keys.userEmails, email);
+    const id = await this.redis.hget(this.keys.userEmails, email);
     return id === null ? undefined : this.read(id);
   }
 
   /** In order of creation. */
   async all(): Promise<User[]> {
-    const texts = await this.#redis.hvals(this.#keys.users);
+    const texts = await this.redis.hvals(this.keys.users);
     return texts.map((text) => JSON.parse(text) as User).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   async any(): Promise<boolean> {
-    return (await this.#redis.hlen(this.#keys.users)) > 0;
+    return (await this.redis.hlen(this.keys.users)) > 0;
   }
 
   /** Changes a user; the email address is fixed.
@@ -62,8 +53,8 @@ export class Users {
   }
 
   async #create(user: User, first: boolean): Promise<boolean> {
-    const { users, userEmails } = this.#keys;
-    const made = await this.#redis.createUser(
+    const { users, userEmails } = this.keys;
+    const made = await this.redis.createUser(
       users,
       userEmails,
       user.id,
@@ -75,14 +66,14 @@ export class Users {
   }
 
   async #replace(id: string, alter: ((user: User) => User) | undefined): Promise<User | Unchanged> {
-    const { users, userEmails } = this.#keys;
+    const { users, userEmails } = this.keys;
     for (;;) {
-      const before = await this.#redis.hget(users, id);
+      const before = await this.redis.hget(users, id);
       if (before === null) return 'unknown';
       const user = JSON.parse(before) as User;
       const changed = alter?.(user);
       const after = changed ? JSON.stringify(changed) : '';
-      const done = await this.#redis.changeUser(users, userEmails, id, user.email, after, before);
+      const done = await this.redis.changeUser(users, userEmails, id, user.email, after, before);
       if (done === DONE) return changed ?? user;
       if (done === LAST_ADMIN) return 'last-admin';
     }

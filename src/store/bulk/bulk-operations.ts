@@ -9,6 +9,7 @@ import {
 } from '../../model/bulk/bulk-operation.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from '../runs/active-runs.ts';
 import type { BulkKind } from './bulk-kind.ts';
@@ -33,14 +34,11 @@ export interface DonePortion<Position> {
 
 type Stored = { id: string; createdAt: number };
 
-export class BulkOperations<Definition extends Stored, Position> {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class BulkOperations<Definition extends Stored, Position> extends Repository {
   readonly #of: BulkKind<Definition>;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, kind: BulkKind<Definition>) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#of = kind;
   }
 
@@ -60,11 +58,11 @@ export class BulkOperations<Definition extends Stored, Position> {
     const { id, createdAt } = definition;
     await this.#forget(env);
     const initial = { definition: JSON.stringify(definition), status: 'running', portion: '0', ...fieldsOf(fields) };
-    const [outcome, found] = (await this.#redis.addBulkOperation(
-      this.#keys.bulkOperation(env, kind, id),
-      this.#keys.bulkOperations(env, kind),
-      this.#keys.openBulkOperations(env, kind),
-      this.#keys.dueBulkOperations(kind),
+    const [outcome, found] = (await this.redis.addBulkOperation(
+      this.keys.bulkOperation(env, kind, id),
+      this.keys.bulkOperations(env, kind),
+      this.keys.openBulkOperations(env, kind),
+      this.keys.dueBulkOperations(kind),
       id,
       memberOf(env, id),
       createdAt,
@@ -84,11 +82,11 @@ export class BulkOperations<Definition extends Stored, Position> {
   /** Makes room for one more operation, and removes expired ones. */
   async #forget(env: string): Promise<void> {
     const { kind, keptMax } = this.#of;
-    const surplus = await this.#redis.zrange(this.#keys.bulkOperations(env, kind), 0, String(-keptMax));
-    const open = await this.#redis.smembers(this.#keys.openBulkOperations(env, kind));
+    const surplus = await this.redis.zrange(this.keys.bulkOperations(env, kind), 0, String(-keptMax));
+    const open = await this.redis.smembers(this.keys.openBulkOperations(env, kind));
     const isPresent = await inPipelines<number>(
-      this.#redis as Redis,
-      open.map((id) => ['exists', this.#keys.bulkOperation(env, kind, id)]),
+      this.redis as Redis,
+      open.map((id) => ['exists', this.keys.bulkOperation(env, kind, id)]),
     );
     const present = new Set(open.filter((_, i) => isPresent[i] === 1));
     const forgotten = [...surplus, ...open].filter((id) => !present.has(id));
@@ -97,10 +95,10 @@ export class BulkOperations<Definition extends Stored, Position> {
 
   async remove({ env, id }: BulkOperationRef): Promise<void> {
     const { kind } = this.#of;
-    await this.#redis.zrem(this.#keys.dueBulkOperations(kind), memberOf(env, id));
-    await this.#redis.zrem(this.#keys.bulkOperations(env, kind), id);
-    await this.#redis.srem(this.#keys.openBulkOperations(env, kind), id);
-    await this.#redis.unlink(this.#ownKeys({ env, id }));
+    await this.redis.zrem(this.keys.dueBulkOperations(kind), memberOf(env, id));
+    await this.redis.zrem(this.keys.bulkOperations(env, kind), id);
+    await this.redis.srem(this.keys.openBulkOperations(env, kind), id);
+    await this.redis.unlink(this.#ownKeys({ env, id }));
   }
 
   async read(env: string, id: string): Promise<BulkOperation<Definition, Position> | undefined> {
@@ -119,7 +117,7 @@ export class BulkOperations<Definition extends Stored, Position> {
       statuses,
     }: { before?: string | undefined; limit?: number; statuses?: readonly BulkOperationStatus[] | undefined } = {},
   ): Promise<BulkOperation<Definition, Position>[]> {
-    const ids = (await this.#redis.zrange(this.#keys.bulkOperations(env, this.#of.kind), 0, '-1')).sort().reverse();
+    const ids = (await this.redis.zrange(this.keys.bulkOperations(env, this.#of.kind), 0, '-1')).sort().reverse();
     const rest = before === undefined ? ids : ids.filter((id) => id < before);
     const found: BulkOperation<Definition, Position>[] = [];
     // Some operations may have expired.
@@ -135,10 +133,10 @@ export class BulkOperations<Definition extends Stored, Position> {
     const commands = ids.flatMap((id) => [
       // Read first: a run that ends meanwhile is then counted twice for a moment. In the other order it would be missing, with no active
       // run.
-      ['scard', this.#keys.bulkOperationRuns(env, kind, id)],
-      ['hgetall', this.#keys.bulkOperation(env, kind, id)],
+      ['scard', this.keys.bulkOperationRuns(env, kind, id)],
+      ['hgetall', this.keys.bulkOperation(env, kind, id)],
     ]);
-    const found = await inPipelines<Record<string, string> | number>(this.#redis as Redis, commands);
+    const found = await inPipelines<Record<string, string> | number>(this.redis as Redis, commands);
     return ids.flatMap((_, i) => {
       const [active, fields] = found.slice(2 * i, 2 * i + 2) as [number, Record<string, string>];
       return operationOf<Definition, Position>(env, fields, active) ?? [];
@@ -160,8 +158,8 @@ export class BulkOperations<Definition extends Stored, Position> {
     const { definition, doneAt = nowMs } = operation;
     const isOver = !isOpen({ status: to });
     const [own, ...rest] = this.#ownKeys({ env, id }) as [string, ...string[]];
-    const keys = [own, this.#keys.dueBulkOperations(kind), this.#keys.openBulkOperations(env, kind), ...rest];
-    const changed = await this.#redis.changeBulkOperation(
+    const keys = [own, this.keys.dueBulkOperations(kind), this.keys.openBulkOperations(env, kind), ...rest];
+    const changed = await this.redis.changeBulkOperation(
       keys.length,
       ...keys,
       id,
@@ -191,8 +189,8 @@ export class BulkOperations<Definition extends Stored, Position> {
   /** Stores the plan of the next portion before it is carried out.
    *  @returns false if another worker has taken over, or the operation was paused or cancelled */
   async plan({ env, id, portion }: BulkOperation<Definition, Position>, planned: unknown): Promise<boolean> {
-    const key = this.#keys.bulkOperation(env, this.#of.kind, id);
-    return (await this.#redis.planBulkPortion(key, portion, JSON.stringify(planned))) === 1;
+    const key = this.keys.bulkOperation(env, this.#of.kind, id);
+    return (await this.redis.planBulkPortion(key, portion, JSON.stringify(planned))) === 1;
   }
 
   /** @returns the status; undefined if another worker has taken over and nothing was saved */
@@ -224,8 +222,8 @@ export class BulkOperations<Definition extends Stored, Position> {
     };
     const { kind } = this.#of;
     const [own, ...rest] = this.#ownKeys(operation) as [string, ...string[]];
-    const keys = [own, this.#keys.bulkOperations(env, kind), this.#keys.openBulkOperations(env, kind), ...rest];
-    const status = await this.#redis.saveBulkPortion(keys.length, ...keys, JSON.stringify(given));
+    const keys = [own, this.keys.bulkOperations(env, kind), this.keys.openBulkOperations(env, kind), ...rest];
+    const status = await this.redis.saveBulkPortion(keys.length, ...keys, JSON.stringify(given));
     return (status ?? undefined) as BulkOperationStatus | undefined;
   }
 
@@ -234,15 +232,15 @@ export class BulkOperations<Definition extends Stored, Position> {
     { env, id }: BulkOperationRef,
     { from = 0, limit, list = this.#of.results.lists[0] as string }: { from?: number; limit?: number; list?: string },
   ): Promise<Result[]> {
-    const key = this.#keys.bulkOperationResults(env, this.#of.kind, id, list);
-    const texts = await this.#redis.lrange(key, from, limit === undefined ? -1 : from + limit - 1);
+    const key = this.keys.bulkOperationResults(env, this.#of.kind, id, list);
+    const texts = await this.redis.lrange(key, from, limit === undefined ? -1 : from + limit - 1);
     return texts.map((text) => JSON.parse(text) as Result);
   }
 
   /** Longest overdue first. */
   async due(nowMs: number, limit: number): Promise<BulkOperationRef[]> {
-    const key = this.#keys.dueBulkOperations(this.#of.kind);
-    const members = await this.#redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, limit);
+    const key = this.keys.dueBulkOperations(this.#of.kind);
+    const members = await this.redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map((member) => {
       const slash = member.lastIndexOf('/');
       return { env: member.slice(0, slash), id: member.slice(slash + 1) };
@@ -251,7 +249,7 @@ export class BulkOperations<Definition extends Stored, Position> {
 
   /** When the next operation is due, Unix milliseconds; undefined if none is scheduled. */
   async nextDueAt(): Promise<number | undefined> {
-    const [, dueAt] = await this.#redis.zrange(this.#keys.dueBulkOperations(this.#of.kind), 0, '0', 'WITHSCORES');
+    const [, dueAt] = await this.redis.zrange(this.keys.dueBulkOperations(this.#of.kind), 0, '0', 'WITHSCORES');
     return dueAt === undefined ? undefined : Number(dueAt);
   }
 
@@ -263,20 +261,20 @@ export class BulkOperations<Definition extends Stored, Position> {
     dueAt: number | undefined,
   ): Promise<void> {
     const { kind } = this.#of;
-    const keys = [this.#keys.bulkOperation(env, kind, id), this.#keys.dueBulkOperations(kind)] as const;
-    await this.#redis.scheduleBulkOperation(...keys, memberOf(env, id), status ?? '', dueAt ?? '');
-    if (status === undefined) await this.#redis.srem(this.#keys.openBulkOperations(env, kind), id);
+    const keys = [this.keys.bulkOperation(env, kind, id), this.keys.dueBulkOperations(kind)] as const;
+    await this.redis.scheduleBulkOperation(...keys, memberOf(env, id), status ?? '', dueAt ?? '');
+    if (status === undefined) await this.redis.srem(this.keys.openBulkOperations(env, kind), id);
   }
 
   /** Records why the operation is waiting. */
   async setWaiting({ env, id }: BulkOperationRef, reason: string): Promise<void> {
-    const key = this.#keys.bulkOperation(env, this.#of.kind, id);
-    if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'waiting', reason);
+    const key = this.keys.bulkOperation(env, this.#of.kind, id);
+    if ((await this.redis.exists(key)) === 1) await this.redis.hset(key, 'waiting', reason);
   }
 
   #ownKeys({ env, id }: BulkOperationRef): string[] {
     const { kind, results } = this.#of;
-    const { bulkOperation, bulkOperationPortion, bulkOperationRuns, bulkOperationResults } = this.#keys;
+    const { bulkOperation, bulkOperationPortion, bulkOperationRuns, bulkOperationResults } = this.keys;
     return [
       ...[bulkOperation, bulkOperationPortion, bulkOperationRuns].map((key) => key(env, kind, id)),
       ...results.lists.map((list) => bulkOperationResults(env, kind, id, list)),

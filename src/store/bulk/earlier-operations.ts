@@ -7,6 +7,7 @@ import type { Redis } from '../redis/connection.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { Locks } from '../redis/locks.ts';
+import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';
 import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 
@@ -43,14 +44,11 @@ interface EarlierBulkAction {
   createdAt: number;
 }
 
-export class EarlierOperations {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class EarlierOperations extends Repository<Redis> {
   readonly #locks: Locks;
 
   constructor(redis: Redis, keys: Keyspace, locks: Locks) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#locks = locks;
   }
 
@@ -70,7 +68,7 @@ export class EarlierOperations {
   /** Environments with running operations: during a deploy, processes of the earlier version still add some. */
   async envsInProgress(): Promise<string[]> {
     const due = ['due-replays', 'due-bulk-actions', 'due-cancellations'].map((word) =>
-      this.#redis.zrange(this.#earlier(word), 0, '-1'),
+      this.redis.zrange(this.#earlier(word), 0, '-1'),
     );
     const members = (await Promise.all(due)).flat();
     return [...new Set(members.map((member) => member.slice(0, member.lastIndexOf('/'))))];
@@ -79,23 +77,20 @@ export class EarlierOperations {
   async #adoptReplays(env: string): Promise<void> {
     const [all, open] = [this.#earlier('replays', env), this.#earlier('open-replays', env)];
     const due = this.#earlier('due-replays');
-    for (const id of await this.#redis.zrange(all, 0, '-1')) {
+    for (const id of await this.redis.zrange(all, 0, '-1')) {
       const key = this.#earlier('replay', env, id);
       const [fields, ttlMs, dueAt] = await Promise.all([
-        this.#redis.hgetall(key),
-        this.#redis.pttl(key),
-        this.#redis.zscore(due, memberOf(env, id)),
+        this.redis.hgetall(key),
+        this.redis.pttl(key),
+        this.redis.zscore(due, memberOf(env, id)),
       ]);
       if (fields.definition !== undefined) {
-        await this.#rename(
-          this.#earlier('replay-portion', env, id),
-          this.#keys.bulkOperationPortion(env, 'replay', id),
-        );
+        await this.#rename(this.#earlier('replay-portion', env, id), this.keys.bulkOperationPortion(env, 'replay', id));
         await this.#rename(
           this.#earlier('replay-active-runs', env, id),
-          this.#keys.bulkOperationRuns(env, 'replay', id),
+          this.keys.bulkOperationRuns(env, 'replay', id),
         );
-        const results = this.#keys.bulkOperationResults(env, 'replay', id, 'all');
+        const results = this.keys.bulkOperationResults(env, 'replay', id, 'all');
         await this.#rename(this.#earlier('replay-results', env, id), results);
         const { createdAt } = JSON.parse(fields.definition) as { createdAt: number };
         await this.#store({
@@ -108,7 +103,7 @@ export class EarlierOperations {
           dueAt: numberOf(dueAt),
         });
       }
-      const removal = this.#redis.multi().del(key).srem(open, id).zrem(due, memberOf(env, id));
+      const removal = this.redis.multi().del(key).srem(open, id).zrem(due, memberOf(env, id));
       replies(await removal.zrem(all, id).exec());
     }
   }
@@ -116,8 +111,8 @@ export class EarlierOperations {
   /** Stored as fields of a hash. */
   async #adoptBulkActions(env: string): Promise<void> {
     const [all, due] = [this.#earlier('bulk-actions', env), this.#earlier('due-bulk-actions')];
-    const ttlMs = await this.#redis.pttl(all);
-    for (const [id, text] of Object.entries(await this.#redis.hgetall(all))) {
+    const ttlMs = await this.redis.pttl(all);
+    for (const [id, text] of Object.entries(await this.redis.hgetall(all))) {
       const {
         status,
         position = null,
@@ -129,8 +124,8 @@ export class EarlierOperations {
         ...definition
       } = JSON.parse(text) as EarlierBulkAction;
       const results = this.#earlier('bulk-results', env, id);
-      await this.#adoptResults(results, this.#keys.bulkOperationResults(env, 'bulk-action', id, 'all'));
-      const dueAt = await this.#redis.zscore(due, memberOf(env, id));
+      await this.#adoptResults(results, this.keys.bulkOperationResults(env, 'bulk-action', id, 'all'));
+      const dueAt = await this.redis.zscore(due, memberOf(env, id));
       const fields = {
         definition: JSON.stringify(definition),
         status,
@@ -152,7 +147,7 @@ export class EarlierOperations {
         ttlMs,
         dueAt: numberOf(dueAt),
       });
-      const removal = this.#redis.multi().unlink(results).zrem(due, memberOf(env, id));
+      const removal = this.redis.multi().unlink(results).zrem(due, memberOf(env, id));
       replies(await removal.hdel(all, id).exec());
     }
   }
@@ -160,10 +155,10 @@ export class EarlierOperations {
   /** Stored as fields of a hash. */
   async #adoptCancellations(env: string): Promise<void> {
     const [all, due] = [this.#earlier('cancellations', env), this.#earlier('due-cancellations')];
-    const ttlMs = await this.#redis.pttl(all);
-    for (const [id, text] of Object.entries(await this.#redis.hgetall(all))) {
+    const ttlMs = await this.redis.pttl(all);
+    for (const [id, text] of Object.entries(await this.redis.hgetall(all))) {
       const { pass, doneAt, cancelledRuns, env: _, ...definition } = JSON.parse(text) as EarlierCancellation;
-      const dueAt = await this.#redis.zscore(due, memberOf(env, id));
+      const dueAt = await this.redis.zscore(due, memberOf(env, id));
       const fields = {
         definition: JSON.stringify(definition),
         digest: digestOf(definition),
@@ -175,19 +170,19 @@ export class EarlierOperations {
       };
       const { createdAt } = definition;
       await this.#store({ kind: 'cancellation', env, id, fields, createdAt, ttlMs, dueAt: numberOf(dueAt) });
-      const removal = this.#redis.multi().zrem(due, memberOf(env, id));
+      const removal = this.redis.multi().zrem(due, memberOf(env, id));
       replies(await removal.hdel(all, id).exec());
     }
   }
 
   async #adoptWebhookReplays(): Promise<void> {
     const [all, active] = [this.#earlier('webhook-replays'), this.#earlier('active-webhook-replays')];
-    for (const id of await this.#redis.zrange(all, 0, '-1')) {
+    for (const id of await this.redis.zrange(all, 0, '-1')) {
       const key = this.#earlier('webhook-replay', id);
-      const [{ spec, ...stored }, ttlMs] = await Promise.all([this.#redis.hgetall(key), this.#redis.pttl(key)]);
+      const [{ spec, ...stored }, ttlMs] = await Promise.all([this.redis.hgetall(key), this.redis.pttl(key)]);
       if (spec !== undefined) {
         for (const list of REPLAY_OUTCOMES) {
-          const results = this.#keys.bulkOperationResults(INSTALLATION, 'webhook-replay', id, list);
+          const results = this.keys.bulkOperationResults(INSTALLATION, 'webhook-replay', id, list);
           await this.#rename(this.#earlier('webhook-replay-results', id, list), results);
         }
         const {
@@ -217,15 +212,15 @@ export class EarlierOperations {
         const { createdAt } = definition;
         await this.#store({ kind: 'webhook-replay', env: INSTALLATION, id, fields, createdAt, ttlMs, dueAt });
       }
-      replies(await this.#redis.multi().del(key).zrem(active, id).zrem(all, id).exec());
+      replies(await this.redis.multi().del(key).zrem(active, id).zrem(all, id).exec());
     }
   }
 
   /** Entries have the form `<number> <run ID> <re-run ID, reason, or nothing>`. */
   async #adoptResults(from: string, to: string): Promise<void> {
-    await this.#redis.unlink(to);
+    await this.redis.unlink(to);
     for (let at = 0; ; at += RESULTS_AT_ONCE) {
-      const texts = await this.#redis.zrange(from, at, String(at + RESULTS_AT_ONCE - 1));
+      const texts = await this.redis.zrange(from, at, String(at + RESULTS_AT_ONCE - 1));
       if (texts.length === 0) break;
       const results = texts.map((text) => {
         const [, runId, rest = ''] = text.split(' ');
@@ -234,24 +229,24 @@ export class EarlierOperations {
           ? { runId, skip: rest }
           : { runId, rerunId: rest };
       });
-      await this.#redis.rpush(to, ...results.map((result) => JSON.stringify(result)));
+      await this.redis.rpush(to, ...results.map((result) => JSON.stringify(result)));
     }
-    const ttlMs = await this.#redis.pttl(from);
-    if (ttlMs > 0) await this.#redis.pexpire(to, ttlMs);
+    const ttlMs = await this.redis.pttl(from);
+    if (ttlMs > 0) await this.redis.pexpire(to, ttlMs);
   }
 
   #earlier(word: string, ...rest: string[]): string {
-    return [this.#keys.prefix, word, ...rest].join(':');
+    return [this.keys.prefix, word, ...rest].join(':');
   }
 
   async #rename(from: string, to: string): Promise<void> {
-    if ((await this.#redis.exists(from)) === 1) await this.#redis.rename(from, to);
+    if ((await this.redis.exists(from)) === 1) await this.redis.rename(from, to);
   }
 
   async #store({ kind, env, id, fields, createdAt, ttlMs, dueAt }: Adopted): Promise<void> {
-    const [all, open] = [this.#keys.bulkOperations(env, kind), this.#keys.openBulkOperations(env, kind)];
-    const key = this.#keys.bulkOperation(env, kind, id);
-    const writing = this.#redis
+    const [all, open] = [this.keys.bulkOperations(env, kind), this.keys.openBulkOperations(env, kind)];
+    const key = this.keys.bulkOperation(env, kind, id);
+    const writing = this.redis
       .multi()
       .hset(key, { digest: '', ...fields })
       .pexpire(key, ttlMs)
@@ -259,7 +254,7 @@ export class EarlierOperations {
     if (isOpen(fields as { status: 'running' })) writing.sadd(open, id);
     // Kept as long as the operation that is kept longest.
     for (const one of [all, open]) writing.pexpire(one, ttlMs, 'NX').pexpire(one, ttlMs, 'GT');
-    if (dueAt !== undefined) writing.zadd(this.#keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
+    if (dueAt !== undefined) writing.zadd(this.keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
     replies(await writing.exec());
   }
 }

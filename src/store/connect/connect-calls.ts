@@ -3,9 +3,8 @@
  *  only stored state counts. */
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { countCommand, countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Longer than any worker takes to notice another's death and to repeat its call. */
 const CALL_TTL_MS = 300_000;
@@ -66,20 +65,12 @@ export interface LeaseOptions extends CallKey {
   leaseMs: number;
 }
 
-export class ConnectCalls {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ConnectCalls extends Repository {
   async reserve(options: ReserveOptions): Promise<Reservation> {
     const { env, callId, app, functionId, callerId, acknowledgeMs, replacedLease = '' } = options;
-    const keys = this.#keys;
+    const keys = this.keys;
     const leaseId = newId();
-    const reply = await this.#redis.reserveCall(
+    const reply = await this.redis.reserveCall(
       keys.connectCall(env, callId),
       keys.readyConnections(env, app),
       keys.connection(env, ''),
@@ -95,7 +86,7 @@ export class ConnectCalls {
       callerId,
       replacedLease,
       Math.floor(Math.random() * 1_000_000),
-      countCommand(this.#redis),
+      countCommand(this.redis),
     );
     const [kind, connectionId = '', gatewayId = ''] = reply as [Reservation['kind'], string?, string?];
     return kind === 'assigned' ? { kind, connectionId, gatewayId, leaseId } : { kind };
@@ -106,57 +97,57 @@ export class ConnectCalls {
     const { env, callId, body } = message;
     const isLarge = body.length > MESSAGE_BODY_MAX;
     if (isLarge) {
-      const key = this.#keys.connectCall(env, callId);
-      replies(await this.#redis.pipeline().hset(key, 'body', body).pexpire(key, CALL_TTL_MS).exec());
+      const key = this.keys.connectCall(env, callId);
+      replies(await this.redis.pipeline().hset(key, 'body', body).pexpire(key, CALL_TTL_MS).exec());
     }
     const text = JSON.stringify(isLarge ? { ...message, body: undefined } : message);
-    return (await publish(this.#redis, this.#keys.gateway(gatewayId), text)) > 0;
+    return (await publish(this.redis, this.keys.gateway(gatewayId), text)) > 0;
   }
 
   /** The body of a call that was too large for the message. @returns undefined: the call belongs to another connection by now */
   async body({ env, callId }: CallKey): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.connectCall(env, callId), 'body')) ?? undefined;
+    return (await this.redis.hget(this.keys.connectCall(env, callId), 'body')) ?? undefined;
   }
 
   /** @returns whether the call belongs to the connection */
   async acknowledge({ env, callId, connectionId, leaseMs }: LeaseOptions): Promise<boolean> {
-    const { connectCall, connectionCalls } = this.#keys;
+    const { connectCall, connectionCalls } = this.keys;
     const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS];
-    return (await this.#redis.acknowledgeCall(connectCall(env, callId), ...args)) === 1;
+    return (await this.redis.acknowledgeCall(connectCall(env, callId), ...args)) === 1;
   }
 
   /** @returns false if the lease is lost */
   async extend({ env, callId, connectionId, leaseMs }: LeaseOptions, leaseId: string): Promise<boolean> {
-    const { connectCall, connectionCalls } = this.#keys;
+    const { connectCall, connectionCalls } = this.keys;
     const args = [connectionCalls(env, ''), callId, connectionId, leaseMs, CALL_TTL_MS, leaseId];
-    return (await this.#redis.extendCall(connectCall(env, callId), ...args)) === 1;
+    return (await this.redis.extendCall(connectCall(env, callId), ...args)) === 1;
   }
 
   /** Only the first reply counts. @returns whether this was the first */
   async reply({ env, callId }: CallKey, reply: Uint8Array): Promise<boolean> {
-    const { connectCall, connectionCalls, connectCaller } = this.#keys;
+    const { connectCall, connectionCalls, connectCaller } = this.keys;
     const args = [connectionCalls(env, ''), connectCaller(''), callId, CALL_TTL_MS];
-    const published = [Buffer.from(reply), publishCommand(this.#redis)];
-    return (await this.#redis.replyToCall(connectCall(env, callId), ...args, ...published)) === 1;
+    const published = [Buffer.from(reply), publishCommand(this.redis)];
+    return (await this.redis.replyToCall(connectCall(env, callId), ...args, ...published)) === 1;
   }
 
   /** The connection refuses the call: the caller tries another one. */
   async refuse({ callerId, callId, leaseId }: Pick<GatewayMessage, 'callerId' | 'callId' | 'leaseId'>): Promise<void> {
-    await publish(this.#redis, this.#keys.connectCaller(callerId), `${callId} ${leaseId}`);
+    await publish(this.redis, this.keys.connectCaller(callerId), `${callId} ${leaseId}`);
   }
 
   /** Gateways without subscribers: their processes have died or lost Redis. */
   async deadGateways(gatewayIds: readonly string[]): Promise<Set<string>> {
-    const channels = gatewayIds.map((id) => this.#keys.gateway(id));
-    const counts = await countSubscribers(this.#redis, channels);
+    const channels = gatewayIds.map((id) => this.keys.gateway(id));
+    const counts = await countSubscribers(this.redis, channels);
     return new Set(gatewayIds.filter((_, i) => counts[i] === 0));
   }
 
   /** The states of calls; undefined for deleted ones. */
   async states(calls: readonly CallKey[]): Promise<(CallState | undefined)[]> {
-    const reading = this.#redis.pipeline();
+    const reading = this.redis.pipeline();
     for (const { env, callId } of calls) {
-      const key = this.#keys.connectCall(env, callId);
+      const key = this.keys.connectCall(env, callId);
       reading.hmget(key, 'lease', 'until', 'acknowledged').hexists(key, 'reply');
     }
     const results = (await reading.exec()) ?? [];
@@ -176,17 +167,17 @@ export class ConnectCalls {
 
   /** The reply; undefined if there is none. */
   async readReply({ env, callId }: CallKey): Promise<Buffer | undefined> {
-    return (await this.#redis.hgetBuffer(this.#keys.connectCall(env, callId), 'reply')) ?? undefined;
+    return (await this.redis.hgetBuffer(this.keys.connectCall(env, callId), 'reply')) ?? undefined;
   }
 
   /** Called after the reply has taken effect. Later replies are ignored. */
   async finish({ env, callId }: CallKey): Promise<void> {
-    await this.#redis.finishCall(this.#keys.connectCall(env, callId), this.#keys.connectionCalls(env, ''), callId);
+    await this.redis.finishCall(this.keys.connectCall(env, callId), this.keys.connectionCalls(env, ''), callId);
   }
 
   /** Ends a call whose lease has expired. @returns false: it has a reply, or a new lease */
   async lose({ env, callId }: CallKey): Promise<boolean> {
-    const args = [this.#keys.connectionCalls(env, ''), callId];
-    return (await this.#redis.loseCall(this.#keys.connectCall(env, callId), ...args)) === 1;
+    const args = [this.keys.connectionCalls(env, ''), callId];
+    return (await this.redis.loseCall(this.keys.connectCall(env, callId), ...args)) === 1;
   }
 }

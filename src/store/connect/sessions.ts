@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 60_000;
 const TOKEN_BYTES = 32;
@@ -15,29 +15,21 @@ export interface ConnectSession {
   keyFingerprint?: string | undefined;
 }
 
-export class ConnectSessions {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ConnectSessions extends Repository<Redis> {
   /** @returns the token */
   async create(session: ConnectSession): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await this.#redis.set(this.#keyOf(token), JSON.stringify(session), 'PX', TTL_MS);
+    await this.redis.set(this.#keyOf(token), JSON.stringify(session), 'PX', TTL_MS);
     return token;
   }
 
   /** A token works once. @returns undefined if it is unknown, used or expired */
   async redeem(token: string): Promise<ConnectSession | undefined> {
-    const text = await this.#redis.getdel(this.#keyOf(token));
+    const text = await this.redis.getdel(this.#keyOf(token));
     return text === null ? undefined : (JSON.parse(text) as ConnectSession);
   }
 
   #keyOf(token: string): string {
-    return this.#keys.connectSession(createHash('sha256').update(token).digest('base64url'));
+    return this.keys.connectSession(createHash('sha256').update(token).digest('base64url'));
   }
 }

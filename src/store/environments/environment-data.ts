@@ -2,7 +2,8 @@
  *  deletion can be repeated from the start. */
 import { setTimeout } from 'node:timers/promises';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import { ENVIRONMENT_KEY_WORDS, type Keyspace, type PartitionKeyspace } from '../redis/keyspace.ts';
+import { ENVIRONMENT_KEY_WORDS, type PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { primariesOf } from '../redis/servers.ts';
 import { memberOf } from '../runs/active-runs.ts';
 
@@ -11,26 +12,18 @@ const SCAN_COUNT = 1_000;
 /** Pause between two scans. */
 const PAUSE_MS = 5;
 
-export class EnvironmentData {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class EnvironmentData extends Repository<Redis> {
   /** Whether the environment is in use: when its newest stored event was received (Unix milliseconds; 0: none), and its number of active
    *  runs. */
   async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const [newest, active] = await Promise.all([
       inPipelines<string[]>(
-        this.#redis,
+        this.redis,
         partitions.map((keys) => ['zrevrange', keys.eventNames(env), 0, 0, 'WITHSCORES']),
       ),
       inPipelines<number>(
-        this.#redis,
+        this.redis,
         partitions.map((keys) => ['zcard', keys.activeRunsIn(env)]),
       ),
     ]);
@@ -43,13 +36,13 @@ export class EnvironmentData {
   /** @param signal ends the deletion early
    *  @returns the number of deleted keys */
   async deleteAll(env: string, signal: AbortSignal): Promise<number> {
-    for (const keys of this.#keys.all()) await this.#removeActiveRuns(keys, env, signal);
-    const prefixes = [this.#keys.prefix, ...this.#keys.all().map(({ prefix }) => prefix)];
+    for (const keys of this.keys.all()) await this.#removeActiveRuns(keys, env, signal);
+    const prefixes = [this.keys.prefix, ...this.keys.all().map(({ prefix }) => prefix)];
     let deleted = 0;
     for (const prefix of new Set(prefixes)) {
-      deleted += await this.#redis.unlink(ENVIRONMENT_KEY_WORDS.map((word) => `${prefix}:${word}:${env}`));
+      deleted += await this.redis.unlink(ENVIRONMENT_KEY_WORDS.map((word) => `${prefix}:${word}:${env}`));
     }
-    for (const server of primariesOf(this.#redis)) deleted += await this.#deleteFrom(server, env, prefixes, signal);
+    for (const server of primariesOf(this.redis)) deleted += await this.#deleteFrom(server, env, prefixes, signal);
     return deleted;
   }
 
@@ -64,7 +57,7 @@ export class EnvironmentData {
       // In a cluster, all keys of a command must be in one hash slot.
       for (const prefix of prefixes) {
         const own = found.filter((key) => isOf(prefix, env, key));
-        if (own.length > 0) deleted += await this.#redis.unlink(own);
+        if (own.length > 0) deleted += await this.redis.unlink(own);
       }
       await setTimeout(PAUSE_MS);
     } while (cursor !== '0' && !signal.aborted);
@@ -78,10 +71,10 @@ export class EnvironmentData {
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
-      const ids = await this.#redis.zrange(activeRunsIn(env), 0, String(RUNS_AT_ONCE - 1));
+      const ids = await this.redis.zrange(activeRunsIn(env), 0, String(RUNS_AT_ONCE - 1));
       if (ids.length === 0) return;
-      await this.#redis.zrem(activeRuns, ...ids.map((id) => memberOf(env, id)));
-      await this.#redis.zrem(activeRunsIn(env), ...ids);
+      await this.redis.zrem(activeRuns, ...ids.map((id) => memberOf(env, id)));
+      await this.redis.zrem(activeRunsIn(env), ...ids);
     }
   }
 }

@@ -13,9 +13,8 @@ import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newestFirst, type Position } from '../redis/pagination.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 import { errorGroupOf } from './error-group-fields.ts';
 
 /** A group is removed this long after its last failure. */
@@ -32,15 +31,7 @@ export interface ErrorGroupQuery {
   states?: readonly ErrorGroupState[] | undefined;
 }
 
-export class ErrorGroups {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ErrorGroups extends Repository {
   /** Counts a failed run that is marked as uncounted.
    *  @param step name of the step that failed
    *  @returns whether it was counted */
@@ -49,7 +40,7 @@ export class ErrorGroups {
     { fingerprint, step, error }: { fingerprint: string; step: string | undefined; error: RunError },
     nowMs: number,
   ): Promise<boolean> {
-    const keys = this.#keys.of(runId);
+    const keys = this.keys.of(runId);
     const args = {
       fingerprint,
       // cjson and Redis do not support lone surrogates.
@@ -66,7 +57,7 @@ export class ErrorGroups {
       ofEnvironmentMax: OF_ENVIRONMENT_MAX,
       ttlMs: ERROR_GROUP_TTL_MS,
     };
-    const happened = await this.#redis.recordFailure(
+    const happened = await this.redis.recordFailure(
       keys.run(env, runId),
       keys.errorGroup(env, fingerprint),
       keys.functionErrorGroups(env, args.functionId),
@@ -81,11 +72,11 @@ export class ErrorGroups {
    *  @param query its states are ignored if it names a function */
   async positions(env: string, { functionId, states = ERROR_GROUP_STATES }: ErrorGroupQuery): Promise<Position[]> {
     if (functionId !== undefined) {
-      return this.#merged(this.#keys.all().map((keys) => keys.functionErrorGroups(env, functionId.toWellFormed())));
+      return this.#merged(this.keys.all().map((keys) => keys.functionErrorGroups(env, functionId.toWellFormed())));
     }
-    const open = await this.#merged(this.#keys.all().map((keys) => keys.errorGroups(env, 'open')));
+    const open = await this.#merged(this.keys.all().map((keys) => keys.errorGroups(env, 'open')));
     if (!states.includes('resolved')) return open;
-    const resolved = await this.#merged(this.#keys.all().map((keys) => keys.errorGroups(env, 'resolved')));
+    const resolved = await this.#merged(this.keys.all().map((keys) => keys.errorGroups(env, 'resolved')));
     const isOpen = new Set(open.map(({ id }) => id));
     const rest = resolved.filter(({ id }) => !isOpen.has(id));
     return states.includes('open') ? newestFirst([...open, ...rest]) : rest;
@@ -93,7 +84,7 @@ export class ErrorGroups {
 
   async #merged(indexes: readonly string[]): Promise<Position[]> {
     const found = await inPipelines<string[]>(
-      this.#redis,
+      this.redis,
       indexes.map((key) => ['zrange', key, 0, -1, 'WITHSCORES']),
     );
     const latest = new Map<string, number>();
@@ -108,9 +99,9 @@ export class ErrorGroups {
 
   /** In the order of the fingerprints; undefined for unknown groups. */
   async read(env: string, fingerprints: readonly string[]): Promise<(ErrorGroup | undefined)[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const commands = fingerprints.flatMap((one) => partitions.map((keys) => ['hgetall', keys.errorGroup(env, one)]));
-    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
+    const found = await inPipelines<Record<string, string>>(this.redis, commands);
     return fingerprints.map((fingerprint, i) => {
       const parts = found
         .slice(i * partitions.length, (i + 1) * partitions.length)
@@ -130,10 +121,10 @@ export class ErrorGroups {
   ): Promise<boolean> {
     const other = to === 'open' ? 'resolved' : 'open';
     const changes = await Promise.all(
-      this.#keys.all().map((keys) => {
+      this.keys.all().map((keys) => {
         const indexes = [keys.errorGroups(env, to), keys.errorGroups(env, other)];
         const args = [fingerprint, to, JSON.stringify(by), nowMs, ERROR_GROUP_TTL_MS];
-        return this.#redis.changeErrorGroup(keys.errorGroup(env, fingerprint), ...indexes, ...args);
+        return this.redis.changeErrorGroup(keys.errorGroup(env, fingerprint), ...indexes, ...args);
       }),
     );
     return changes.includes(1);

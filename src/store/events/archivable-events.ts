@@ -6,6 +6,7 @@ import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-contro
 import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 
@@ -30,33 +31,30 @@ export interface ArchivableEvent extends EventGroup, Position {
 /** Maximum number of members per command, because Redis is blocked meanwhile. */
 const AT_ONCE = 500;
 
-export class ArchivableEvents {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class ArchivableEvents extends Repository {
   readonly #records: EventRecords;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, records: EventRecords) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#records = records;
   }
 
   /** The oldest minutes with events, up to a time. */
   async minutes(partition: number, env: string, upTo: number, limit: number): Promise<number[]> {
-    const key = this.#keys.partition(partition).eventMinutes(env);
-    const found = await this.#redis.zrangebyscore(key, '-inf', `(${upTo}`, 'LIMIT', 0, limit);
+    const key = this.keys.partition(partition).eventMinutes(env);
+    const found = await this.redis.zrangebyscore(key, '-inf', `(${upTo}`, 'LIMIT', 0, limit);
     return found.map(Number);
   }
 
   /** The groups of a minute. */
   async groups(partition: number, env: string, minute: number): Promise<EventGroup[]> {
-    const names = await this.#redis.hkeys(this.#keys.partition(partition).eventsByMinute(env, minute));
+    const names = await this.redis.hkeys(this.keys.partition(partition).eventsByMinute(env, minute));
     return names.flatMap((name) => (name === '' ? [] : [{ env, name, minute }]));
   }
 
   /** Removes a minute whose counts are gone, and which therefore has no groups. */
   async dropMinute(partition: number, env: string, minute: number): Promise<void> {
-    await this.#redis.zrem(this.#keys.partition(partition).eventMinutes(env), minute);
+    await this.redis.zrem(this.keys.partition(partition).eventMinutes(env), minute);
   }
 
   /** The first events of a group, received before a time. */
@@ -67,23 +65,23 @@ export class ArchivableEvents {
     limit: number,
   ): Promise<Position[]> {
     const end = Math.min(before, minute + MINUTE_MS);
-    const index = this.#keys.partition(partition).eventIndex(env, name);
-    const flat = await this.#redis.zrangebyscore(index, minute, `(${end}`, 'WITHSCORES', 'LIMIT', 0, limit);
+    const index = this.keys.partition(partition).eventIndex(env, name);
+    const flat = await this.redis.zrangebyscore(index, minute, `(${end}`, 'WITHSCORES', 'LIMIT', 0, limit);
     return toPositions(flat);
   }
 
   /** Removes the count of a group without events. */
   async dropGroup(partition: number, { env, name, minute }: EventGroup): Promise<void> {
-    await this.#redis.hdel(this.#keys.partition(partition).eventsByMinute(env, minute), name);
+    await this.redis.hdel(this.keys.partition(partition).eventsByMinute(env, minute), name);
   }
 
   /** How many of the first events fit into `maxBytes`; at least one. */
   async countWithin(env: string, found: readonly Position[], maxBytes: number): Promise<number> {
     const [first] = found;
     if (!first) return 0;
-    const { eventBucket, overflowEvent } = this.#keys.of(first.id);
+    const { eventBucket, overflowEvent } = this.keys.of(first.id);
     const ids = found.map(({ id }) => id);
-    const sizes = (await this.#redis.measureEvents(eventBucket(env, ''), overflowEvent(env, ''), ...ids)) as number[];
+    const sizes = (await this.redis.measureEvents(eventBucket(env, ''), overflowEvent(env, ''), ...ids)) as number[];
     let bytes = 0;
     for (const [i, size] of sizes.entries()) {
       bytes += size;
@@ -95,12 +93,12 @@ export class ArchivableEvents {
   /** Reads all data of events of one environment and partition.
    *  @param found the events with their groups */
   async read(partition: number, env: string, found: readonly (Position & EventGroup)[]): Promise<ArchivableEvent[]> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const ids = found.map(({ id }) => id);
     const [records, parts, decisions] = await Promise.all([
       this.#records.read(env, ids),
       this.#parts(keys, env, ids),
-      decisionsOf(this.#redis, keys, env, ids),
+      decisionsOf(this.redis, keys, env, ids),
     ]);
     return found.map((position, i) => ({
       ...position,
@@ -121,7 +119,7 @@ export class ArchivableEvents {
     const prefixes = [duplicates(env, ''), eventRuns(env, ''), overflowEventRuns(env, '')];
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const some = ids.slice(start, start + AT_ONCE);
-      const flat = (await this.#redis.readEventParts(...prefixes, ...some)) as (string | number)[];
+      const flat = (await this.redis.readEventParts(...prefixes, ...some)) as (string | number)[];
       for (let i = 0; i < flat.length; i += 3) {
         const [at, count, runIds] = flat.slice(i, i + 3) as [number, string, string];
         found.set(start + at, { duplicates: Number(count), runIds: idsIn(runIds) });
@@ -132,10 +130,10 @@ export class ArchivableEvents {
 
   /** Removes the other data of archived events, before the events themselves (events-in-use.ts). */
   async freeParts(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       await removeDecisions(
-        this.#redis,
+        this.redis,
         keys,
         env,
         ofEnv.filter(({ decisions }) => decisions).map(({ id }) => id),
@@ -154,7 +152,7 @@ export class ArchivableEvents {
 
   /** Removes events from the indexes after all their other data; the next round repeats what a crash interrupted. */
   async freeIndexes(partition: number, events: readonly ArchivableEvent[]): Promise<void> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const groups = Map.groupBy(events, ({ env, name, minute }) => JSON.stringify([env, name, minute]));
     for (const ofGroup of groups.values()) {
       const { env, name, minute } = ofGroup[0] as ArchivableEvent;
@@ -165,7 +163,7 @@ export class ArchivableEvents {
           keys.eventsByMinute(env, minute),
           keys.eventMinutes(env),
         ];
-        await this.#redis.freeEvents(index, counts, minutes, name, minute, ...ids);
+        await this.redis.freeEvents(index, counts, minutes, name, minute, ...ids);
       }
     }
   }
@@ -173,7 +171,7 @@ export class ArchivableEvents {
   async #onPairs(script: 'subtract' | 'deleteIfEqual', pairs: readonly Pair[]): Promise<void> {
     for (const some of chunksOf(pairs, AT_ONCE)) {
       const [keys, values] = [some.map(([key]) => key), some.map(([, value]) => value)];
-      await this.#redis[script](keys.length, ...keys, ...values);
+      await this.redis[script](keys.length, ...keys, ...values);
     }
   }
 }

@@ -3,7 +3,7 @@
  *  that, it may be the same event, sent again because the first request got no answer. */
 
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first event with the ID. */
 export const DEDUP_WINDOW_MS = 86_400_000;
@@ -25,25 +25,17 @@ const ID_LENGTH = 26;
 /** Follows the internal ID in the claim of an enqueued event. */
 export const ENQUEUED = '+';
 
-export class Deduplication {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Deduplication extends Repository<Redis> {
   get connected(): boolean {
-    return this.#redis.status === 'ready';
+    return this.redis.status === 'ready';
   }
 
   /** Claims IDs in the partitions of the internal IDs; one commit covers one partition.
    *  @returns the result of each claim, in order */
   async claim(claims: readonly Claim[]): Promise<Claimed[]> {
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      const key = this.#keys.of(internalId).deduplication(env, id);
+      const key = this.keys.of(internalId).deduplication(env, id);
       pipeline.call('SET', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS);
     }
     const earlier = replies<string | null>(await pipeline.exec());
@@ -57,19 +49,19 @@ export class Deduplication {
    *  @returns for each, the internal ID of the event that holds the claim */
   async claimIn(claims: readonly (Claim & { partition: number })[]): Promise<string[]> {
     const commands = claims.map(({ partition, env, id, internalId }) => {
-      const key = this.#keys.partition(partition).deduplication(env, id);
+      const key = this.keys.partition(partition).deduplication(env, id);
       return ['set', key, internalId, 'NX', 'GET', 'PX', DEDUP_WINDOW_MS];
     });
-    const earlier = await inPipelines<string | null>(this.#redis, commands);
+    const earlier = await inPipelines<string | null>(this.redis, commands);
     return claims.map(({ internalId }, i) => (earlier[i] ?? internalId).slice(0, ID_LENGTH));
   }
 
   /** Marks the events of these claims as enqueued, unless the enqueueing does so itself (jobs/queues/claimed-jobs.ts). If this fails,
    *  repeats are recognized by the stored events. */
   async confirm(claims: readonly Claim[]): Promise<void> {
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { env, id, internalId } of claims) {
-      pipeline.set(this.#keys.of(internalId).deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
+      pipeline.set(this.keys.of(internalId).deduplication(env, id), internalId + ENQUEUED, 'KEEPTTL', 'XX');
     }
     await pipeline.exec();
   }

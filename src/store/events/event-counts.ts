@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 
 export interface HistogramQuery {
@@ -48,9 +49,7 @@ interface Piece extends Interval {
   of: number;
 }
 
-export class EventCounts {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class EventCounts extends Repository<Redis> {
   readonly #eventsByMinute: EventsByMinute;
   readonly #retentionMs: number;
 
@@ -60,8 +59,7 @@ export class EventCounts {
     eventsByMinute,
     retentionMs,
   }: { redis: Redis; keys: Keyspace; eventsByMinute: EventsByMinute; retentionMs: number }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#eventsByMinute = eventsByMinute;
     this.#retentionMs = retentionMs;
   }
@@ -110,11 +108,11 @@ export class EventCounts {
 
   /** IDs of the events in each interval with the given name. */
   async ids(env: string, wanted: readonly (Interval & { name: string })[]): Promise<string[][]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const commands = wanted.flatMap(({ name, from, to }) =>
       partitions.map((keys) => ['zrangebyscore', keys.eventIndex(env, name), from, `(${to}`]),
     );
-    const ids = await inPipelines<string[]>(this.#redis, commands);
+    const ids = await inPipelines<string[]>(this.redis, commands);
     return wanted.map((_, i) => ids.slice(i * partitions.length, (i + 1) * partitions.length).flat());
   }
 
@@ -141,9 +139,9 @@ export class EventCounts {
 
   /** Like `names`, back to a time. */
   async newestNames(env: string, limit: number, oldest: number): Promise<{ name: string; lastAt: number }[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const ofEach = await inPipelines<string[]>(
-      this.#redis,
+      this.redis,
       partitions.map((keys) => [
         'zrevrangebyscore',
         keys.eventNames(env),
@@ -161,12 +159,12 @@ export class EventCounts {
 
   /** Number of events for each pair of name and interval. */
   async #countNamed(env: string, wanted: readonly { name: string; interval: Interval }[]): Promise<number[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const commands = wanted.flatMap(({ name, interval: { from, to } }) => {
       const end = to === Number.POSITIVE_INFINITY ? '+inf' : `(${to}`;
       return partitions.map((keys) => ['zcount', keys.eventIndex(env, name), from, end]);
     });
-    const counts = await inPipelines<number>(this.#redis, commands);
+    const counts = await inPipelines<number>(this.redis, commands);
     return wanted.map((_, i) => {
       const ofName = counts.slice(i * partitions.length, (i + 1) * partitions.length);
       return ofName.reduce((all, one) => all + one, 0);

@@ -3,6 +3,7 @@ import { isFrom } from '../../model/events/event.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 import type { EventRecords } from './event-records.ts';
 import type { Events, FoundEvent } from './events.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
@@ -38,9 +39,7 @@ const MAX_READS = 20;
 /** Maximum characters of a page's events: web parses and serializes them on its only thread. */
 const PAGE_SIZE = 2 * 1_048_576;
 
-export class EventLists {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class EventLists extends Repository<Redis> {
   readonly #events: Events;
   readonly #records: EventRecords;
   readonly #eventsByMinute: EventsByMinute;
@@ -61,8 +60,7 @@ export class EventLists {
     eventsByMinute: EventsByMinute;
     retentionMs: number;
   }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#events = events;
     this.#records = records;
     this.#eventsByMinute = eventsByMinute;
@@ -94,8 +92,8 @@ export class EventLists {
   /** Internal ID of the newest event with this deduplication ID. */
   async newestNamed(env: string, id: string): Promise<string | undefined> {
     // Usually in the home of the ID; elsewhere for an event that already had its internal ID.
-    const commands = this.#keys.all().map((keys) => ['get', keys.eventById(env, id)]);
-    const named = (await inPipelines<string | null>(this.#redis, commands)).flatMap((found) => found ?? []);
+    const commands = this.keys.all().map((keys) => ['get', keys.eventById(env, id)]);
+    const named = (await inPipelines<string | null>(this.redis, commands)).flatMap((found) => found ?? []);
     return named.sort().at(-1);
   }
 
@@ -125,8 +123,8 @@ export class EventLists {
   async #newest({ env, names, timeRange, limit }: Listing): Promise<Position[]> {
     if (names === undefined) return this.#newestOfAll(env, timeRange, limit);
     return newest(
-      this.#redis,
-      this.#keys.all().flatMap((keys) => names.map((name) => keys.eventIndex(env, name))),
+      this.redis,
+      this.keys.all().flatMap((keys) => names.map((name) => keys.eventIndex(env, name))),
       timeRange,
       limit,
     );
@@ -141,9 +139,9 @@ export class EventLists {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
       const minutes = await this.#eventsByMinute.before(env, top, after, limit - found.length);
       if (!minutes) break;
-      const indexes = this.#keys.all().flatMap((keys) => minutes.names.map((name) => keys.eventIndex(env, name)));
+      const indexes = this.keys.all().flatMap((keys) => minutes.names.map((name) => keys.eventIndex(env, name)));
       const timeRange = { ...rest, after: Math.max(after, minutes.from) };
-      found.push(...(await newest(this.#redis, indexes, timeRange, limit - found.length)));
+      found.push(...(await newest(this.redis, indexes, timeRange, limit - found.length)));
       rest = { after, before: minutes.from, cursor: undefined };
     }
     return found;

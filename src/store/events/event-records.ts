@@ -4,6 +4,7 @@ import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
 import type { EventSources } from './event-sources.ts';
@@ -21,9 +22,7 @@ interface BucketWrite {
 /** Maximum number of events whose metadata one script reads: each may have half a megabyte. */
 const METADATA_AT_ONCE = 50;
 
-export class EventRecords {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class EventRecords extends Repository {
   readonly #sources: EventSources;
   readonly #retentionMs: number;
 
@@ -33,8 +32,7 @@ export class EventRecords {
     sources,
     retentionMs,
   }: { redis: ScriptedRedis; keys: Keyspace; sources: EventSources; retentionMs: number }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sources = sources;
     this.#retentionMs = retentionMs;
   }
@@ -56,7 +54,7 @@ export class EventRecords {
         );
         continue;
       }
-      const bucket = bucketOf(this.#keys, event.env, event.internalId);
+      const bucket = bucketOf(this.keys, event.env, event.internalId);
       const write = byBucket.get(bucket) ?? { positions: [], args: [] };
       byBucket.set(bucket, write);
       write.positions.push(i);
@@ -75,13 +73,13 @@ export class EventRecords {
 
   /** @returns positions of the events that were already stored */
   async #storeInBucket(bucket: string, args: readonly string[]): Promise<number[]> {
-    return (await this.#redis.storeEvents(bucket, this.#retentionMs + SLACK_MS, ...args)) as number[];
+    return (await this.redis.storeEvents(bucket, this.#retentionMs + SLACK_MS, ...args)) as number[];
   }
 
   /** @returns whether it was new */
   async #storeOverflow({ env, internalId }: Envelope, text: string): Promise<boolean> {
-    const { bucket, field, overflow } = locationOf(this.#keys, env, internalId);
-    return (await this.#redis.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs)) === 1;
+    const { bucket, field, overflow } = locationOf(this.keys, env, internalId);
+    return (await this.redis.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs)) === 1;
   }
 
   /** In the order of the IDs; undefined for events that are not stored. */
@@ -110,8 +108,8 @@ export class EventRecords {
 
   /** Keeps the event for at least `ms` from now. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
-    const { bucket, field, overflow } = locationOf(this.#keys, env, id);
-    await this.#redis.extendRetention(bucket, overflow, field, ms);
+    const { bucket, field, overflow } = locationOf(this.keys, env, id);
+    await this.redis.extendRetention(bucket, overflow, field, ms);
   }
 
   /** Replies to the commands for the fields of each bucket, by event ID. */
@@ -120,9 +118,9 @@ export class EventRecords {
     ids: readonly string[],
     commandsFor: (bucket: string, fields: string[]) => string[][],
   ): Promise<Map<string, string | null>> {
-    const byBucket = Map.groupBy(ids, (id) => bucketOf(this.#keys, env, id));
+    const byBucket = Map.groupBy(ids, (id) => bucketOf(this.keys, env, id));
     const commands = [...byBucket].flatMap(([bucket, some]) => commandsFor(bucket, some.map(fieldOf)));
-    const found = (await inPipelines<(string | null)[]>(this.#redis, commands)).flat();
+    const found = (await inPipelines<(string | null)[]>(this.redis, commands)).flat();
     return new Map([...byBucket.values()].flat().map((id, i) => [id, found[i] ?? null]));
   }
 
@@ -134,8 +132,8 @@ export class EventRecords {
     command: (key: string) => (string | number)[],
   ): Promise<(string | null)[]> {
     const rest = ids.filter((id) => !inBuckets.get(id));
-    const commands = rest.map((id) => command(this.#keys.of(id).overflowEvent(env, id)));
-    const overflow = (await inPipelines<string | null>(this.#redis, commands)).values();
+    const commands = rest.map((id) => command(this.keys.of(id).overflowEvent(env, id)));
+    const overflow = (await inPipelines<string | null>(this.redis, commands)).values();
     return ids.map((id) => inBuckets.get(id) || (overflow.next().value ?? null));
   }
 }

@@ -4,6 +4,7 @@ import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
 import type { EncodedSource } from '../../model/events/event-encoding.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** A deleted environment may be created again with other numbers, but not sooner than this (jobs/environments/branch-lifecycle.ts).
@@ -16,14 +17,11 @@ interface Cached {
   sources: Map<number, Source>;
 }
 
-export class EventSources {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class EventSources extends Repository {
   readonly #byEnv = new Map<string, Cached>();
 
   constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     // A restarted Redis may have lost the latest numbers and assign them again.
     redis.on('ready', () => this.#byEnv.clear());
   }
@@ -43,14 +41,14 @@ export class EventSources {
     const cached = this.#cachedOf(env);
     const { sources } = cached;
     if (written.some((source) => typeof source === 'number' && !sources.has(source))) {
-      const all = await this.#redis.hgetall(this.#keys.eventSources(env));
+      const all = await this.redis.hgetall(this.keys.eventSources(env));
       for (const [source, number] of Object.entries(all)) add(cached, source as Source, Number(number));
     }
     return written.map((source) => (typeof source === 'number' ? (sources.get(source) ?? ('' as Source)) : source));
   }
 
   async #assign(env: string, source: Source): Promise<number> {
-    const number = (await this.#redis.assignSourceNumber(this.#keys.eventSources(env), source)) as number;
+    const number = (await this.redis.assignSourceNumber(this.keys.eventSources(env), source)) as number;
     add(this.#cachedOf(env), source, number);
     return number;
   }

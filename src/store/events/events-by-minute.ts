@@ -4,6 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 
 /** Number of minutes in the first read, and the growth factor of later reads. */
@@ -24,27 +25,24 @@ export interface MinuteRange {
   from: number;
 }
 
-export class EventsByMinute {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class EventsByMinute extends Repository {
   readonly #retentionMs: number;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#retentionMs = retentionMs;
   }
 
   /** Adds events to the indexes of their names, and counts each once. */
   async add(events: readonly Envelope[], nowMs: number): Promise<void> {
     await Promise.all(
-      [...groupsOf(this.#keys, events)].map((group) => this.#redis.indexEvents(...this.#indexing(group, nowMs))),
+      [...groupsOf(this.keys, events)].map((group) => this.redis.indexEvents(...this.#indexing(group, nowMs))),
     );
   }
 
   /** Like `add`, as part of a pipeline. */
   addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
-    for (const group of groupsOf(this.#keys, events)) pipeline.indexEvents(...this.#indexing(group, nowMs));
+    for (const group of groupsOf(this.keys, events)) pipeline.indexEvents(...this.#indexing(group, nowMs));
   }
 
   /** Arguments of `indexEvents`. */
@@ -71,7 +69,7 @@ export class EventsByMinute {
     let from: number | undefined;
     let count = 0;
     // Every partition is read for each minute.
-    const first = this.#keys.all().length > 1 ? 1 : MINUTES_FIRST;
+    const first = this.keys.all().length > 1 ? 1 : MINUTES_FIRST;
     for (let size = first; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
       const minutes = await this.#newestMinutes(env, top, minuteOf(oldest), size);
@@ -89,27 +87,27 @@ export class EventsByMinute {
 
   /** Minutes with events that overlap the time range, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
-    const commands = this.#keys.all().map((keys) => {
+    const commands = this.keys.all().map((keys) => {
       return ['zrangebyscore', keys.eventMinutes(env), minuteOf(from), `(${to}`];
     });
-    return distinct(await inPipelines<string[]>(this.#redis, commands)).sort((a, b) => a - b);
+    return distinct(await inPipelines<string[]>(this.redis, commands)).sort((a, b) => a - b);
   }
 
   /** The newest minutes of all partitions, newest first. */
   async #newestMinutes(env: string, top: number | string, oldest: number, limit: number): Promise<number[]> {
-    const commands = this.#keys.all().map((keys) => {
+    const commands = this.keys.all().map((keys) => {
       return ['zrevrangebyscore', keys.eventMinutes(env), top, oldest, 'LIMIT', 0, limit];
     });
-    const minutes = distinct(await inPipelines<string[]>(this.#redis, commands));
+    const minutes = distinct(await inPipelines<string[]>(this.redis, commands));
     return minutes.sort((a, b) => b - a).slice(0, limit);
   }
 
   async read(env: string, minutes: readonly number[]): Promise<MinuteBucket[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const commands = minutes.flatMap((minute) =>
       partitions.map((keys) => ['hgetall', keys.eventsByMinute(env, minute)]),
     );
-    const hashes = await inPipelines<Record<string, string>>(this.#redis, commands);
+    const hashes = await inPipelines<Record<string, string>>(this.redis, commands);
     return minutes.map((_, i) => {
       const bucket: MinuteBucket = new Map();
       for (const { [TOTAL]: _total, ...names } of hashes.slice(i * partitions.length, (i + 1) * partitions.length)) {
@@ -121,11 +119,11 @@ export class EventsByMinute {
 
   /** Total number of events in each minute. */
   async counts(env: string, minutes: readonly number[]): Promise<number[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const commands = minutes.flatMap((minute) =>
       partitions.map((keys) => ['hget', keys.eventsByMinute(env, minute), TOTAL]),
     );
-    const counts = await inPipelines<string | null>(this.#redis, commands);
+    const counts = await inPipelines<string | null>(this.redis, commands);
     return minutes.map((_, i) => sum(counts.slice(i * partitions.length, (i + 1) * partitions.length).map(Number)));
   }
 }

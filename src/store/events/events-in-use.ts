@@ -3,9 +3,9 @@
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
 import { idsIn } from '../redis/joined-ids.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 import { fieldOf, locationOf, sliceOf } from './event-location.ts';
 
 export interface EventInUse {
@@ -20,43 +20,35 @@ export interface EventInUse {
 /** Maximum number of events per script. */
 const AT_ONCE = 200;
 
-export class EventsInUse {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class EventsInUse extends Repository {
   /** Keeps the event from now on, even if it is being removed concurrently. Repeating this postpones its check, which gives a starting
    *  run that much time.
    *  @param text model/events/event-encoding.ts */
   async add(env: string, id: string, text: string, dueAt: number): Promise<void> {
-    const { overflowEvent, eventsInUse } = this.#keys.of(id);
-    await this.#redis.useEvent(overflowEvent(env, id), eventsInUse, memberOf(env, id), text, dueAt);
+    const { overflowEvent, eventsInUse } = this.keys.of(id);
+    await this.redis.useEvent(overflowEvent(env, id), eventsInUse, memberOf(env, id), text, dueAt);
   }
 
   /** Postpones the checks of events in use.
    *  @returns for each, where Redis has it, whether archived or not */
   async keep(env: string, ids: readonly string[], dueAt: number): Promise<('bucket' | 'copy' | 'gone')[]> {
     return inPipelines(
-      this.#redis,
+      this.redis,
       ids.map((id) => {
-        const { bucket, field, overflow } = locationOf(this.#keys, env, id);
-        return ['keepEventInUse', bucket, overflow, this.#keys.of(id).eventsInUse, field, memberOf(env, id), dueAt];
+        const { bucket, field, overflow } = locationOf(this.keys, env, id);
+        return ['keepEventInUse', bucket, overflow, this.keys.of(id).eventsInUse, field, memberOf(env, id), dueAt];
       }),
     );
   }
 
   /** Events whose check is due. */
   async due(partition: number, nowMs: number, limit: number): Promise<EventInUse[]> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const found = toPositions(
-      await this.#redis.zrangebyscore(keys.eventsInUse, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, limit),
+      await this.redis.zrangebyscore(keys.eventsInUse, '-inf', nowMs, 'WITHSCORES', 'LIMIT', 0, limit),
     );
     if (found.length === 0) return [];
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     const events = found.map(eventOf);
     for (const { env, id } of events) {
       pipeline.hget(keys.eventRuns(env, sliceOf(id)), fieldOf(id)).get(keys.overflowEventRuns(env, id));
@@ -70,14 +62,14 @@ export class EventsInUse {
 
   /** Sets the time of the next check. */
   async postpone({ env, id }: EventInUse, dueAt: number): Promise<void> {
-    await this.#redis.zadd(this.#keys.of(id).eventsInUse, 'XX', dueAt, memberOf(env, id));
+    await this.redis.zadd(this.keys.of(id).eventsInUse, 'XX', dueAt, memberOf(env, id));
   }
 
   /** Removes the copy of an event and its list of runs, unless either has changed since `due` read it. */
   async release({ env, id, dueAt, runIds }: EventInUse): Promise<void> {
-    const keys = this.#keys.of(id);
+    const keys = this.keys.of(id);
     const [copy, runs, overflow] = keysOf(keys, env, id);
-    await this.#redis.endUseOfEvent(
+    await this.redis.endUseOfEvent(
       keys.eventsInUse,
       copy,
       runs,
@@ -92,10 +84,10 @@ export class EventsInUse {
   /** Removes the records of archived events of one environment and partition, and, unless they are in use, their copies and lists of
    *  runs. */
   async remove(partition: number, env: string, ids: readonly string[]): Promise<void> {
-    const { eventsInUse, eventBucket, overflowEvent, eventRuns, overflowEventRuns } = this.#keys.partition(partition);
+    const { eventsInUse, eventBucket, overflowEvent, eventRuns, overflowEventRuns } = this.keys.partition(partition);
     const prefixes = [eventBucket, overflowEvent, eventRuns, overflowEventRuns].map((key) => key(env, ''));
     for (const some of chunksOf(ids, AT_ONCE)) {
-      await this.#redis.releaseEvents(eventsInUse, ...prefixes, memberOf(env, ''), ...some);
+      await this.redis.releaseEvents(eventsInUse, ...prefixes, memberOf(env, ''), ...some);
     }
   }
 }

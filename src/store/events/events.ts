@@ -13,6 +13,7 @@ import { parseStored } from '../../model/values/json.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, toPositions } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
@@ -38,9 +39,7 @@ const FIRST_PORTION = 10;
 /** Approximate number of characters in each later read. */
 const PORTION_CHARACTERS = 4_194_304;
 
-export class Events {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Events extends Repository {
   readonly #records: EventRecords;
   readonly #eventsByMinute: EventsByMinute;
   readonly #retentionMs: number;
@@ -58,8 +57,7 @@ export class Events {
     eventsByMinute: EventsByMinute;
     retentionMs: number;
   }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#records = records;
     this.#eventsByMinute = eventsByMinute;
     this.#retentionMs = retentionMs;
@@ -96,10 +94,10 @@ export class Events {
   /** Sets `ingested` on events that are in the index. */
   async #markIngestedOnes(present: Stored[]): Promise<void> {
     if (present.length === 0) return;
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { event } of present) {
       const { env, name, internalId } = event;
-      pipeline.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId);
+      pipeline.zscore(this.keys.of(internalId).eventIndex(env, name), internalId);
     }
     const scores = replies<string | null>(await pipeline.exec());
     present.forEach((one, i) => {
@@ -109,7 +107,7 @@ export class Events {
 
   /** Whether the event's runs are enqueued. */
   async isIngested(env: string, name: string, internalId: string): Promise<boolean> {
-    return (await this.#redis.zscore(this.#keys.of(internalId).eventIndex(env, name), internalId)) !== null;
+    return (await this.redis.zscore(this.keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted for the first event. */
@@ -119,15 +117,15 @@ export class Events {
     if (repeats.length === 0 && fresh.every(({ id }) => id === undefined)) {
       return this.#eventsByMinute.add(fresh, nowMs);
     }
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { env, id, internalId } of fresh) {
       if (id !== undefined)
-        pipeline.set(this.#keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
+        pipeline.set(this.keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
     }
     // Last, so that every event in an index can also be found by its ID.
     this.#eventsByMinute.addTo(pipeline, fresh, nowMs);
     for (const { event } of repeats) {
-      const count = this.#keys.of(event.internalId).duplicates(event.env, event.internalId);
+      const count = this.keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
       pipeline.pexpire(count, this.#retentionMs);
     }
@@ -177,15 +175,15 @@ export class Events {
 
   /** Merges all partitions in the order of receipt. */
   async #idsSince(env: string, name: string, receivedAtMs: number, limit: number): Promise<string[]> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const [first] = partitions;
     if (first && partitions.length === 1) {
-      return this.#redis.zrangebyscore(first.eventIndex(env, name), receivedAtMs, '+inf', 'LIMIT', 0, limit);
+      return this.redis.zrangebyscore(first.eventIndex(env, name), receivedAtMs, '+inf', 'LIMIT', 0, limit);
     }
     const commands = partitions.map((keys) => {
       return ['zrangebyscore', keys.eventIndex(env, name), receivedAtMs, '+inf', 'WITHSCORES', 'LIMIT', 0, limit];
     });
-    const found = (await inPipelines<string[]>(this.#redis, commands)).flatMap(toPositions);
+    const found = (await inPipelines<string[]>(this.redis, commands)).flatMap(toPositions);
     return newestFirst(found)
       .reverse()
       .slice(0, limit)
@@ -227,8 +225,8 @@ export class Events {
 
   /** Number of repeats of each event. */
   async duplicates(env: string, ids: readonly string[]): Promise<number[]> {
-    const commands = ids.map((id) => ['get', this.#keys.of(id).duplicates(env, id)]);
-    return (await inPipelines<string | null>(this.#redis, commands)).map(Number);
+    const commands = ids.map((id) => ['get', this.keys.of(id).duplicates(env, id)]);
+    return (await inPipelines<string | null>(this.redis, commands)).map(Number);
   }
 
   async #found(env: string, ids: readonly string[], records: readonly (FoundRecord | undefined)[]) {

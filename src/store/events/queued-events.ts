@@ -2,8 +2,7 @@
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** A job is added at most this long after its events were received: after that, their sender got an error. */
 const COMMIT_MS = 5_000;
@@ -12,25 +11,17 @@ const JOBS_MAX = 200;
 const READ_MAX_BYTES = 16 * 1_048_576;
 const READ_AT_ONCE = 4;
 
-export class QueuedEvents {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class QueuedEvents extends Repository {
   async find(env: string, id: string): Promise<Envelope | undefined> {
-    const queue = `${this.#keys.of(id).queues}:ingest`;
+    const queue = `${this.keys.of(id).queues}:ingest`;
     const keys = ['active', 'wait', 'delayed', 'failed'].map((state) => `${queue}:${state}`);
     const receivedAt = timeOf(id);
     const args = [`${queue}:`, receivedAt, receivedAt + COMMIT_MS, JOBS_MAX];
-    const jobs = (await this.#redis.findIngestJobs(...keys, ...args)) as string[];
+    const jobs = (await this.redis.findIngestJobs(...keys, ...args)) as string[];
     let bytes = 0;
     for (let start = 0; start < jobs.length && bytes < READ_MAX_BYTES; start += READ_AT_ONCE) {
       const commands = jobs.slice(start, start + READ_AT_ONCE).map((job) => ['hget', `${queue}:${job}`, 'data']);
-      for (const text of await inPipelines<string | null>(this.#redis, commands)) {
+      for (const text of await inPipelines<string | null>(this.redis, commands)) {
         bytes += text?.length ?? 0;
         const found = text?.includes(id) && eventOf(text, env, id);
         if (found) return found;

@@ -3,24 +3,17 @@ import { createHash } from 'node:crypto';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** A message is sent as the topic, a line break (which no topic contains), and the text. */
 const SEPARATOR = '\n';
 
 export type RealtimeListener = (topic: string, text: string) => void;
 
-export class RealtimePublisher {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RealtimePublisher extends Repository<Redis> {
   /** Resolves when Redis has forwarded the message. */
   async publish(env: string, channel: string, topic: string, text: string): Promise<void> {
-    await publish(this.#redis, this.#keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
+    await publish(this.redis, this.keys.realtimeChannel(env, digestOf(channel)), topic + SEPARATOR + text);
   }
 }
 

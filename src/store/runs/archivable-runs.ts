@@ -5,8 +5,8 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
+import { fromFlat } from '../redis/scripts.ts';
 import { type StoredRunLog, storedRunLog } from './run-log-fields.ts';
 
 /** A run that is not archived now. */
@@ -63,26 +63,18 @@ type ReadRun = [
   logs?: string[],
 ];
 
-export class ArchivableRuns {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ArchivableRuns extends Repository {
   /** Reads the first of the runs that have ended, were created before a time, and belong to the event. Runs that Redis does not have are
    *  omitted. */
   async read(env: string, runs: readonly { id: string; eventId: string }[], before: number): Promise<RunPortion> {
     const [first] = runs;
     if (!first) return { count: 0, due: [], kept: [] };
     // Other events of a batch may be in other partitions.
-    const keys = this.#keys.of(first.id);
-    const other = runs.findIndex(({ id }) => this.#keys.of(id) !== keys);
+    const keys = this.keys.of(first.id);
+    const other = runs.findIndex(({ id }) => this.keys.of(id) !== keys);
     const some = runs.slice(0, Math.min(READ_AT_ONCE, other === -1 ? runs.length : other));
     const args = [before, READ_BYTES, ...some.flatMap(({ id, eventId }) => [id, eventId])];
-    const found = (await this.#redis.readEndedRuns(keys.run(env, ''), ...args)) as ReadRun[];
+    const found = (await this.redis.readEndedRuns(keys.run(env, ''), ...args)) as ReadRun[];
     const portion: RunPortion = { count: found.length, due: [], kept: [] };
     for (const [
       i,
@@ -108,14 +100,14 @@ export class ArchivableRuns {
     const staying: string[] = [];
     const byIndex = Map.groupBy(runs, ({ id, fields }) => {
       const { [RUN_FIELDS.status]: status, [RUN_FIELDS.functionId]: functionId } = fields;
-      return this.#keys.of(id).runIndex(env, status as Ending['status'], functionId as string);
+      return this.keys.of(id).runIndex(env, status as Ending['status'], functionId as string);
     });
     for (const [index, ofIndex] of byIndex) {
       const [first] = ofIndex as [RunContents];
-      const prefix = this.#keys.of(first.id).run(env, '');
+      const prefix = this.keys.of(first.id).run(env, '');
       for (const some of chunksOf(ofIndex, FREED_AT_ONCE)) {
         const args = some.flatMap(({ id, metadataDigest, logBatches }) => [id, metadataDigest, logBatches]);
-        staying.push(...((await this.#redis.freeRuns(index, prefix, ...args)) as string[]));
+        staying.push(...((await this.redis.freeRuns(index, prefix, ...args)) as string[]));
       }
     }
     return staying;
@@ -129,9 +121,9 @@ export class ArchivableRuns {
     ending: Ending['status'],
     { from, upTo, limit }: { from: number; upTo: number; limit: number },
   ): Promise<number[]> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const minutesKey = keys.endedRunMinutes(env, ending);
-    const minutes = await this.#redis.zrangebyscore(minutesKey, from, `(${upTo}`, 'LIMIT', 0, limit);
+    const minutes = await this.redis.zrangebyscore(minutesKey, from, `(${upTo}`, 'LIMIT', 0, limit);
     for (const minute of minutes.map(Number)) {
       const { segments, entries } = await this.#segments((segment) => keys.endedRuns(env, ending, segment), minute);
       const ids = entries.flat().map((entry) => entry.slice(0, ID_LENGTH));
@@ -140,7 +132,7 @@ export class ArchivableRuns {
         const length = (entries[i] as string[]).length;
         return length > 0 ? [{ key, length }] : [];
       });
-      await this.#redis.freeEndedMinute(
+      await this.redis.freeEndedMinute(
         1 + used.length,
         minutesKey,
         ...used.map(({ key }) => key),
@@ -157,18 +149,18 @@ export class ArchivableRuns {
     minute: number,
   ): Promise<{ segments: string[]; entries: string[][] }> {
     const longest = keyOf(`${MINUTE_MS}:${minute}`);
-    const ofLongest = await this.#redis.lrange(longest, 0, -1);
+    const ofLongest = await this.redis.lrange(longest, 0, -1);
     if (ofLongest.length < SEGMENT_SIZE_MIN) return { segments: [longest], entries: [ofLongest] };
     const segments = segmentsOf(minute).map(keyOf);
     const commands = segments.map((key) => ['lrange', key, 0, -1]);
-    return { segments, entries: await inPipelines<string[]>(this.#redis, commands) };
+    return { segments, entries: await inPipelines<string[]>(this.redis, commands) };
   }
 
   async #areAny(env: string, ids: readonly string[]): Promise<boolean> {
     for (const some of chunksOf(ids, AT_ONCE)) {
-      const byPartition = Map.groupBy(some, (id) => this.#keys.of(id));
+      const byPartition = Map.groupBy(some, (id) => this.keys.of(id));
       const commands = [...byPartition].map(([keys, ofOne]) => ['exists', ...ofOne.map((id) => keys.run(env, id))]);
-      const counts = await inPipelines<number>(this.#redis, commands);
+      const counts = await inPipelines<number>(this.redis, commands);
       if (counts.some((count) => count > 0)) return true;
     }
     return false;

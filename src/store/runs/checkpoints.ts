@@ -2,8 +2,8 @@
  *  in the run's field `checkpoint` (run-record.ts). */
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
+import { fromFlat } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { toRun } from './run-record.ts';
 
@@ -32,15 +32,7 @@ export type CheckpointOutcome =
   | { outcome: 'stored' | 'steps' | 'bytes'; stackLength: number; run: Run }
   | { outcome: 'stale' | 'ended' | 'gone' };
 
-export class Checkpoints {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Checkpoints extends Repository {
   /** Stores the results of all steps, or of none. An earlier memo of a step is kept.
    *  @param owner undefined: the steps came with the response to a call
    *  @param race the results are in race mode: the run continues although other steps are pending */
@@ -51,10 +43,10 @@ export class Checkpoints {
     owner?: Owner,
     race = false,
   ): Promise<CheckpointOutcome> {
-    const reply = (await this.#redis.storeMemos(
-      this.#keys.of(runId).run(env, runId),
-      this.#keys.of(runId).activeRuns,
-      owner?.job?.key ?? this.#keys.of(runId).run(env, runId),
+    const reply = (await this.redis.storeMemos(
+      this.keys.of(runId).run(env, runId),
+      this.keys.of(runId).activeRuns,
+      owner?.job?.key ?? this.keys.of(runId).run(env, runId),
       owner?.name ?? '',
       owner?.job?.executions ?? '',
       MAX_STEPS,
@@ -72,7 +64,7 @@ export class Checkpoints {
   /** Ends the ownership, so that another call can continue the run. Repeating it has no further effect, but returns undefined.
    *  @returns the number of finished steps; undefined if the owner has stored none since it began, or no longer owns the run */
   async handOver(env: string, runId: string, owner: string): Promise<number | undefined> {
-    const length = (await this.#redis.handOver(this.#keys.of(runId).run(env, runId), owner)) as number | null;
+    const length = (await this.redis.handOver(this.keys.of(runId).run(env, runId), owner)) as number | null;
     return length ?? undefined;
   }
 }

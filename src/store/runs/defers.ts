@@ -2,8 +2,7 @@
  *  number, so that other runs pay nothing. */
 import type { Event } from '../../model/events/event.ts';
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** A function that runs after the end of the run. */
 export interface DeferredFunction {
@@ -16,37 +15,23 @@ export interface DeferredFunction {
 /** `count`, `bytes`: the run has too many. */
 export type DeferOutcome = 'stored' | 'ended' | 'count' | 'bytes';
 
-export class Defers {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Defers extends Repository {
   /** The first function under an ID is kept.
    *  @param deferred undefined: aborts the ID, even before it is added */
   async add(env: string, runId: string, id: string, deferred: DeferredFunction | undefined): Promise<DeferOutcome> {
     const text = deferred ? JSON.stringify(deferred) : '';
-    const reply = await this.#redis.addDefer(
-      this.#keys.of(runId).run(env, runId),
-      id,
-      text,
-      MAX_STEPS,
-      MAX_STATE_BYTES,
-    );
+    const reply = await this.redis.addDefer(this.keys.of(runId).run(env, runId), id, text, MAX_STEPS, MAX_STATE_BYTES);
     return reply as DeferOutcome;
   }
 
   /** IDs of all functions that the run has deferred or aborted. */
   async ids(env: string, runId: string): Promise<string[]> {
-    return this.#redis.hkeys(this.#keys.of(runId).defers(env, runId));
+    return this.redis.hkeys(this.keys.of(runId).defers(env, runId));
   }
 
   /** By ID; undefined for aborted ones. */
   async all(env: string, runId: string): Promise<Map<string, DeferredFunction | undefined>> {
-    const texts = await this.#redis.hgetall(this.#keys.of(runId).defers(env, runId));
+    const texts = await this.redis.hgetall(this.keys.of(runId).defers(env, runId));
     return new Map(
       Object.entries(texts).map(([id, text]) => [id, text ? (JSON.parse(text) as DeferredFunction) : undefined]),
     );

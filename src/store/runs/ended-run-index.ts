@@ -7,6 +7,7 @@ import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Maximum number of runs per segment; further runs are in shorter segments. Stored data depends on it: a smaller value still finds
  *  everything stored with a larger one, but not vice versa. */
@@ -55,21 +56,18 @@ interface Part {
   runs: Position[];
 }
 
-export class EndedRunIndex {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class EndedRunIndex extends Repository<Redis> {
   readonly #segmentSize: number | undefined;
 
   /** @param fixedSize maximum number of runs per segment */
   constructor(redis: Redis, keys: Keyspace, fixedSize?: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#segmentSize = fixedSize;
   }
 
   /** The next `limit` runs with this ending. */
   async newest({ env, ending, timeRange, limit }: Omit<Query, 'keys'>): Promise<Position[]> {
-    const lists = this.#keys.all().map((keys) => (wanted: number, cursor: Position | undefined) => {
+    const lists = this.keys.all().map((keys) => (wanted: number, cursor: Position | undefined) => {
       return this.#newestIn({ keys, env, ending, timeRange: { ...timeRange, cursor }, limit: wanted });
     });
     return mergeNewest(lists, timeRange.cursor, limit);
@@ -79,10 +77,10 @@ export class EndedRunIndex {
   async countsIn(minutes: readonly EndedMinute[]): Promise<number[]> {
     const counts = minutes.map(() => 0);
     let wanted = minutes.map(({ minute, ...of }, at) => ({ ...of, from: minute, at }));
-    const size = this.#segmentSize ?? segmentSize(this.#keys);
+    const size = this.#segmentSize ?? segmentSize(this.keys);
     for (const [kind, length] of SEGMENT_LENGTHS_MS.entries()) {
       const commands = wanted.map((segment) => ['llen', this.#segmentKey(segment, segment.from, kind)]);
-      const lengths = await inPipelines<number>(this.#redis, commands);
+      const lengths = await inPipelines<number>(this.redis, commands);
       for (const [i, { at }] of wanted.entries()) counts[at] = (counts[at] as number) + (lengths[i] as number);
       const shorter = SEGMENT_LENGTHS_MS[kind + 1];
       if (shorter === undefined) break;
@@ -112,7 +110,7 @@ export class EndedRunIndex {
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const key = keys.endedRunMinutes(env, ending);
-      const minutes: string[] = await this.#redis.zrevrangebyscore(key, top, oldest, 'LIMIT', 0, size);
+      const minutes: string[] = await this.redis.zrevrangebyscore(key, top, oldest, 'LIMIT', 0, size);
       yield minutes.map(Number);
       if (minutes.length < size) return;
       top = `(${minutes.at(-1)}`;
@@ -144,8 +142,8 @@ export class EndedRunIndex {
   /** Groups of segments to read together. A full segment ends its group: it may be enough by itself. */
   async #portions(query: Query, starts: readonly number[], kind: number): Promise<Segment[][]> {
     const commands = starts.map((from) => ['llen', this.#segmentKey(query, from, kind)]);
-    const lengths = await inPipelines<number>(this.#redis, commands);
-    const size = this.#segmentSize ?? segmentSize(this.#keys);
+    const lengths = await inPipelines<number>(this.redis, commands);
+    const size = this.#segmentSize ?? segmentSize(this.keys);
     const portions: Segment[][] = [];
     let room = 0;
     for (const [i, from] of starts.entries()) {
@@ -161,7 +159,7 @@ export class EndedRunIndex {
 
   async #read(query: Query, segments: readonly Segment[], kind: number): Promise<Position[]> {
     const commands = segments.map(({ from }) => ['lrange', this.#segmentKey(query, from, kind), 0, -1]);
-    const lists = await inPipelines<string[]>(this.#redis, commands);
+    const lists = await inPipelines<string[]>(this.redis, commands);
     return lists.flatMap((entries, i) => {
       const minute = startOf((segments[i] as Segment).from, MINUTE_MS);
       return entries.map((entry) => ({ id: entry.slice(0, ID_LENGTH), at: minute + Number(entry.slice(ID_LENGTH)) }));

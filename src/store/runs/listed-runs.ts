@@ -2,7 +2,7 @@
 import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { toRun } from './run-record.ts';
 
 const {
@@ -16,15 +16,7 @@ const {
 } = RUN_FIELDS;
 const LISTED = Object.values(LISTED_FIELDS);
 
-export class ListedRuns {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ListedRuns extends Repository<Redis> {
   /** In the order of the IDs; runs that are not stored are omitted. */
   async read(env: string, ids: readonly string[]): Promise<Run[]> {
     const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
@@ -46,8 +38,8 @@ export class ListedRuns {
 
   #ofEach<T>(env: string, ids: readonly string[], command: string, fields: readonly string[]): Promise<T[]> {
     return inPipelines(
-      this.#redis,
-      ids.map((id) => [command, this.#keys.of(id).run(env, id), ...fields]),
+      this.redis,
+      ids.map((id) => [command, this.keys.of(id).run(env, id), ...fields]),
     );
   }
 }

@@ -2,8 +2,7 @@
 
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** If the process dies, the next one uses them. */
 const TTL_MS = 3_600_000;
@@ -18,21 +17,13 @@ export interface FinishedSteps {
   memos: Readonly<Record<string, string>>;
 }
 
-export class RestoredSteps {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RestoredSteps extends Repository {
   async store(env: string, runId: string, { stack, memos }: FinishedSteps): Promise<void> {
     await this.remove(env, runId);
-    const key = this.#keys.of(runId).restoredRun(env, runId);
+    const key = this.keys.of(runId).restoredRun(env, runId);
     const ids = stack.filter((id) => Object.hasOwn(memos, id));
     for (const some of portionsOf(ids, memos)) {
-      await inPipelines(this.#redis, [
+      await inPipelines(this.redis, [
         ['hset', key + RUN_SUFFIXES.memos, ...some.flatMap((id) => [id, memos[id] as string])],
         ['pexpire', key + RUN_SUFFIXES.memos, TTL_MS],
         ['rpush', key + RUN_SUFFIXES.stack, ...some],
@@ -40,12 +31,12 @@ export class RestoredSteps {
       ]);
     }
     // Last, because copy-steps.lua copies nothing from a missing run.
-    await this.#redis.set(key, '', 'PX', TTL_MS);
+    await this.redis.set(key, '', 'PX', TTL_MS);
   }
 
   async remove(env: string, runId: string): Promise<void> {
-    const key = this.#keys.of(runId).restoredRun(env, runId);
-    await this.#redis.unlink(key, key + RUN_SUFFIXES.memos, key + RUN_SUFFIXES.stack);
+    const key = this.keys.of(runId).restoredRun(env, runId);
+    await this.redis.unlink(key, key + RUN_SUFFIXES.memos, key + RUN_SUFFIXES.stack);
   }
 }
 

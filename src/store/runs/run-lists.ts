@@ -14,6 +14,7 @@ import {
   type Position,
   type TimeRange,
 } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
@@ -42,16 +43,13 @@ export interface RunPage {
  *  page. */
 const MAX_READS = 20;
 
-export class RunLists {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class RunLists extends Repository {
   /** The runs themselves. */
   readonly listed: ListedRuns;
   readonly #endedRuns: EndedRunIndex;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, endedRuns: EndedRunIndex) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.listed = new ListedRuns(redis, keys);
     this.#endedRuns = endedRuns;
   }
@@ -83,10 +81,10 @@ export class RunLists {
     const statuses = statusesOf(query);
     const groups = statuses ? [...new Set(statuses.map(groupOf))] : RUN_GROUPS;
     if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
-    const lists = this.#keys.all().map((keys) => {
+    const lists = this.keys.all().map((keys) => {
       const indexes = functionIds.flatMap((id) => groups.map((group) => keys.runIndex(env, group, id)));
       return (wanted: number, cursor: Position | undefined) =>
-        newestAtOnce(this.#redis, indexes, { ...timeRange, cursor }, wanted);
+        newestAtOnce(this.redis, indexes, { ...timeRange, cursor }, wanted);
     });
     return mergeNewest(lists, timeRange.cursor, limit);
   }
@@ -101,8 +99,8 @@ export class RunLists {
   ): Promise<Position[]> {
     const active = groups.includes('active')
       ? await newest(
-          this.#redis,
-          this.#keys.all().map((keys) => keys.activeRunsIn(env)),
+          this.redis,
+          this.keys.all().map((keys) => keys.activeRunsIn(env)),
           timeRange,
           limit,
         )
@@ -125,22 +123,17 @@ export class RunLists {
     cursor: Position | undefined,
     limit: number,
   ): Promise<Position[]> {
-    return newest(
-      this.#redis,
-      [this.#keys.partition(partition).runIndex(env, 'active', functionId)],
-      { cursor },
-      limit,
-    );
+    return newest(this.redis, [this.keys.partition(partition).runIndex(env, 'active', functionId)], { cursor }, limit);
   }
 
   /** Runs of each event with their status, in the order of creation; events in the order of the IDs. */
   async briefsByEvent(env: string, eventIds: readonly string[]): Promise<RunBrief[][]> {
     if (eventIds.length === 0) return [];
-    const listed = await runsOfEvents(this.#redis, this.#keys, env, eventIds);
+    const listed = await runsOfEvents(this.redis, this.keys, env, eventIds);
     const commands = listed.flat().map((id) => {
-      return ['hmget', this.#keys.of(id).run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status];
+      return ['hmget', this.keys.of(id).run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status];
     });
-    const fields = (await inPipelines<[string | null, string | null]>(this.#redis, commands)).values();
+    const fields = (await inPipelines<[string | null, string | null]>(this.redis, commands)).values();
     return listed.map((ids) =>
       ids.flatMap((id) => {
         const [functionId, status] = fields.next().value ?? [];
@@ -151,7 +144,7 @@ export class RunLists {
 
   /** Runs of an event, in the order of creation. */
   async readByEvent(env: string, eventId: string): Promise<Run[]> {
-    const [ids = []] = await runsOfEvents(this.#redis, this.#keys, env, [eventId]);
+    const [ids = []] = await runsOfEvents(this.redis, this.keys, env, [eventId]);
     return this.listed.read(env, ids);
   }
 

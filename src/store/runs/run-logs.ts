@@ -10,8 +10,7 @@ import {
   type RunLog,
 } from '../../model/runs/log-lines.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 import { storedRunLog, toRunLog } from './run-log-fields.ts';
 
 export interface AppendedTo {
@@ -22,15 +21,7 @@ export interface AppendedTo {
 
 const BOUNDS = [RUN_LOG_MAX_LINES, RUN_LOG_MAX_BYTES, LOG_BATCHES_MAX, LOG_RATE_MAX, LOG_RATE_WINDOW_MS];
 
-export class RunLogs {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RunLogs extends Repository {
   /** Idempotent per batch. Lines that do not fit are counted.
    *  @returns the run if lines were added; 'known': the batch was stored before, or the log is full; 'busy': too many requests of the
    *  run; 'gone': there is no such run */
@@ -40,15 +31,15 @@ export class RunLogs {
     batch: LogBatch,
     nowMs: number,
   ): Promise<AppendedTo | 'known' | 'busy' | 'gone'> {
-    const key = this.#keys.of(runId).run(env, runId);
+    const key = this.keys.of(runId).run(env, runId);
     const lines = linesOf(batch).map((line) => JSON.stringify(line));
     const args = [batch.batch, nowMs, batch.dropped, ...BOUNDS, ...lines];
-    const [outcome, functionId, eventId, status] = (await this.#redis.appendRunLog(key, ...args)) as string[];
+    const [outcome, functionId, eventId, status] = (await this.redis.appendRunLog(key, ...args)) as string[];
     if (outcome !== 'stored') return outcome as 'known' | 'busy' | 'gone';
     return { functionId: functionId as string, eventId: eventId as string, status: status as RunStatus };
   }
 
   async read(env: string, runId: string): Promise<RunLog> {
-    return toRunLog(storedRunLog(await this.#redis.hgetall(this.#keys.of(runId).logs(env, runId))));
+    return toRunLog(storedRunLog(await this.redis.hgetall(this.keys.of(runId).logs(env, runId))));
   }
 }

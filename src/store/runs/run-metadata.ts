@@ -6,19 +6,10 @@ import {
   type MetadataTarget,
   type MetadataUpdate,
 } from '../../model/runs/metadata.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 import { metadataChange, toMetadata } from './metadata-fields.ts';
 
-export class RunMetadata {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RunMetadata extends Repository {
   /** Idempotent.
    *  @returns 'full': the run would have too much metadata, and nothing changed; 'gone': there is no such run */
   async update(
@@ -30,12 +21,12 @@ export class RunMetadata {
   ): Promise<'stored' | 'full' | 'gone'> {
     const { field, op, values } = metadataChange(target, update, nowMs);
     const bounds = [METADATA_MAX_BYTES, METADATA_MAX_VALUES];
-    const key = this.#keys.of(runId).run(env, runId);
-    const reply = await this.#redis.setMetadata(key, field, op, nowMs, ...bounds, ...values.flat());
+    const key = this.keys.of(runId).run(env, runId);
+    const reply = await this.redis.setMetadata(key, field, op, nowMs, ...bounds, ...values.flat());
     return reply as 'stored' | 'full' | 'gone';
   }
 
   async read(env: string, runId: string): Promise<Metadata[]> {
-    return toMetadata(await this.#redis.hgetall(this.#keys.of(runId).metadata(env, runId)));
+    return toMetadata(await this.redis.hgetall(this.keys.of(runId).metadata(env, runId)));
   }
 }

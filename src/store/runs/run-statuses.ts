@@ -2,22 +2,13 @@
 import type { RunStatus } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
-export class RunStatuses {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RunStatuses extends Repository {
   /** By run ID; runs that are not stored are omitted. */
   async of(runs: readonly { env: string; id: string }[]): Promise<Map<string, RunStatus>> {
-    const commands = runs.map(({ env, id }) => ['hget', this.#keys.of(id).run(env, id), RUN_FIELDS.status]);
-    const statuses = await inPipelines<RunStatus | null>(this.#redis, commands);
+    const commands = runs.map(({ env, id }) => ['hget', this.keys.of(id).run(env, id), RUN_FIELDS.status]);
+    const statuses = await inPipelines<RunStatus | null>(this.redis, commands);
     return new Map(statuses.flatMap((status, i) => (status ? [[(runs[i] as { id: string }).id, status]] : [])));
   }
 }

@@ -12,6 +12,7 @@ import { locationOf } from '../events/event-location.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
@@ -93,9 +94,7 @@ export interface LeftOver extends StepsAtEnd {
 /** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
 const CREATED_AT_ONCE = 100;
 
-export class Runs {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Runs extends Repository {
   readonly #waits: Waits;
   readonly #retentionMs: number;
   readonly #segmentSize: number | undefined;
@@ -107,8 +106,7 @@ export class Runs {
     retentionMs,
     segmentSize,
   }: { redis: ScriptedRedis; keys: Keyspace; waits: Waits; retentionMs: number; segmentSize?: number | undefined }) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#waits = waits;
     this.#retentionMs = retentionMs;
     this.#segmentSize = segmentSize;
@@ -117,17 +115,17 @@ export class Runs {
   /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
     // Runs of an event, and thus of an ingest job, are in the event's partition.
-    for (const ofPartition of Map.groupBy(runs, ({ id }) => this.#keys.of(id)).entries()) {
+    for (const ofPartition of Map.groupBy(runs, ({ id }) => this.keys.of(id)).entries()) {
       await this.#createIn(...ofPartition);
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
-      if (eventIds) await addEventRuns(this.#redis, this.#keys, { env, runId, queuedAt, eventIds }, this.#retentionMs);
+      if (eventIds) await addEventRuns(this.redis, this.keys, { env, runId, queuedAt, eventIds }, this.#retentionMs);
     }
   }
 
   async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[]): Promise<void> {
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const some of portionsOf(runs)) {
       const [{ env, queuedAt }] = some;
       pipeline.createRuns(
@@ -155,11 +153,11 @@ export class Runs {
     isRestored = false,
   ): Promise<number | undefined> {
     if (retryOf === undefined || fromStep === undefined) return 0;
-    const keys = this.#keys.of(id);
+    const keys = this.keys.of(id);
     // Official SDKs accept input only for a step that is called by itself.
     const step: Pending = { op: 'StepPlanned', name: fromStep.id, since: nowMs };
     const planned = fromStep.input ? JSON.stringify(step) : '';
-    const copied = (await this.#redis.copySteps(
+    const copied = (await this.redis.copySteps(
       isRestored ? keys.restoredRun(env, retryOf) : keys.run(env, retryOf),
       keys.run(env, id),
       fromStep.id,
@@ -171,9 +169,9 @@ export class Runs {
   /** Begins a call, if it is due, and reads what it needs. */
   async load(call: CallOf, attempt: number, nowMs: number, reconcileAt: number): Promise<LoadedState> {
     const { env, runId, eventId, at, stepId } = call;
-    const location = locationOf(this.#keys, env, eventId);
-    const keys = this.#keys.of(runId);
-    const reply = (await this.#redis.loadCall(
+    const location = locationOf(this.keys, env, eventId);
+    const keys = this.keys.of(runId);
+    const reply = (await this.redis.loadCall(
       keys.run(env, runId),
       location.bucket,
       location.overflow,
@@ -216,28 +214,28 @@ export class Runs {
 
   /** Records that the call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
   async donePlanning(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.of(id).run(env, id), PLANNING_FIELD + at);
+    await this.redis.hdel(this.keys.of(id).run(env, id), PLANNING_FIELD + at);
   }
 
   /** Records the error of an attempt that will be retried. Does nothing if the run has ended. */
   async recordError(env: string, id: string, error: RunError): Promise<void> {
-    await this.#redis.recordError(this.#keys.of(id).run(env, id), JSON.stringify(error));
+    await this.redis.recordError(this.keys.of(id).run(env, id), JSON.stringify(error));
   }
 
   /** The history lives no longer than the run, even if the run has ended meanwhile. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await this.#redis.appendHistory(this.#keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+    await this.redis.appendHistory(this.keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
   }
 
   /** Freezes the values from the event that the limits of the run's function need. */
   async setKeys(env: string, id: string, keys: FrozenKeys): Promise<void> {
-    const key = this.#keys.of(id).run(env, id);
-    if (await this.#redis.exists(key)) await this.#redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
+    const key = this.keys.of(id).run(env, id);
+    if (await this.redis.exists(key)) await this.redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
   }
 
   /** Records that the response to the call with `at` finished steps was applied. Does nothing if the run is gone. */
   async recordAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.#redis.recordAnswered(this.#keys.of(id).run(env, id), at);
+    await this.redis.recordAnswered(this.keys.of(id).run(env, id), at);
   }
 
   /** Where the run continues: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step
@@ -249,8 +247,8 @@ export class Runs {
     finishedSteps: number,
   ): Promise<{ answeredAt: number; racedAt: number; owner?: string }> {
     const { answeredAt, racedAt, checkpoint } = RUN_FIELDS;
-    const key = this.#keys.of(id).run(env, id);
-    const [answered, raced, stored] = await this.#redis.hmget(key, answeredAt, racedAt, checkpoint);
+    const key = this.keys.of(id).run(env, id);
+    const [answered, raced, stored] = await this.redis.hmget(key, answeredAt, racedAt, checkpoint);
     const prefix = `${finishedSteps}:`;
     return {
       answeredAt: Number(answered ?? -1),
@@ -285,8 +283,8 @@ export class Runs {
       if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
     }
     if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
-    const keys = this.#keys.of(id);
-    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.#redis.endRun(
+    const keys = this.keys.of(id);
+    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.redis.endRun(
       keys.run(env, id),
       keys.activeRuns,
       keys.activeRunsIn(env),
@@ -301,7 +299,7 @@ export class Runs {
       memberOf(env, id),
       nowMs,
       keys.endedRuns(env, ending.status, ''),
-      this.#segmentSize ?? segmentSize(this.#keys),
+      this.#segmentSize ?? segmentSize(this.keys),
       startedDefers,
       hasJobs ? 1 : '',
       ...fields,
@@ -309,7 +307,7 @@ export class Runs {
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     if (apart.length > 0) await this.#waits.removeRemote(toRemoteWaits(apart));
-    const [home] = this.#keys.homesOf(env, FUNCTION_FINISHED);
+    const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
     const awaited = keysWithWaits > 0 || (home !== keys && (await this.#waits.areAny(env, FUNCTION_FINISHED)));
     const pending = toPending(fromFlat(begun));
     const isUnfinished = hasJobs || pending.size > 0;
@@ -322,19 +320,19 @@ export class Runs {
 
   /** Attempts and steps, in the order of their ends. */
   async history(env: string, id: string): Promise<HistoryEntry[]> {
-    return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), 0, -1));
+    return toHistory(await this.redis.lrange(this.keys.of(id).history(env, id), 0, -1));
   }
 
   /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
-    return toHistory(await this.#redis.lrange(this.#keys.of(id).history(env, id), -count, -1));
+    return toHistory(await this.redis.lrange(this.keys.of(id).history(env, id), -count, -1));
   }
 
   /** In the order of the IDs; runs that are not stored are omitted. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
-    const commands = ids.map((id) => ['hgetall', this.#keys.of(id).run(env, id)]);
-    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
+    const commands = ids.map((id) => ['hgetall', this.keys.of(id).run(env, id)]);
+    const found = await inPipelines<Record<string, string>>(this.redis, commands);
     return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
 }

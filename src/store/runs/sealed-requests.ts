@@ -4,36 +4,34 @@ import type { Sealer } from '../../model/auth/seal.ts';
 import type { StepRequest } from '../../model/requests/step-request.ts';
 import { MAX_STATE_BYTES } from '../../model/runs/memo.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-export class SealedRequests {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class SealedRequests extends Repository {
   readonly #sealer: Sealer;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sealer = sealer;
   }
 
   /** The first request of a step is kept. `bytes`: the run's requests and memos together are too large. */
   async add(env: string, runId: string, stepId: string, request: StepRequest): Promise<'stored' | 'ended' | 'bytes'> {
     const sealed = this.#sealer.seal(JSON.stringify(request), locationOf(env, runId, stepId));
-    const reply = await this.#redis.storeRequest(this.#keys.of(runId).run(env, runId), stepId, sealed, MAX_STATE_BYTES);
+    const reply = await this.redis.storeRequest(this.keys.of(runId).run(env, runId), stepId, sealed, MAX_STATE_BYTES);
     return reply as 'stored' | 'ended' | 'bytes';
   }
 
   /** undefined: it has its response, or its run has ended.
    *  @throws SealError if SECRET_KEY has changed since */
   async read(env: string, runId: string, stepId: string): Promise<StepRequest | undefined> {
-    const sealed = await this.#redis.hget(this.#keys.of(runId).requests(env, runId), stepId);
+    const sealed = await this.redis.hget(this.keys.of(runId).requests(env, runId), stepId);
     if (sealed === null) return undefined;
     return JSON.parse(this.#sealer.open(sealed, locationOf(env, runId, stepId))) as StepRequest;
   }
 
   async remove(env: string, runId: string, stepId: string): Promise<void> {
-    await this.#redis.removeRequest(this.#keys.of(runId).run(env, runId), stepId);
+    await this.redis.removeRequest(this.keys.of(runId).run(env, runId), stepId);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-record.ts';
 
@@ -31,14 +32,11 @@ export interface BegunStep {
   step: Pending;
 }
 
-export class Steps {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Steps extends Repository {
   readonly #retentionMs: number;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#retentionMs = retentionMs;
   }
 
@@ -51,9 +49,9 @@ export class Steps {
     memo: Memo,
     { race = false }: ResultContext = {},
   ): Promise<MemoOutcome> {
-    const key = this.#keys.of(runId).run(env, runId);
+    const key = this.keys.of(runId).run(env, runId);
     const limits = [MAX_STEPS, MAX_STATE_BYTES];
-    const reply = await this.#redis.storeMemo(key, stepId, JSON.stringify(memo), ...limits, +race);
+    const reply = await this.redis.storeMemo(key, stepId, JSON.stringify(memo), ...limits, +race);
     const [outcome, stackLength, fields, was, due] = reply as [
       'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
       number,
@@ -86,13 +84,13 @@ export class Steps {
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     begun: readonly BegunStep[],
   ): Promise<(Pending | 'steps' | undefined)[]> {
-    const { bucket, field, overflow } = locationOf(this.#keys, env, eventId);
-    const keys = [this.#keys.of(id).run(env, id), bucket, overflow];
+    const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
+    const keys = [this.keys.of(id).run(env, id), bucket, overflow];
     const steps = begun.flatMap(({ stepId, step }) => {
       const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
       return [stepId, JSON.stringify(step), eventTtlMs];
     });
-    const replies = (await this.#redis.beginSteps(...keys, field, MAX_STEPS, ...steps)) as string[];
+    const replies = (await this.redis.beginSteps(...keys, field, MAX_STEPS, ...steps)) as string[];
     return replies.map((reply) => {
       if (reply === 'steps') return 'steps';
       return reply === '' ? undefined : (JSON.parse(reply) as Pending);
@@ -103,25 +101,25 @@ export class Steps {
   async confirm({ env, id }: Pick<Run, 'env' | 'id'>, stepId: string, step: Pending): Promise<void> {
     if (!step.beginning) return;
     const { beginning, ...waiting } = step;
-    const key = this.#keys.of(id).pending(env, id);
-    await this.#redis.replaceField(key, stepId, JSON.stringify(step), JSON.stringify(waiting));
+    const key = this.keys.of(id).pending(env, id);
+    await this.redis.replaceField(key, stepId, JSON.stringify(step), JSON.stringify(waiting));
   }
 
   /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
-    const pipeline = this.#redis.pipeline();
-    pipeline.hgetall(this.#keys.of(runId).pending(env, runId)).llen(this.#keys.of(runId).stack(env, runId));
+    const pipeline = this.redis.pipeline();
+    pipeline.hgetall(this.keys.of(runId).pending(env, runId)).llen(this.keys.of(runId).stack(env, runId));
     const [pending, done] = replies<unknown>(await pipeline.exec()) as [Record<string, string>, number];
     return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
   }
 
   /** The memo of a finished step, as JSON text; undefined if it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.of(runId).memos(env, runId), stepId)) ?? undefined;
+    return (await this.redis.hget(this.keys.of(runId).memos(env, runId), stepId)) ?? undefined;
   }
 
   async memos(env: string, runId: string): Promise<Record<string, Memo>> {
-    const texts = await this.#redis.hgetall(this.#keys.of(runId).memos(env, runId));
+    const texts = await this.redis.hgetall(this.keys.of(runId).memos(env, runId));
     return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
   }
 }

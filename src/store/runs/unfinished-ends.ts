@@ -1,44 +1,36 @@
 /** Ended runs whose jobs are still to be removed: by the process that ended the run, or by another one if that dies. */
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { memberOf, readMember } from './active-runs.ts';
 import { type StepsAtEnd, toPending } from './runs.ts';
 
-export class UnfinishedEnds {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class UnfinishedEnds extends Repository<Redis> {
   /** Unfinished ends of a partition from before a time, oldest first. */
   async before(partition: number, timeMs: number, limit: number): Promise<{ env: string; runId: string }[]> {
-    const { unfinishedEnds } = this.#keys.partition(partition);
-    return (await this.#redis.zrangebyscore(unfinishedEnds, '-inf', timeMs, 'LIMIT', 0, limit)).map(readMember);
+    const { unfinishedEnds } = this.keys.partition(partition);
+    return (await this.redis.zrangebyscore(unfinishedEnds, '-inf', timeMs, 'LIMIT', 0, limit)).map(readMember);
   }
 
   /** The steps of the run when it ended. */
   async leftOver(env: string, runId: string): Promise<StepsAtEnd> {
-    const keys = this.#keys.of(runId);
+    const keys = this.keys.of(runId);
     const commands = [
       ['llen', keys.stack(env, runId)],
       ['hgetall', keys.leftOver(env, runId)],
     ];
-    const [done, pending] = await inPipelines<unknown>(this.#redis, commands);
+    const [done, pending] = await inPipelines<unknown>(this.redis, commands);
     return { done: done as number, pending: toPending(pending as Record<string, string>), isUnfinished: true };
   }
 
   /** Records that nothing is left to do. */
   async finish(env: string, runId: string): Promise<void> {
-    const keys = this.#keys.of(runId);
-    const finishing = this.#redis.multi().del(keys.leftOver(env, runId));
+    const keys = this.keys.of(runId);
+    const finishing = this.redis.multi().del(keys.leftOver(env, runId));
     replies(await finishing.zrem(keys.unfinishedEnds, memberOf(env, runId)).exec());
   }
 
   /** Schedules the next try. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
-    await this.#redis.zadd(this.#keys.of(runId).unfinishedEnds, 'XX', untilMs, memberOf(env, runId));
+    await this.redis.zadd(this.keys.of(runId).unfinishedEnds, 'XX', untilMs, memberOf(env, runId));
   }
 }

@@ -9,8 +9,9 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
+import type { ScriptedPipeline } from '../redis/scripts.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
 /** Maximum number of indexed fields per event name: each event looks up every one of them. */
@@ -47,21 +48,14 @@ export interface Candidates<ReceivedEvent> {
   events: ReceivedEvent[];
 }
 
-export class Waits {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Waits extends Repository {
   readonly #areAny = new LRUCache<string, CoalescedRead<boolean>>({ max: NAMES_MAX });
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
 
   /** @returns the waits whose run is active, now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const placed = waits.map((added) => {
-      const [home] = this.#keys.homesOf(env, added.eventName);
-      return { added, home, ofRun: this.#keys.of(added.wait.runId) };
+      const [home] = this.keys.homesOf(env, added.eventName);
+      return { added, home, ofRun: this.keys.of(added.wait.runId) };
     });
     const stored = new Set<NewWait>();
     const beside = placed.filter(({ home, ofRun }) => home === ofRun);
@@ -79,7 +73,7 @@ export class Waits {
 
   /** Stores waits in the partition of their runs. */
   async #addBeside(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const some of chunksOf(waits, ADDED_AT_ONCE)) this.#add(pipeline, keys, env, some, nowMs);
     const stored = replies<number[]>(await pipeline.exec()).flat();
     return waits.filter((_, i) => stored[i] === 1);
@@ -123,22 +117,22 @@ export class Waits {
 
   /** Whether waits of the run for this event name are in another partition than the run. */
   areApart(env: string, runId: string, eventName: string): boolean {
-    const [home] = this.#keys.homesOf(env, eventName);
-    return home !== this.#keys.of(runId);
+    const [home] = this.keys.homesOf(env, eventName);
+    return home !== this.keys.of(runId);
   }
 
   /** Restores waits of an active run that a failover has lost: those in another partition than the run that the run has registered at
    *  their present location. A step may have begun without its wait.
    *  @returns the missing waits, now stored */
   async restore(env: string, runId: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
-    const ofRun = this.#keys.of(runId);
+    const ofRun = this.keys.of(runId);
     const located = waits.flatMap((added) => {
-      const [home] = this.#keys.homesOf(env, added.eventName);
+      const [home] = this.keys.homesOf(env, added.eventName);
       return home === ofRun ? [] : [locate(env, { added, home, ofRun })];
     });
     if (located.length === 0) return [];
     const keys = located.map(({ added }) => added.key);
-    const known = await this.#redis.hmget(ofRun.waitsOfRun(env, runId), ...keys);
+    const known = await this.redis.hmget(ofRun.waitsOfRun(env, runId), ...keys);
     const expected = located.filter(({ added, location }, i) => {
       return known[i] === null ? added.wait.stepId !== undefined : known[i] === writeRemote(location);
     });
@@ -150,7 +144,7 @@ export class Waits {
 
   #register(env: string, waits: readonly LocatedWait[]): Promise<number[]> {
     return inPipelines<number>(
-      this.#redis,
+      this.redis,
       waits.map(({ added: { key, wait }, ofRun, location }) => {
         return ['registerWait', ofRun.run(env, wait.runId), key, writeRemote(location)];
       }),
@@ -160,7 +154,7 @@ export class Waits {
   /** @returns for each 1: stored; 0: it was stored before */
   #storeApart(waits: readonly LocatedWait[], nowMs: number): Promise<number[]> {
     return inPipelines<number>(
-      this.#redis,
+      this.redis,
       waits.map(({ added: { key, wait }, location: { byName, byValue, paths, path } }) => {
         return ['storeWait', byName, byValue, paths, PATHS_MAX, key, JSON.stringify(wait), path, ttlOf(wait, nowMs)];
       }),
@@ -177,8 +171,8 @@ export class Waits {
 
   async #readAny(env: string, eventName: string): Promise<boolean> {
     const counts = await inPipelines<number>(
-      this.#redis,
-      this.#keys.homesOf(env, eventName).map((keys) => {
+      this.redis,
+      this.keys.homesOf(env, eventName).map((keys) => {
         return ['exists', keys.waits(env, eventName), keys.waitPaths(env, eventName)];
       }),
     );
@@ -188,14 +182,14 @@ export class Waits {
   /** @param storedIn the hash in which the wait was found, if known */
   async remove(env: string, key: string, storedIn?: string): Promise<void> {
     const runId = runOfWait(key);
-    const { run, waitsOfRun } = this.#keys.of(runId);
-    if (this.#keys.all().length > 1) {
-      const location = await this.#redis.hget(waitsOfRun(env, runId), key);
+    const { run, waitsOfRun } = this.keys.of(runId);
+    if (this.keys.all().length > 1) {
+      const location = await this.redis.hget(waitsOfRun(env, runId), key);
       const remote = location === null ? undefined : readRemote(location);
       if (remote) await this.removeRemote([[key, remote]]);
-      else if (storedIn !== undefined && location === null) await this.#redis.hdel(storedIn, key);
+      else if (storedIn !== undefined && location === null) await this.redis.hdel(storedIn, key);
     }
-    await this.#redis.removeWait(run(env, runId), key);
+    await this.redis.removeWait(run(env, runId), key);
   }
 
   /** Removes waits of runs in other partitions. */
@@ -203,7 +197,7 @@ export class Waits {
     const commands = waits.map(([key, { byName, byValue, paths, path }]) => {
       return ['removeStoredWait', byName, byValue, paths, key, path];
     });
-    await inPipelines(this.#redis, commands);
+    await inPipelines(this.redis, commands);
   }
 
   /** Waits that the events may meet, in batches, each once.
@@ -215,10 +209,10 @@ export class Waits {
   ): AsyncGenerator<Candidates<ReceivedEvent>> {
     const byName = Map.groupBy(events, ({ name }) => name);
     const places = [...byName].flatMap(([name, ofName]) => {
-      return this.#keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
+      return this.keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
     });
     const found = await inPipelines<unknown>(
-      this.#redis,
+      this.redis,
       places.flatMap(({ name, keys }) => [
         ['hkeys', keys.waitPaths(env, name)],
         ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
@@ -243,7 +237,7 @@ export class Waits {
   async #next<Read extends { cursor: string; waits: StoredWait[] }>(open: [string, Read][]): Promise<[string, Read][]> {
     if (open.length === 0) return [];
     const found = await inPipelines<Scanned>(
-      this.#redis,
+      this.redis,
       open.map(([key, { cursor }]) => ['hscan', key, cursor || 0, 'COUNT', READ_AT_ONCE]),
     );
     return open.map(([key, read], i) => {

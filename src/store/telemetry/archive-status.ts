@@ -1,7 +1,7 @@
 /** Progress of the archive, as reported by the workers that ship to it. */
 import type { Redis } from '../redis/connection.ts';
 import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 30 * 86_400_000;
 const PARTITION = /^\d+$/;
@@ -14,23 +14,15 @@ export interface ArchiveReport {
   failedAt?: number | undefined;
 }
 
-export class ArchiveStatus {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class ArchiveStatus extends Repository<Redis> {
   async report({ oldest, shippedAt, failedAt }: ArchiveReport): Promise<void> {
     const fields = [...oldest].flatMap(([partition, at]) => [String(partition), at === undefined ? '' : String(at)]);
     if (shippedAt !== undefined) fields.push('shipped', String(shippedAt));
     if (failedAt !== undefined) fields.push('failed', String(failedAt));
     if (fields.length === 0) return;
-    const key = this.#keys.archiveStatus;
+    const key = this.keys.archiveStatus;
     replies(
-      await this.#redis
+      await this.redis
         .multi()
         .hset(key, ...fields)
         .pexpire(key, TTL_MS)
@@ -40,7 +32,7 @@ export class ArchiveStatus {
 
   /** Merges the reports of all workers. */
   async read(): Promise<ArchiveReport> {
-    const fields = Object.entries(await this.#redis.hgetall(this.#keys.archiveStatus));
+    const fields = Object.entries(await this.redis.hgetall(this.keys.archiveStatus));
     const of = (name: string) => Number(fields.find(([field]) => field === name)?.[1]) || undefined;
     const partitions = fields.filter(([field]) => PARTITION.test(field));
     return {

@@ -5,6 +5,7 @@ import type { Durations } from '../../model/capacity/percentiles.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import {
   addTo,
@@ -67,14 +68,11 @@ export interface StepSeries {
 
 type Transaction = ReturnType<Redis['multi']>;
 
-export class FunctionSeries {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class FunctionSeries extends Repository {
   readonly #recent: RecentDurations;
 
   constructor(redis: ScriptedRedis, keys: Keyspace, recent: RecentDurations) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#recent = recent;
   }
 
@@ -83,7 +81,7 @@ export class FunctionSeries {
   async add(buffer: FunctionBuffer, nowMs: number): Promise<void> {
     const functions = [...buffer.entries()];
     const numbers = await this.#numberSteps(functions, nowMs);
-    let writing = this.#redis.multi();
+    let writing = this.redis.multi();
     let written: [env: string, id: string][] = [];
     for (const [i, [env, id, counted]] of functions.entries()) {
       for (const resolution of RUN_RESOLUTIONS) this.#addRuns(writing, env, id, counted, resolution, nowMs);
@@ -98,18 +96,18 @@ export class FunctionSeries {
       if (writing.length < COMMANDS_MAX && i < functions.length - 1) continue;
       replies(await writing.exec());
       for (const one of written) buffer.delete(...one);
-      writing = this.#redis.multi();
+      writing = this.redis.multi();
       written = [];
     }
   }
 
   /** The numbers are read every time: an environment may be deleted, and another one get its name. */
   async #numberSteps(functions: readonly [string, string, BufferedFunction][], nowMs: number): Promise<number[][]> {
-    const reading = this.#redis.pipeline();
+    const reading = this.redis.pipeline();
     const asked = functions.map(([env, id, { steps }]) => {
       const names = [...steps.keys()].filter((name) => name !== OTHER_STEPS);
       if (names.length === 0) return undefined;
-      const key = this.#keys.stepNumbers(env, floor(nowMs, DAY_MS), id);
+      const key = this.keys.stepNumbers(env, floor(nowMs, DAY_MS), id);
       reading.numberSteps(key, STEP_NAMES_MAX, FUNCTION_SERIES_KEPT_MS + 2 * DAY_MS, ...names);
       return names;
     });
@@ -133,7 +131,7 @@ export class FunctionSeries {
   ): void {
     const before = writing.length;
     const block = floor(nowMs, blockMs);
-    const key = this.#keys.functionSeries(env, stepMs, block, id);
+    const key = this.keys.functionSeries(env, stepMs, block, id);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of FUNCTION_COUNTERS) {
       if (counts[counter] > 0) writing.hincrby(key, `${step}${LETTERS[counter]}`, counts[counter]);
@@ -151,7 +149,7 @@ export class FunctionSeries {
     nowMs: number,
   ): void {
     const block = floor(nowMs, blockMs);
-    const key = this.#keys.stepSeries(env, stepMs, block, id);
+    const key = this.keys.stepSeries(env, stepMs, block, id);
     const at = Math.floor((nowMs - block) / stepMs);
     for (const [number, { failed, durations }] of steps) {
       if (failed > 0) writing.hincrby(key, `${at}.${number}${STEP_FAILED}`, failed);
@@ -169,9 +167,7 @@ export class FunctionSeries {
       points.set(at, { at, counts: emptyFunctionCounts(), durations: new Map() });
     }
     const blocks = startsOf(from, to, blockMs);
-    const hashes = await this.#readAll(
-      blocks.map((block) => this.#keys.functionSeries(env, stepMs, block, functionId)),
-    );
+    const hashes = await this.#readAll(blocks.map((block) => this.keys.functionSeries(env, stepMs, block, functionId)));
     for (const [i, fields] of hashes.entries()) {
       for (const [field, value] of Object.entries(fields)) {
         const [, step, letter = '', bucket] = RUN_FIELD.exec(field) ?? [];
@@ -191,8 +187,8 @@ export class FunctionSeries {
     const { blockMs } = STEP_RESOLUTIONS.find((one) => one.stepMs === wanted) as Resolution;
     const blocks = startsOf(from, to, blockMs);
     const days = startsOf(from, to, DAY_MS);
-    const keys = blocks.map((block) => this.#keys.stepSeries(env, wanted, block, functionId));
-    const all = await this.#readAll([...days.map((day) => this.#keys.stepNumbers(env, day, functionId)), ...keys]);
+    const keys = blocks.map((block) => this.keys.stepSeries(env, wanted, block, functionId));
+    const all = await this.#readAll([...days.map((day) => this.keys.stepNumbers(env, day, functionId)), ...keys]);
     const names = new Map(days.map((day, i) => [day, namesIn(all[i] ?? {})]));
     const series = new Map<string, Map<number, StepPoint>>();
     for (const [i, fields] of all.slice(days.length).entries()) {
@@ -215,7 +211,7 @@ export class FunctionSeries {
 
   async #readAll(keys: readonly string[]): Promise<Record<string, string>[]> {
     if (keys.length === 0) return [];
-    const reading = this.#redis.pipeline();
+    const reading = this.redis.pipeline();
     for (const key of keys) reading.hgetall(key);
     return replies(await reading.exec());
   }

@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { EndedRunIndex } from '../runs/ended-run-index.ts';
 import { type SampledMinute, sampleMinutes } from './sampled-minutes.ts';
 
@@ -37,20 +38,17 @@ interface SampledEvent {
   weight: number;
 }
 
-export class HotStorage {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class HotStorage extends Repository<Redis> {
   readonly #endedRuns: Pick<EndedRunIndex, 'countsIn'>;
 
   constructor(redis: Redis, keys: Keyspace, endedRuns: Pick<EndedRunIndex, 'countsIn'>) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#endedRuns = endedRuns;
   }
 
   async of(env: string): Promise<HotUse> {
-    const indexes = this.#keys.all().map((keys) => ({ key: keys.eventMinutes(env), of: keys }));
-    const minutes = await sampleMinutes(this.#redis, indexes, SAMPLES);
+    const indexes = this.keys.all().map((keys) => ({ key: keys.eventMinutes(env), of: keys }));
+    const minutes = await sampleMinutes(this.redis, indexes, SAMPLES);
     const texts = await this.#ask<string | null>(
       minutes.map(({ of: keys, minute }) => ['hget', keys.eventsByMinute(env, minute), '']),
     );
@@ -73,19 +71,19 @@ export class HotStorage {
   }
 
   async #countRuns(env: string): Promise<number> {
-    const partitions = this.#keys.all();
+    const partitions = this.keys.all();
     const active = await this.#ask<number>(partitions.map((keys) => ['zcard', keys.activeRunsIn(env)]));
     const indexes = partitions.flatMap((keys) => {
       return ENDINGS.map((ending) => ({ key: keys.endedRunMinutes(env, ending), of: { keys, ending } }));
     });
-    const minutes = await sampleMinutes(this.#redis, indexes, SAMPLES * ENDINGS.length);
+    const minutes = await sampleMinutes(this.redis, indexes, SAMPLES * ENDINGS.length);
     const segments = minutes.map(({ of, minute }) => ({ ...of, env, minute }));
     const ended = await this.#endedRuns.countsIn(segments);
     return sum(active) + sum(ended.map((count, i) => count * (minutes[i]?.weight ?? 0)));
   }
 
   #ask<T>(commands: readonly Command[]): Promise<T[]> {
-    return inPipelines<T>(this.#redis, commands);
+    return inPipelines<T>(this.redis, commands);
   }
 
   /** Samples one event for each of a few names per minute. */
@@ -114,14 +112,14 @@ export class HotStorage {
 
   async #runsOf(env: string, eventIds: readonly string[]): Promise<string[]> {
     const found = await this.#ask<string | null>(
-      eventIds.map((id) => ['hget', this.#keys.of(id).eventRuns(env, sliceOf(id)), fieldOf(id)]),
+      eventIds.map((id) => ['hget', this.keys.of(id).eventRuns(env, sliceOf(id)), fieldOf(id)]),
     );
     return found.flatMap((text) => text?.match(new RegExp(`.{${RUN_ID_LENGTH}}`, 'g')) ?? []);
   }
 
   /** Mean size of an event, weighted by the events per minute. */
   async #bytesPerEvent(env: string, sampled: readonly SampledEvent[]): Promise<number | undefined> {
-    const buckets = sampled.map(({ id }) => bucketOf(this.#keys, env, id));
+    const buckets = sampled.map(({ id }) => bucketOf(this.keys, env, id));
     const [lengths, sizes] = await Promise.all([
       this.#ask<number>(buckets.map((bucket) => ['hlen', bucket])),
       this.#sizes(buckets),
@@ -138,7 +136,7 @@ export class HotStorage {
     if (runIds.length === 0) return 0;
     const sizes = await this.#sizes(
       runIds.flatMap((id) => {
-        const keys = this.#keys.of(id);
+        const keys = this.keys.of(id);
         return [
           keys.run(env, id),
           keys.memos(env, id),
@@ -157,7 +155,7 @@ export class HotStorage {
   async #sizes(keys: readonly string[]): Promise<number[] | undefined> {
     try {
       return await Promise.all(
-        keys.map(async (key) => (await this.#redis.memory('USAGE', key, 'SAMPLES', FIELD_SAMPLES)) ?? 0),
+        keys.map(async (key) => (await this.redis.memory('USAGE', key, 'SAMPLES', FIELD_SAMPLES)) ?? 0),
       );
     } catch {
       return undefined;

@@ -8,6 +8,7 @@ import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { publish, type Subscriber } from '../redis/pub-sub.ts';
+import { Repository } from '../redis/repository.ts';
 import type { LogOutcome } from '../webhooks/webhook-log.ts';
 
 /** Items by kind. Fields of a later item replace those of an earlier one with the same `id`. Times are Unix milliseconds. */
@@ -132,19 +133,12 @@ export class LiveUpdateBuffer {
 }
 
 /** Publishes the updates of one process. */
-export class LiveUpdatePublisher {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class LiveUpdatePublisher extends Repository<Redis> {
   readonly #byChannel = new Map<string, LiveUpdateBuffer>();
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
 
   /** @param env undefined: for the installation */
   publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
-    const channel = this.#keys.liveUpdates(env);
+    const channel = this.keys.liveUpdates(env);
     const buffer = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((updates) => this.#publish(channel, updates));
     this.#byChannel.set(channel, buffer);
     buffer.add(kind, item);
@@ -157,9 +151,9 @@ export class LiveUpdatePublisher {
 
   /** Drops updates while Redis is unavailable: subscribers could not receive them either. */
   #publish(channel: string, updates: LiveUpdate[]): void {
-    if (this.#redis.status !== 'ready') return;
+    if (this.redis.status !== 'ready') return;
     const text = JSON.stringify(updates.map((update) => ({ ...update, items: update.items.map(withGist) })));
-    publish(this.#redis, channel, text).catch(() => undefined);
+    publish(this.redis, channel, text).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The workers that share the partitions. Each renews its entry every second; a worker whose entry has not changed for a few seconds of
  *  the reader's own clock is considered gone, so clocks need not agree. */
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** A worker silent for this long is gone. If it was only busy, two workers share its partitions for a moment, which does no harm. */
 const GONE_MS = 4_000;
@@ -14,29 +14,22 @@ interface Sighting {
   at: number;
 }
 
-export class LiveWorkers {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class LiveWorkers extends Repository<Redis> {
   readonly #seen = new Map<string, Sighting>();
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
 
   /** Renews the entry of a worker.
    *  @returns the IDs of all live ones */
   async renew(id: string): Promise<string[]> {
-    const { liveWorkers } = this.#keys;
+    const { liveWorkers } = this.keys;
     const now = Date.now();
-    const renewing = this.#redis.multi().zadd(liveWorkers, now, id);
+    const renewing = this.redis.multi().zadd(liveWorkers, now, id);
     renewing.zremrangebyscore(liveWorkers, '-inf', now - KEPT_MS).pexpire(liveWorkers, KEPT_MS);
     const all = replies<unknown>(await renewing.zrange(liveWorkers, 0, '-1', 'WITHSCORES').exec()).at(-1) as string[];
     return this.#live(all, performance.now());
   }
 
   async leave(id: string): Promise<void> {
-    await this.#redis.zrem(this.#keys.liveWorkers, id);
+    await this.redis.zrem(this.keys.liveWorkers, id);
   }
 
   /** @param all ID, score, ID, score, … */

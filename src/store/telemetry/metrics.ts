@@ -3,7 +3,7 @@
 
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import {
   type BufferedCounts,
   COUNTERS,
@@ -53,18 +53,10 @@ export interface FunctionCounts extends RunCounts {
   functionId: string;
 }
 
-export class Metrics {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Metrics extends Repository<Redis> {
   /** Adds the counts atomically. */
   async add(buffer: CounterBuffer, nowMs: number): Promise<void> {
-    const writing = this.#redis.multi();
+    const writing = this.redis.multi();
     for (const [env, counts] of buffer.environments) {
       for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, counts, resolution, nowMs);
       this.#addFunctions(writing, env, counts, nowMs);
@@ -80,7 +72,7 @@ export class Metrics {
     nowMs: number,
   ): void {
     const block = floor(nowMs, blockMs);
-    const key = this.#keys.metrics(env, stepMs, block);
+    const key = this.keys.metrics(env, stepMs, block);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of COUNTERS) {
       if (counts[counter] > 0) writing.hincrby(key, `${step}${LETTERS[counter]}`, counts[counter]);
@@ -95,7 +87,7 @@ export class Metrics {
 
   #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: BufferedCounts, nowMs: number): void {
     if (functions.size === 0) return;
-    const key = this.#keys.functionMetrics(env, floor(nowMs, HOUR_MS));
+    const key = this.keys.functionMetrics(env, floor(nowMs, HOUR_MS));
     for (const [id, counts] of functions) {
       for (const counter of RUN_COUNTERS) {
         if (counts[counter] > 0) writing.hincrby(key, `${counter} ${id}`, counts[counter]);
@@ -114,7 +106,7 @@ export class Metrics {
     }
     const resolution = stepMs % HOUR_MS === 0 ? COARSE : FINE;
     const blocks = startsOf(from, to, resolution.blockMs);
-    const hashes = await this.#readAll(blocks.map((block) => this.#keys.metrics(env, resolution.stepMs, block)));
+    const hashes = await this.#readAll(blocks.map((block) => this.keys.metrics(env, resolution.stepMs, block)));
     for (const [i, fields] of hashes.entries()) {
       for (const [field, value] of Object.entries(fields)) {
         const [, step, letter = '', bucket] = FIELD.exec(field) ?? [];
@@ -128,9 +120,7 @@ export class Metrics {
 
   /** Runs of each function that had any, over the hours that overlap the time range. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
-    const hashes = await this.#readAll(
-      startsOf(from, to, HOUR_MS).map((hour) => this.#keys.functionMetrics(env, hour)),
-    );
+    const hashes = await this.#readAll(startsOf(from, to, HOUR_MS).map((hour) => this.keys.functionMetrics(env, hour)));
     const found = new Map<string, FunctionCounts>();
     for (const [field, value] of hashes.flatMap((fields) => Object.entries(fields))) {
       const space = field.indexOf(' ');
@@ -144,7 +134,7 @@ export class Metrics {
 
   async #readAll(keys: readonly string[]): Promise<Record<string, string>[]> {
     if (keys.length === 0) return [];
-    const reading = this.#redis.pipeline();
+    const reading = this.redis.pipeline();
     for (const key of keys) reading.hgetall(key);
     return replies(await reading.exec());
   }

@@ -1,7 +1,7 @@
 /** Running processes. Each sends a heartbeat every two seconds; a process without one for ten seconds is gone. */
 import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 export const BEAT_MS = 2_000;
 /** A process without a heartbeat for this long is gone. */
@@ -26,18 +26,10 @@ export interface ProcessStatus {
   runConcurrency?: number;
 }
 
-export class Processes {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Processes extends Repository<Redis> {
   async beat(status: ProcessStatus): Promise<void> {
-    const { processes, process } = this.#keys;
-    const writing = this.#redis.multi();
+    const { processes, process } = this.keys;
+    const writing = this.redis.multi();
     writing.set(process(status.id), JSON.stringify(status), 'PX', TIMEOUT_MS);
     writing.zadd(processes, status.seenAt, status.id);
     writing.zremrangebyscore(processes, '-inf', status.seenAt - TIMEOUT_MS);
@@ -47,15 +39,15 @@ export class Processes {
 
   /** Removes a process that shuts down cleanly. */
   async leave(id: string): Promise<void> {
-    const { processes, process } = this.#keys;
-    replies(await this.#redis.multi().del(process(id)).zrem(processes, id).exec());
+    const { processes, process } = this.keys;
+    replies(await this.redis.multi().del(process(id)).zrem(processes, id).exec());
   }
 
   /** Web processes first, then by start time. */
   async alive(): Promise<ProcessStatus[]> {
-    const ids = await this.#redis.zrange(this.#keys.processes, 0, '-1');
+    const ids = await this.redis.zrange(this.keys.processes, 0, '-1');
     if (ids.length === 0) return [];
-    const texts = await this.#redis.mget(ids.map((id) => this.#keys.process(id)));
+    const texts = await this.redis.mget(ids.map((id) => this.keys.process(id)));
     return texts
       .flatMap((text) => (text === null ? [] : [JSON.parse(text) as ProcessStatus]))
       .sort((a, b) => (a.kind === b.kind ? a.startedAt - b.startedAt : a.kind < b.kind ? -1 : 1));

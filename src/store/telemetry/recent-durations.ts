@@ -2,20 +2,12 @@
 import { createHash } from 'node:crypto';
 import { EXACT_BELOW, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { type BufferedFunction, OTHER_STEPS } from './function-buffer.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 
-export class RecentDurations {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RecentDurations extends Repository<Redis> {
   /** Adds commands to the transaction that adds the counts. */
   add(
     writing: ReturnType<Redis['multi']>,
@@ -38,7 +30,7 @@ export class RecentDurations {
   /** Durations of the runs (undefined) and of steps by name, in the order of `names`. */
   async read(env: string, id: string, names: readonly (string | undefined)[]): Promise<RecentDuration[][]> {
     const lists = await inPipelines<string[]>(
-      this.#redis,
+      this.redis,
       names.map((name) => ['lrange', this.#key(env, id, name), 0, -1]),
     );
     return lists.map((entries) =>
@@ -51,6 +43,6 @@ export class RecentDurations {
 
   #key(env: string, id: string, step: string | undefined): string {
     const digest = step === undefined ? '' : createHash('sha1').update(step).digest('base64url');
-    return this.#keys.recentDurations(env, digest, id);
+    return this.keys.recentDurations(env, digest, id);
   }
 }

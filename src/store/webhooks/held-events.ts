@@ -3,6 +3,7 @@ import type { Event } from '../../model/events/event.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { newest, type TimeRange } from '../redis/pagination.ts';
+import { Repository } from '../redis/repository.ts';
 
 export const HELD_REASONS = ['selection_missing', 'environment_unknown', 'environment_mismatch'] as const;
 export type HeldReason = (typeof HELD_REASONS)[number];
@@ -28,33 +29,30 @@ export interface WalkedEvent {
 /** Events per read; each may be as large as a request. */
 const BATCH = 25;
 
-export class HeldEvents {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
+export class HeldEvents extends Repository<Redis> {
   readonly #retentionMs: number;
 
   constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#retentionMs = retentionMs;
   }
 
   async hold(held: HeldEvent): Promise<void> {
     const { internalId, receivedAt } = held;
-    const writing = this.#redis.multi();
-    writing.set(this.#keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.#retentionMs);
-    writing.zadd(this.#keys.heldEvents, receivedAt, internalId);
-    writing.zremrangebyscore(this.#keys.heldEvents, '-inf', receivedAt - this.#retentionMs);
-    writing.pexpire(this.#keys.heldEvents, this.#retentionMs);
+    const writing = this.redis.multi();
+    writing.set(this.keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.#retentionMs);
+    writing.zadd(this.keys.heldEvents, receivedAt, internalId);
+    writing.zremrangebyscore(this.keys.heldEvents, '-inf', receivedAt - this.#retentionMs);
+    writing.pexpire(this.keys.heldEvents, this.#retentionMs);
     replies(await writing.exec());
   }
 
   async count(nowMs: number): Promise<number> {
-    return this.#redis.zcount(this.#keys.heldEvents, nowMs - this.#retentionMs, '+inf');
+    return this.redis.zcount(this.keys.heldEvents, nowMs - this.#retentionMs, '+inf');
   }
 
   async read(internalId: string): Promise<HeldEvent | undefined> {
-    const text = await this.#redis.get(this.#keys.heldEvent(internalId));
+    const text = await this.redis.get(this.keys.heldEvent(internalId));
     return text === null ? undefined : (JSON.parse(text) as HeldEvent);
   }
 
@@ -62,9 +60,9 @@ export class HeldEvents {
   async *iterate({ after, before, cursor }: TimeRange): AsyncGenerator<WalkedEvent> {
     let last = cursor;
     for (;;) {
-      const positions = await newest(this.#redis, [this.#keys.heldEvents], { after, before, cursor: last }, BATCH);
+      const positions = await newest(this.redis, [this.keys.heldEvents], { after, before, cursor: last }, BATCH);
       if (positions.length === 0) return;
-      const texts = await this.#redis.mget(positions.map(({ id }) => this.#keys.heldEvent(id)));
+      const texts = await this.redis.mget(positions.map(({ id }) => this.keys.heldEvent(id)));
       for (const text of texts) {
         if (text !== null) yield { held: JSON.parse(text) as HeldEvent, size: text.length };
       }
@@ -75,15 +73,15 @@ export class HeldEvents {
   /** Assigns the event to an environment. The first assignment wins, so that no event goes to two environments.
    *  @returns the environment that it is assigned to */
   async assign(internalId: string, env: string): Promise<string> {
-    const key = this.#keys.heldEventEnvironment(internalId);
-    const earlier = await this.#redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
+    const key = this.keys.heldEventEnvironment(internalId);
+    const earlier = await this.redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
     return (earlier as string | null) ?? env;
   }
 
   /** @returns whether it existed */
   async remove(internalId: string): Promise<boolean> {
-    const writing = this.#redis.multi().del(this.#keys.heldEvent(internalId));
-    writing.zrem(this.#keys.heldEvents, internalId);
+    const writing = this.redis.multi().del(this.keys.heldEvent(internalId));
+    writing.zrem(this.keys.heldEvents, internalId);
     const [deleted] = replies<number>(await writing.exec());
     return deleted === 1;
   }

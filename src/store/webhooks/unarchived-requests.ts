@@ -3,6 +3,7 @@
 import { encodeTime } from 'ulid';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { type LogStats, type LogSummary, TTL_MS } from './webhook-log.ts';
 
@@ -32,15 +33,12 @@ export interface Looked {
   lookAgainMs: number;
 }
 
-export class UnarchivedRequests {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class UnarchivedRequests extends Repository {
   readonly #maxRequests: number;
 
   /** @param maxRequests maximum number of archived requests kept in a log; 0: there is no log */
   constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#maxRequests = maxRequests;
   }
 
@@ -50,18 +48,18 @@ export class UnarchivedRequests {
 
   /** Webhooks of a partition whose logs are due, longest overdue first. */
   async due(partition: number, nowMs: number, limit: number): Promise<string[]> {
-    const { dueWebhookLogs } = this.#keys.partition(partition);
-    return this.#redis.zrangebyscore(dueWebhookLogs, '-inf', nowMs, 'LIMIT', 0, limit);
+    const { dueWebhookLogs } = this.keys.partition(partition);
+    return this.redis.zrangebyscore(dueWebhookLogs, '-inf', nowMs, 'LIMIT', 0, limit);
   }
 
   /** Every few minutes, makes those logs of the partition due that never were, because they predate the archive. */
   async listAll(partition: number, nowMs: number): Promise<void> {
-    const { dueWebhookLogs, webhookLogsListed } = this.#keys.partition(partition);
-    if ((await this.#redis.set(webhookLogsListed, '1', 'PX', LIST_EVERY_MS, 'NX')) !== 'OK') return;
-    const ids = await this.#redis.hkeys(this.#keys.webhooks);
-    const here = ids.filter((id) => this.#keys.of(id).number === partition);
+    const { dueWebhookLogs, webhookLogsListed } = this.keys.partition(partition);
+    if ((await this.redis.set(webhookLogsListed, '1', 'PX', LIST_EVERY_MS, 'NX')) !== 'OK') return;
+    const ids = await this.redis.hkeys(this.keys.webhooks);
+    const here = ids.filter((id) => this.keys.of(id).number === partition);
     if (here.length === 0) return;
-    const adding = this.#redis.pipeline();
+    const adding = this.redis.pipeline();
     for (const id of here) adding.zadd(dueWebhookLogs, 'NX', nowMs, id);
     adding.pexpire(dueWebhookLogs, TTL_MS);
     replies(await adding.exec());
@@ -73,12 +71,12 @@ export class UnarchivedRequests {
     webhookId: string,
     { limit, maxBytes }: { limit: number; maxBytes: number },
   ): Promise<{ requests: StoredRequest[]; gone: string[] }> {
-    const { unarchivedRequests, webhookLogSizes, webhookRequest } = this.#keys.of(webhookId);
-    const ids = await this.#redis.zrange(unarchivedRequests(webhookId), '0', String(limit - 1));
+    const { unarchivedRequests, webhookLogSizes, webhookRequest } = this.keys.of(webhookId);
+    const ids = await this.redis.zrange(unarchivedRequests(webhookId), '0', String(limit - 1));
     if (ids.length === 0) return { requests: [], gone: [] };
-    const sizes = await this.#redis.hmget(webhookLogSizes(webhookId), ...ids);
+    const sizes = await this.redis.hmget(webhookLogSizes(webhookId), ...ids);
     const chosen = ids.slice(0, countWithin(sizes.map(Number), maxBytes));
-    const reading = this.#redis.pipeline();
+    const reading = this.redis.pipeline();
     for (const id of chosen) reading.hgetallBuffer(webhookRequest(webhookId, id));
     const found = replies<Record<string, Buffer>>(await reading.exec());
     const requests: StoredRequest[] = [];
@@ -101,10 +99,10 @@ export class UnarchivedRequests {
 
   /** IDs of all requests in a log, and of those not archived as far as is known here. */
   async ids(webhookId: string): Promise<{ all: string[]; unarchived: string[] }> {
-    const { webhookLog, unarchivedRequests } = this.#keys.of(webhookId);
+    const { webhookLog, unarchivedRequests } = this.keys.of(webhookId);
     const [all, unarchived] = await Promise.all([
-      this.#redis.zrange(webhookLog(webhookId), '0', '-1'),
-      this.#redis.zrange(unarchivedRequests(webhookId), '0', '-1'),
+      this.redis.zrange(webhookLog(webhookId), '0', '-1'),
+      this.redis.zrange(unarchivedRequests(webhookId), '0', '-1'),
     ]);
     return { all, unarchived };
   }
@@ -115,7 +113,7 @@ export class UnarchivedRequests {
     webhookId: string,
     { archived = [], missing = [], drop = [], nowMs, lookAgainMs }: Looked,
   ): Promise<number> {
-    const keys = this.#keys.of(webhookId);
+    const keys = this.keys.of(webhookId);
     const args = {
       webhookId,
       maxRequests: this.#maxRequests,
@@ -127,7 +125,7 @@ export class UnarchivedRequests {
       lookAgainMs,
       ttlMs: TTL_MS,
     };
-    const dropped = await this.#redis.dropArchivedRequests(
+    const dropped = await this.redis.dropArchivedRequests(
       keys.webhookLog(webhookId),
       keys.webhookLogSizes(webhookId),
       keys.webhookRejections(webhookId),
@@ -142,22 +140,22 @@ export class UnarchivedRequests {
 
   /** The highest dropped ID: above it, the log is complete. undefined if none was dropped. */
   async highestDropped(webhookId: string): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
+    return (await this.redis.hget(this.keys.of(webhookId).webhookLogSizes(webhookId), 'dropped')) ?? undefined;
   }
 
   /** Numbers of unarchived requests, in the order of the IDs. */
   async counts(webhookIds: readonly string[]): Promise<Omit<LogStats, 'lastAt'>[]> {
     if (webhookIds.length === 0) return [];
-    const commands = webhookIds.map((id) => ['zcard', this.#keys.of(id).unarchivedRequests(id)]);
-    const counts = await inPipelines<number>(this.#redis, commands);
+    const commands = webhookIds.map((id) => ['zcard', this.keys.of(id).unarchivedRequests(id)]);
+    const counts = await inPipelines<number>(this.redis, commands);
     return Promise.all(webhookIds.map((id, i) => this.#countsOf(id, counts[i] as number)));
   }
 
   async #countsOf(id: string, requests: number): Promise<Omit<LogStats, 'lastAt'>> {
     if (requests === 0) return { requests, rejected: 0, filtered: 0, unverified: 0 };
-    const { unarchivedRequests, webhookRejections, webhookFiltered, webhookUnverified } = this.#keys.of(id);
+    const { unarchivedRequests, webhookRejections, webhookFiltered, webhookUnverified } = this.keys.of(id);
     const countIn = (index: (webhookId: string) => string) =>
-      this.#redis.zintercard(2, unarchivedRequests(id), index(id));
+      this.redis.zintercard(2, unarchivedRequests(id), index(id));
     const [rejected, filtered, unverified] = await Promise.all([
       countIn(webhookRejections),
       countIn(webhookFiltered),
@@ -168,21 +166,21 @@ export class UnarchivedRequests {
 
   /** Records the deletion of a webhook until the archive has processed it. */
   async noteRemoval(webhookId: string, nowMs: number): Promise<void> {
-    await this.#redis.hset(this.#keys.removedWebhooks, webhookId, nowMs);
+    await this.redis.hset(this.keys.removedWebhooks, webhookId, nowMs);
   }
 
   async isRemoved(webhookId: string): Promise<boolean> {
-    return (await this.#redis.hexists(this.#keys.removedWebhooks, webhookId)) === 1;
+    return (await this.redis.hexists(this.keys.removedWebhooks, webhookId)) === 1;
   }
 
   /** Webhook ID → time of deletion. */
   async removals(): Promise<Map<string, number>> {
-    const fields = await this.#redis.hgetall(this.#keys.removedWebhooks);
+    const fields = await this.redis.hgetall(this.keys.removedWebhooks);
     return new Map(Object.entries(fields).map(([id, at]) => [id, Number(at)]));
   }
 
   async forgetRemovals(webhookIds: readonly string[]): Promise<void> {
-    await this.#redis.hdel(this.#keys.removedWebhooks, ...webhookIds);
+    await this.redis.hdel(this.keys.removedWebhooks, ...webhookIds);
   }
 }
 

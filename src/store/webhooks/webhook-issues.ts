@@ -4,9 +4,9 @@ import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 90 * 86_400_000;
 export const REASONS_MAX = 20;
@@ -96,15 +96,7 @@ export interface Telling {
   sample: IssueSample;
 }
 
-export class WebhookIssues {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class WebhookIssues extends Repository {
   /** Adds failures. The one process that opens or reopens the issue sends the notification. */
   async record({ webhookId, kind, marker, sample, ...failures }: Failures, nowMs: number): Promise<Recorded> {
     const id = issueIdOf(webhookId, kind);
@@ -119,20 +111,20 @@ export class WebhookIssues {
       ttlMs: TTL_MS,
       ...(marker !== undefined && { ifNot: marker }),
     };
-    const reply = await this.#redis.recordWebhookFailures(...this.#keysOf(id), JSON.stringify(args));
+    const reply = await this.redis.recordWebhookFailures(...this.#keysOf(id), JSON.stringify(args));
     const [happened, state, reopened] = reply as [Recorded['happened'], IssueState, number];
     return { id, happened, state, reopened };
   }
 
   async find(id: string): Promise<WebhookIssue | undefined> {
     if (!ID_PATTERN.test(id)) return undefined;
-    return fromFields(id, await this.#redis.hgetall(this.#keys.of(id).webhookIssue(id)));
+    return fromFields(id, await this.redis.hgetall(this.keys.of(id).webhookIssue(id)));
   }
 
   /** In the order of the IDs. */
   async read(ids: readonly string[]): Promise<(WebhookIssue | undefined)[]> {
-    const commands = ids.map((id) => ['hgetall', this.#keys.of(id).webhookIssue(id)]);
-    const found = await inPipelines<Record<string, string>>(this.#redis, commands);
+    const commands = ids.map((id) => ['hgetall', this.keys.of(id).webhookIssue(id)]);
+    const found = await inPipelines<Record<string, string>>(this.redis, commands);
     return found.map((fields, i) => fromFields(ids[i] as string, fields));
   }
 
@@ -151,13 +143,13 @@ export class WebhookIssues {
   ): Promise<Position[]> {
     const after = nowMs - TTL_MS;
     const ofPartition = (keys: PartitionKeyspace) => (atMost: number, from: TimeRange['cursor']) =>
-      newestAtOnce(this.#redis, states.map(keys.webhookIssues), { after, cursor: from }, atMost);
-    return mergeNewest(this.#keys.all().map(ofPartition), cursor, limit);
+      newestAtOnce(this.redis, states.map(keys.webhookIssues), { after, cursor: from }, atMost);
+    return mergeNewest(this.keys.all().map(ofPartition), cursor, limit);
   }
 
   async count(state: IssueState, nowMs: number): Promise<number> {
-    const commands = this.#keys.all().map((keys) => ['zcount', keys.webhookIssues(state), nowMs - TTL_MS, '+inf']);
-    const counts = await inPipelines<number>(this.#redis, commands);
+    const commands = this.keys.all().map((keys) => ['zcount', keys.webhookIssues(state), nowMs - TTL_MS, '+inf']);
+    const counts = await inPipelines<number>(this.redis, commands);
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
@@ -181,19 +173,19 @@ export class WebhookIssues {
       ttlMs: TTL_MS,
       ...(tell && { tell: JSON.stringify(tell) }),
     };
-    return (await this.#redis.changeWebhookIssue(...this.#keysOf(id), JSON.stringify(args))) === 1;
+    return (await this.redis.changeWebhookIssue(...this.#keysOf(id), JSON.stringify(args))) === 1;
   }
 
   /** Records a replay of its requests. */
   async noteReplay(id: string, replayId: string): Promise<void> {
-    const key = this.#keys.of(id).webhookIssue(id);
-    if ((await this.#redis.exists(key)) === 1) await this.#redis.hset(key, 'replayId', replayId);
+    const key = this.keys.of(id).webhookIssue(id);
+    if ((await this.redis.exists(key)) === 1) await this.redis.hset(key, 'replayId', replayId);
   }
 
   /** Notifications of a partition pending since before a time, oldest first. */
   async untold(partition: number, beforeMs: number, limit: number): Promise<Untold[]> {
-    const { untoldWebhookIssues } = this.#keys.partition(partition);
-    const members = await this.#redis.zrangebyscore(untoldWebhookIssues, '-inf', beforeMs, 'LIMIT', 0, limit);
+    const { untoldWebhookIssues } = this.keys.partition(partition);
+    const members = await this.redis.zrangebyscore(untoldWebhookIssues, '-inf', beforeMs, 'LIMIT', 0, limit);
     return members.map((member) => {
       const [id, event, reopened] = member.split(' ') as [string, Untold['event'], string];
       return { id, event, reopened: Number(reopened) };
@@ -202,30 +194,30 @@ export class WebhookIssues {
 
   /** Content of a notification; undefined: it was sent meanwhile, or the issue is gone. */
   async telling({ id, event, reopened }: Untold): Promise<Telling | undefined> {
-    const key = this.#keys.of(id).webhookIssue(id);
-    const [webhookId, kind, text] = await this.#redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));
+    const key = this.keys.of(id).webhookIssue(id);
+    const [webhookId, kind, text] = await this.redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));
     if (!webhookId || !text) return undefined;
     return { webhookId, kind: kind as IssueKind, ...(JSON.parse(text) as Omit<Telling, 'webhookId' | 'kind'>) };
   }
 
   async noteTold({ id, event, reopened }: Untold): Promise<void> {
-    const keys = this.#keys.of(id);
-    const writing = this.#redis.multi().hdel(keys.webhookIssue(id), fieldOf(event, reopened));
+    const keys = this.keys.of(id);
+    const writing = this.redis.multi().hdel(keys.webhookIssue(id), fieldOf(event, reopened));
     writing.zrem(keys.untoldWebhookIssues, `${id} ${event} ${reopened}`);
     replies(await writing.exec());
   }
 
   /** Deletes the issues of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
-    const keys = this.#keys.of(webhookId);
+    const keys = this.keys.of(webhookId);
     const ids = ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind));
-    const writing = this.#redis.pipeline().del(...ids.map((id) => keys.webhookIssue(id)));
+    const writing = this.redis.pipeline().del(...ids.map((id) => keys.webhookIssue(id)));
     for (const state of ISSUE_STATES) writing.zrem(keys.webhookIssues(state), ...ids);
     replies(await writing.exec());
   }
 
   #keysOf(id: string): string[] {
-    const keys = this.#keys.of(id);
+    const keys = this.keys.of(id);
     return [keys.webhookIssue(id), ...ISSUE_STATES.map(keys.webhookIssues), keys.untoldWebhookIssues];
   }
 }

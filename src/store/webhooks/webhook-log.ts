@@ -5,6 +5,7 @@ import { decodeTime, encodeTime } from 'ulid';
 import type { webhookLogKeys } from '../keys/webhooks.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const TTL_MS = 7 * 86_400_000;
@@ -105,16 +106,13 @@ export interface LogCounts {
   stoppedEarly?: LogPage['stoppedEarly'];
 }
 
-export class WebhookLog {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class WebhookLog extends Repository {
   readonly #maxRequests: number;
   readonly #isArchived: boolean;
 
   /** @param isArchived whether there is an archive */
   constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number, isArchived: boolean) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#isArchived = isArchived;
     this.#maxRequests = isArchived && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
   }
@@ -127,7 +125,7 @@ export class WebhookLog {
   /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
     if (this.#maxRequests === 0 || requests.length === 0) return;
-    const keys = this.#keys.of(webhookId);
+    const keys = this.keys.of(webhookId);
     const args = {
       maxRequests: this.#maxRequests,
       maxBytes: MAX_BYTES,
@@ -138,7 +136,7 @@ export class WebhookLog {
     };
     const log = [keys.webhookLog(webhookId), keys.webhookLogSizes(webhookId), ...indexes(keys, webhookId)];
     if (this.#isArchived) log.push(keys.unarchivedRequests(webhookId), keys.dueWebhookLogs);
-    await this.#redis.logRequests(log.length, ...log, JSON.stringify(args), ...requests.flatMap(toArguments));
+    await this.redis.logRequests(log.length, ...log, JSON.stringify(args), ...requests.flatMap(toArguments));
   }
 
   /** Newest first. */
@@ -151,7 +149,7 @@ export class WebhookLog {
     let last = cursor;
     for (let examined = 0; examined < EXAMINED_MAX; examined += atOnce) {
       const upper = last === undefined || (to !== undefined && to <= last) ? before(to) : `(${last}`;
-      const ids = await this.#redis.zrevrangebylex(log, upper, `[${from}`, 'LIMIT', 0, atOnce);
+      const ids = await this.redis.zrevrangebylex(log, upper, `[${from}`, 'LIMIT', 0, atOnce);
       for (const summary of await this.#summaries(webhookId, ids)) {
         if (isFiltered && !fits(summary, query)) continue;
         requests.push(summary);
@@ -166,7 +164,7 @@ export class WebhookLog {
 
   /** The shortest index with all requests of the query, and whether it may contain others. */
   #indexFor(webhookId: string, { outcomes, verification }: LogFilter): { log: string; isFiltered: boolean } {
-    const { webhookLog, webhookRejections, webhookFiltered, webhookUnverified } = this.#keys.of(webhookId);
+    const { webhookLog, webhookRejections, webhookFiltered, webhookUnverified } = this.keys.of(webhookId);
     const [outcome] = outcomes?.length === 1 ? outcomes : [];
     if (verification === 'failed') return { log: webhookUnverified(webhookId), isFiltered: outcomes !== undefined };
     const isFiltered = verification !== undefined;
@@ -182,8 +180,8 @@ export class WebhookLog {
     const { limit, cursor } = query;
     const { from, to } = rangeOf(query, nowMs);
     const lower = cursor === undefined || cursor < from ? `[${from}` : `(${cursor}`;
-    const log = this.#keys.of(webhookId).webhookLog(webhookId);
-    const ids = await this.#redis.zrangebylex(log, lower, before(to), 'LIMIT', 0, limit);
+    const log = this.keys.of(webhookId).webhookLog(webhookId);
+    const ids = await this.redis.zrangebylex(log, lower, before(to), 'LIMIT', 0, limit);
     const summaries = await this.#summaries(webhookId, ids);
     const requests = summaries.filter((summary) => fits(summary, query));
     return { requests, next: ids.length === limit ? ids.at(-1) : undefined };
@@ -191,8 +189,8 @@ export class WebhookLog {
 
   async #summaries(webhookId: string, ids: readonly string[]): Promise<LogSummary[]> {
     if (ids.length === 0) return [];
-    const reading = this.#redis.pipeline();
-    for (const id of ids) reading.hget(this.#keys.of(webhookId).webhookRequest(webhookId, id), 'summary');
+    const reading = this.redis.pipeline();
+    for (const id of ids) reading.hget(this.keys.of(webhookId).webhookRequest(webhookId, id), 'summary');
     const texts = replies<string | null>(await reading.exec());
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as LogSummary]));
   }
@@ -202,14 +200,14 @@ export class WebhookLog {
     if (webhookIds.length === 0) return { stats: [] };
     const since = `[${oldestId(nowMs)}`;
     const commands = webhookIds.flatMap((id) => {
-      const keys = this.#keys.of(id);
+      const keys = this.keys.of(id);
       const log = keys.webhookLog(id);
       return [
         ['zrevrangebylex', log, '+', since, 'LIMIT', 0, 1],
         ...[log, ...indexes(keys, id)].map((index) => ['zlexcount', index, since, '+']),
       ];
     });
-    const found = (await inPipelines<unknown>(this.#redis, commands)).values();
+    const found = (await inPipelines<unknown>(this.redis, commands)).values();
     const stats = webhookIds.map(() => {
       const [newest] = found.next().value as string[];
       const lastAt = newest === undefined ? undefined : decodeTime(newest);
@@ -220,7 +218,7 @@ export class WebhookLog {
   }
 
   async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
-    const fields = await this.#redis.hgetallBuffer(this.#keys.of(webhookId).webhookRequest(webhookId, requestId));
+    const fields = await this.redis.hgetallBuffer(this.keys.of(webhookId).webhookRequest(webhookId, requestId));
     if (!fields.summary) return undefined;
     const summary = JSON.parse(fields.summary.toString()) as LogSummary;
     const request = JSON.parse((fields.request as Buffer).toString()) as Pick<LoggedRequest, 'headers' | 'search'>;
@@ -229,12 +227,12 @@ export class WebhookLog {
 
   /** Deletes the log of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
-    const ids = await this.#redis.zrange(this.#keys.of(webhookId).webhookLog(webhookId), '0', '-1');
-    const keys = ids.map((id) => this.#keys.of(webhookId).webhookRequest(webhookId, id));
-    const partition = this.#keys.of(webhookId);
+    const ids = await this.redis.zrange(this.keys.of(webhookId).webhookLog(webhookId), '0', '-1');
+    const keys = ids.map((id) => this.keys.of(webhookId).webhookRequest(webhookId, id));
+    const partition = this.keys.of(webhookId);
     const { webhookLog, webhookLogSizes, unarchivedRequests } = partition;
     const all = [webhookLog, webhookLogSizes, ...(this.#isArchived ? [unarchivedRequests] : [])];
-    await this.#redis.del(...all.map((keyOf) => keyOf(webhookId)), ...indexes(partition, webhookId), ...keys);
+    await this.redis.del(...all.map((keyOf) => keyOf(webhookId)), ...indexes(partition, webhookId), ...keys);
   }
 }
 

@@ -2,8 +2,7 @@
 
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 const HOURS_KEPT = 8 * 24;
 /** A silence can be detected as long as the traffic before it is known. */
@@ -37,29 +36,21 @@ export interface Traffic {
   lastAt: number;
 }
 
-export class WebhookTraffic {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class WebhookTraffic extends Repository {
   /** @returns batches that Redis rejected */
   async add(batches: readonly TrafficBatch[]): Promise<TrafficBatch[]> {
-    const byPartition = Map.groupBy(batches, ({ webhookId }) => this.#keys.of(webhookId).number);
+    const byPartition = Map.groupBy(batches, ({ webhookId }) => this.keys.of(webhookId).number);
     const left = await Promise.all([...byPartition.values()].map((some) => this.#addTo(some)));
     return left.flat();
   }
 
   /** All batches are in one partition. */
   async #addTo(batches: readonly TrafficBatch[]): Promise<TrafficBatch[]> {
-    const writing = this.#redis.pipeline();
+    const writing = this.redis.pipeline();
     for (const batch of batches) {
       const { webhookId, hour, firstAt, lastAt, longestGapMs } = batch;
       const counts = JSON.stringify(TRAFFIC_COUNTS.map((name) => batch[name]));
-      const key = this.#keys.of(webhookId).webhookTraffic(webhookId);
+      const key = this.keys.of(webhookId).webhookTraffic(webhookId);
       writing.recordWebhookTraffic(key, hour, counts, firstAt, lastAt, longestGapMs, HOURS_KEPT, TTL_MS);
     }
     const results = await writing.exec().catch(() => null);
@@ -68,14 +59,14 @@ export class WebhookTraffic {
 
   /** Receipt of the last request of each webhook, in the order of the IDs. */
   async lastRequests(webhookIds: readonly string[]): Promise<(number | undefined)[]> {
-    const commands = webhookIds.map((id) => ['hget', this.#keys.of(id).webhookTraffic(id), 'last']);
-    const found = await inPipelines<string | null>(this.#redis as Redis, commands);
+    const commands = webhookIds.map((id) => ['hget', this.keys.of(id).webhookTraffic(id), 'last']);
+    const found = await inPipelines<string | null>(this.redis as Redis, commands);
     return found.map((text) => (text === null ? undefined : Number(text)));
   }
 
   /** undefined if there was no traffic for days. */
   async read(webhookId: string): Promise<Traffic | undefined> {
-    const { last, ...fields } = await this.#redis.hgetall(this.#keys.of(webhookId).webhookTraffic(webhookId));
+    const { last, ...fields } = await this.redis.hgetall(this.keys.of(webhookId).webhookTraffic(webhookId));
     if (last === undefined) return undefined;
     const hours = Object.entries(fields).map(([hour, text]) => toHour(Number(hour), JSON.parse(text) as number[]));
     return { hours: hours.sort((a, b) => a.hour - b.hour), lastAt: Number(last) };
@@ -83,7 +74,7 @@ export class WebhookTraffic {
 
   /** Removes the counts of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
-    await this.#redis.del(this.#keys.of(webhookId).webhookTraffic(webhookId));
+    await this.redis.del(this.keys.of(webhookId).webhookTraffic(webhookId));
   }
 }
 

@@ -2,7 +2,7 @@
  *  existed has none until its next save. */
 import type { Principal } from '../../model/auth/access.ts';
 import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { snapshotOf, type VersionedField, versionOf, type Webhook, type WebhookSnapshot } from './webhook.ts';
 
 /** Beyond these limits the oldest versions are dropped; the live one stays. */
@@ -31,15 +31,7 @@ export interface WebhookVersion extends VersionOrigin {
   changed: VersionedField[];
 }
 
-export class WebhookVersions {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class WebhookVersions extends Repository<Redis> {
   /** Newest first.
    *  @param before number of the last version of the previous page
    *  @returns also the number after which the next page begins; undefined on the last page */
@@ -51,7 +43,7 @@ export class WebhookVersions {
     const first = Math.min(live, (before ?? Number.POSITIVE_INFINITY) - 1);
     const numbers = Array.from({ length: Math.min(limit + 1, first) }, (_, i) => first - i);
     if (numbers.length === 0) return { versions: [], next: undefined };
-    const texts = await this.#redis.hmget(this.#keys.webhookVersions(webhook.id), ...numbers.map(String));
+    const texts = await this.redis.hmget(this.keys.webhookVersions(webhook.id), ...numbers.map(String));
     const found = numbers.flatMap((number, i) => versionFrom(number, texts[i]) ?? []);
     if (found.length === 0 && first === live) return { versions: [liveVersion(webhook)], next: undefined };
     const versions = found.slice(0, limit);
@@ -63,8 +55,8 @@ export class WebhookVersions {
     webhook: Webhook,
     number: number,
   ): Promise<{ version: WebhookVersion; snapshot: WebhookSnapshot } | undefined> {
-    const [text, snapshot] = await this.#redis.hmget(
-      this.#keys.webhookVersions(webhook.id),
+    const [text, snapshot] = await this.redis.hmget(
+      this.keys.webhookVersions(webhook.id),
       String(number),
       snapshotField(number),
     );

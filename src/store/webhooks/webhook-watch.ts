@@ -1,28 +1,20 @@
 /** Since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not detected. */
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Longer than a deploy takes. */
 const BREAK_MS = 5 * 60_000;
 const TTL_MS = 30 * 86_400_000;
 
-export class WebhookWatch {
-  readonly #redis: Redis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: Redis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class WebhookWatch extends Repository<Redis> {
   /** Call every minute while web processes are running.
    *  @returns since when they have been running, Unix milliseconds */
   async noteRunning(nowMs: number): Promise<number> {
-    const key = this.#keys.webhookWatch;
-    const [since, seen] = await this.#redis.hmget(key, 'since', 'seen');
+    const key = this.keys.webhookWatch;
+    const [since, seen] = await this.redis.hmget(key, 'since', 'seen');
     const isGoingOn = since && seen && nowMs - Number(seen) <= BREAK_MS;
     const present = isGoingOn ? Number(since) : nowMs;
-    replies(await this.#redis.multi().hset(key, { since: present, seen: nowMs }).pexpire(key, TTL_MS).exec());
+    replies(await this.redis.multi().hset(key, { since: present, seen: nowMs }).pexpire(key, TTL_MS).exec());
     return present;
   }
 }

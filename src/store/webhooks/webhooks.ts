@@ -5,6 +5,7 @@ import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } from './webhook.ts';
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
@@ -13,9 +14,7 @@ import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } f
 /** This many concurrent saves of a webhook all succeed. */
 const TRIES_MAX = 100;
 
-export class Webhooks {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+export class Webhooks extends Repository {
   readonly #sealer: Sealer;
   readonly cacheInvalidation: CacheInvalidation;
   readonly #bounds: VersionBounds;
@@ -27,8 +26,7 @@ export class Webhooks {
     cacheInvalidation: CacheInvalidation,
     bounds: VersionBounds = VERSION_BOUNDS,
   ) {
-    this.#redis = redis;
-    this.#keys = keys;
+    super(redis, keys);
     this.#sealer = sealer;
     this.cacheInvalidation = cacheInvalidation;
     this.#bounds = bounds;
@@ -63,7 +61,7 @@ export class Webhooks {
    *  @throws ServiceError not_found; version_conflict if other processes keep changing it */
   async change(id: string, change: (before: Webhook) => Webhook, origin: VersionOrigin = {}): Promise<Webhook> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const text = await this.#redis.hget(this.#keys.webhooks, id);
+      const text = await this.redis.hget(this.keys.webhooks, id);
       if (text === null) throw noWebhook(id);
       const before = JSON.parse(text) as Webhook;
       const edited = change(before);
@@ -91,10 +89,10 @@ export class Webhooks {
     const gone = before ? keysOf(before.webhook).filter((key) => !kept.has(key)) : [];
     const { maxVersions, maxBytes } = this.#bounds;
     const { id } = webhook;
-    const written = await this.#redis.saveWebhook(
-      this.#keys.webhooks,
-      this.#keys.webhookKeys,
-      this.#keys.webhookVersions(id),
+    const written = await this.redis.saveWebhook(
+      this.keys.webhooks,
+      this.keys.webhookKeys,
+      this.keys.webhookVersions(id),
       id,
       before?.text ?? '',
       JSON.stringify(webhook),
@@ -110,25 +108,25 @@ export class Webhooks {
   }
 
   async read(id: string): Promise<Webhook | undefined> {
-    const text = await this.#redis.hget(this.#keys.webhooks, id);
+    const text = await this.redis.hget(this.keys.webhooks, id);
     return text === null ? undefined : (JSON.parse(text) as Webhook);
   }
 
   async readByKey(key: string): Promise<Webhook | undefined> {
-    const id = await this.#redis.hget(this.#keys.webhookKeys, key);
+    const id = await this.redis.hget(this.keys.webhookKeys, key);
     return id === null ? undefined : this.read(id);
   }
 
   /** The IDs that belong to a webhook. */
   async areThere(ids: readonly string[]): Promise<Set<string>> {
-    const commands = ids.map((id) => ['hexists', this.#keys.webhooks, id]);
-    const found = await inPipelines<number>(this.#redis, commands);
+    const commands = ids.map((id) => ['hexists', this.keys.webhooks, id]);
+    const found = await inPipelines<number>(this.redis, commands);
     return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
   /** In order of creation. */
   async all(): Promise<Webhook[]> {
-    const texts = await this.#redis.hvals(this.#keys.webhooks);
+    const texts = await this.redis.hvals(this.keys.webhooks);
     return texts.map((text) => JSON.parse(text) as Webhook).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
@@ -145,9 +143,9 @@ export class Webhooks {
 
   async remove(webhook: Webhook): Promise<void> {
     // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
-    const writing = this.#redis.pipeline().hdel(this.#keys.webhooks, webhook.id);
-    writing.hdel(this.#keys.webhookKeys, ...keysOf(webhook));
-    writing.del(this.#keys.webhookVersions(webhook.id));
+    const writing = this.redis.pipeline().hdel(this.keys.webhooks, webhook.id);
+    writing.hdel(this.keys.webhookKeys, ...keysOf(webhook));
+    writing.del(this.keys.webhookVersions(webhook.id));
     replies(await writing.exec());
     await this.cacheInvalidation.announce();
   }
