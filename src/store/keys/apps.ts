@@ -1,125 +1,78 @@
 /** Keys of the apps room. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { hash, list, string, zset } from './key-declaration.ts';
 
-export const appKeys = (prefix: string) => ({
-  apps: (env: string) => `${prefix}:apps:${env}`,
-  allowedOrigins: (env: string) => `${prefix}:allowed-origins:${env}`,
-  requestedOrigins: (env: string) => `${prefix}:requested-origins:${env}`,
-  heldRegistrations: (env: string) => `${prefix}:held-registrations:${env}`,
-  functions: (env: string) => `${prefix}:functions:${env}`,
-  pausedFunctions: (env: string) => `${prefix}:paused-functions:${env}`,
-  functionsVersion: (env: string) => `${prefix}:functions-version:${env}`,
-  triggerHistory: (env: string) => `${prefix}:trigger-history:${env}`,
-  missedTicks: (env: string) => `${prefix}:missed-ticks:${env}`,
-  deploys: (env: string) => `${prefix}:deploys:${env}`,
-  appDeploys: (env: string, app: string) => `${prefix}:app-deploys:${env}:${app}`,
-  expressionProblems: (env: string) => `${prefix}:expression-problems:${env}`,
-  expressionSkips: (env: string) => `${prefix}:expression-skips:${env}`,
-});
-
-export const APP_KEY_DECLARATIONS = {
-  apps: {
-    pattern: 'apps:<env>',
-    type: 'hash',
+export const APP_KEYS = {
+  apps: hash('apps:<env>', 'App name → app, as JSON.', {
     owner: 'apps/apps.ts',
     ttl: 'none',
     size: '1 field per app (quota)',
-    description: 'App name → app, as JSON.',
-  },
-  allowedOrigins: {
-    pattern: 'allowed-origins:<env>',
-    type: 'hash',
+  }),
+  allowedOrigins: hash('allowed-origins:<env>', 'App name → origins that people allowed, as a JSON array.', {
     owner: 'apps/allowed-origins.ts',
     ttl: 'none',
     size: '1 field per app (quota), 50 origins',
-    description: 'App name → origins that people allowed, as a JSON array.',
-  },
-  requestedOrigins: {
-    pattern: 'requested-origins:<env>',
-    type: 'zset',
-    owner: 'apps/allowed-origins.ts',
-    ttl: '30 s, renewed',
-    size: '1 entry per app',
-    description: 'Origins where a person asked an app to register, with the app if known, by expiry (ms).',
-  },
-  heldRegistrations: {
-    pattern: 'held-registrations:<env>',
-    type: 'hash',
-    owner: 'apps/held-registrations.ts',
-    ttl: '7 days, renewed',
-    size: '200 apps; 20 registrations each, 6 KiB each',
-    description: 'App name → its registrations that wait for a confirmation, and the count of refused ones, as JSON.',
-  },
-  functions: {
-    pattern: 'functions:<env>',
-    type: 'hash',
+  }),
+  requestedOrigins: zset(
+    'requested-origins:<env>',
+    'Origins where a person asked an app to register, with the app if known, by expiry (ms).',
+    { owner: 'apps/allowed-origins.ts', ttl: '30 s, renewed', size: '1 entry per app' },
+  ),
+  heldRegistrations: hash(
+    'held-registrations:<env>',
+    'App name → its registrations that wait for a confirmation, and the count of refused ones, as JSON.',
+    {
+      owner: 'apps/held-registrations.ts',
+      ttl: '7 days, renewed',
+      size: '200 apps; 20 registrations each, 6 KiB each',
+    },
+  ),
+  functions: hash('functions:<env>', 'Function ID → function, as JSON.', {
     owner: 'apps/functions.ts',
     ttl: 'none',
     size: '1 field per function (quota, live and archived each)',
-    description: 'Function ID → function, as JSON.',
-  },
-  pausedFunctions: {
-    pattern: 'paused-functions:<env>',
-    type: 'hash',
-    owner: 'apps/functions.ts',
-    ttl: 'none',
-    size: '1 field per paused function',
-    description: 'Function ID → time of the pause (ms); `:held` follows if queued runs are held.',
-  },
-  functionsVersion: {
-    pattern: 'functions-version:<env>',
-    type: 'string',
+  }),
+  pausedFunctions: hash(
+    'paused-functions:<env>',
+    'Function ID → time of the pause (ms); `:held` follows if queued runs are held.',
+    { owner: 'apps/functions.ts', ttl: 'none', size: '1 field per paused function' },
+  ),
+  functionsVersion: string('functions-version:<env>', 'Increases with every change of functions.', {
     owner: 'apps/functions.ts',
     ttl: 'none',
     size: 'a number',
-    description: 'Increases with every change of functions.',
-  },
-  triggerHistory: {
-    pattern: 'trigger-history:<env>',
-    type: 'hash',
-    owner: 'apps/trigger-history.ts',
-    ttl: 'retention + 1 h, renewed',
-    size: '1 field per function; 10 changes, 2 KiB each',
-    description: 'Function ID → former triggers, as JSON (`model/apps/trigger-history.ts`).',
-  },
-  missedTicks: {
-    pattern: 'missed-ticks:<env>',
-    type: 'hash',
+  }),
+  triggerHistory: hash(
+    'trigger-history:<env>',
+    'Function ID → former triggers, as JSON (`model/apps/trigger-history.ts`).',
+    {
+      owner: 'apps/trigger-history.ts',
+      ttl: 'retention + 1 h, renewed',
+      size: '1 field per function; 10 changes, 2 KiB each',
+    },
+  ),
+  missedTicks: hash('missed-ticks:<env>', 'Function ID → missed ticks: schedule, first, last, number, as JSON.', {
     owner: 'apps/missed-ticks.ts',
     ttl: 'retention, renewed',
     size: '1 field per function; last 10, 100 bytes each',
-    description: 'Function ID → missed ticks: schedule, first, last, number, as JSON.',
-  },
-  deploys: {
-    pattern: 'deploys:<env>',
-    type: 'list',
+  }),
+  deploys: list('deploys:<env>', 'Deploys of all apps, newest first, as JSON (`model/apps/deploy.ts`).', {
     owner: 'apps/deploys.ts',
     ttl: '90 days or longer retention, renewed',
     size: '500 entries, 4 KiB each',
-    description: 'Deploys of all apps, newest first, as JSON (`model/apps/deploy.ts`).',
-  },
-  appDeploys: {
-    pattern: 'app-deploys:<env>:<app>',
-    type: 'list',
+  }),
+  appDeploys: list('app-deploys:<env>:<app>', 'Deploys of an app, likewise.', {
     owner: 'apps/deploys.ts',
     ttl: '90 days or longer retention, renewed',
     size: '100 entries, 4 KiB each',
-    description: 'Deploys of an app, likewise.',
-  },
-  expressionProblems: {
-    pattern: 'expression-problems:<env>',
-    type: 'hash',
+  }),
+  expressionProblems: hash(
+    'expression-problems:<env>',
+    'Function ID → last reason an expression was not evaluated, as JSON.',
+    { owner: 'apps/expression-problems.ts', ttl: '24 h, renewed', size: '1 field per function' },
+  ),
+  expressionSkips: hash('expression-skips:<env>', 'Function ID → events its expressions did not evaluate.', {
     owner: 'apps/expression-problems.ts',
     ttl: '24 h, renewed',
     size: '1 field per function',
-    description: 'Function ID → last reason an expression was not evaluated, as JSON.',
-  },
-  expressionSkips: {
-    pattern: 'expression-skips:<env>',
-    type: 'hash',
-    owner: 'apps/expression-problems.ts',
-    ttl: '24 h, renewed',
-    size: '1 field per function',
-    description: 'Function ID → events its expressions did not evaluate.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof appKeys>, KeyDeclaration>;
+  }),
+};

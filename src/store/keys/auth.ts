@@ -1,198 +1,106 @@
 /** Keys of the auth room. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { hash, stream, string, zset } from './key-declaration.ts';
 
-export const authKeys = (prefix: string) => ({
-  eventKeys: `${prefix}:event-keys`,
-  eventKeyDigests: `${prefix}:event-key-digests`,
-  eventKeyUses: `${prefix}:event-key-uses`,
-  apiKeys: `${prefix}:api-keys`,
-  apiKeyUses: `${prefix}:api-key-uses`,
-  signingKeys: `${prefix}:signing-keys`,
-  secretKeyCheck: `${prefix}:secret-key-check`,
-  users: `${prefix}:users`,
-  userEmails: `${prefix}:user-emails`,
-  session: (digest: string) => `${prefix}:session:${digest}`,
-  oneTimeToken: (digest: string) => `${prefix}:one-time-token:${digest}`,
-  setUpToken: `${prefix}:set-up-token`,
-  signInThrottle: (limit: string) => `${prefix}:sign-in-throttle:${limit}`,
-  knownAddress: (digest: string) => `${prefix}:known-address:${digest}`,
-  auditLog: `${prefix}:audit-log`,
-  auditLogArchived: `${prefix}:audit-log-archived`,
-  rejections: `${prefix}:rejections`,
-  rejectionEntries: `${prefix}:rejection-entries`,
-  idempotentResponse: (digest: string) => `${prefix}:idempotent-response:${digest}`,
-  apiRateLimit: (window: string) => `${prefix}:api-rate-limit:${window}`,
-  savedViews: (env: string, owner: string) => `${prefix}:saved-views:${env}:${owner}`,
-});
-
-export const AUTH_KEY_DECLARATIONS = {
-  eventKeys: {
-    pattern: 'event-keys',
-    type: 'hash',
+export const AUTH_KEYS = {
+  eventKeys: hash('event-keys', 'Event key ID → event key, as JSON.', {
     owner: 'auth/event-keys.ts',
     ttl: 'none',
     size: '1 field per event key',
-    description: 'Event key ID → event key, as JSON.',
-  },
-  eventKeyDigests: {
-    pattern: 'event-key-digests',
-    type: 'hash',
+  }),
+  eventKeyDigests: hash('event-key-digests', 'SHA-256 of the secret → event key ID.', {
     owner: 'auth/event-keys.ts',
     ttl: 'none',
     size: '1 field per event key',
-    description: 'SHA-256 of the secret → event key ID.',
-  },
-  eventKeyUses: {
-    pattern: 'event-key-uses',
-    type: 'hash',
+  }),
+  eventKeyUses: hash('event-key-uses', 'Event key ID → last use (ms).', {
     owner: 'auth/event-keys.ts',
     ttl: 'none',
     size: '1 field per event key',
-    description: 'Event key ID → last use (ms).',
-  },
-  apiKeys: {
-    pattern: 'api-keys',
-    type: 'hash',
+  }),
+  apiKeys: hash('api-keys', 'SHA-256 of the secret → API key, as JSON.', {
     owner: 'auth/api-keys.ts',
     ttl: 'none',
     size: '1 field per API key',
-    description: 'SHA-256 of the secret → API key, as JSON.',
-  },
-  apiKeyUses: {
-    pattern: 'api-key-uses',
-    type: 'hash',
+  }),
+  apiKeyUses: hash('api-key-uses', 'API key ID → last use (ms).', {
     owner: 'auth/api-keys.ts',
     ttl: 'none',
     size: '1 field per API key',
-    description: 'API key ID → last use (ms).',
-  },
-  signingKeys: {
-    pattern: 'signing-keys',
-    type: 'hash',
+  }),
+  signingKeys: hash('signing-keys', 'Owner → signing keys, encrypted.', {
     owner: 'auth/signing-keys.ts',
     ttl: 'none',
     size: '1 field per environment, 1 for all branches',
-    description: 'Owner → signing keys, encrypted.',
-  },
-  secretKeyCheck: {
-    pattern: 'secret-key-check',
-    type: 'string',
+  }),
+  secretKeyCheck: string('secret-key-check', 'An empty text, encrypted: shows whether `SECRET_KEY` is right.', {
     owner: 'auth/secret-key-check.ts',
     ttl: 'none',
     size: '1 encrypted value',
-    description: 'An empty text, encrypted: shows whether `SECRET_KEY` is right.',
-  },
-  users: {
-    pattern: 'users',
-    type: 'hash',
+  }),
+  users: hash('users', 'User ID → user, as JSON.', { owner: 'auth/users.ts', ttl: 'none', size: '1 field per user' }),
+  userEmails: hash('user-emails', 'Email address → user ID.', {
     owner: 'auth/users.ts',
     ttl: 'none',
     size: '1 field per user',
-    description: 'User ID → user, as JSON.',
-  },
-  userEmails: {
-    pattern: 'user-emails',
-    type: 'hash',
-    owner: 'auth/users.ts',
-    ttl: 'none',
-    size: '1 field per user',
-    description: 'Email address → user ID.',
-  },
-  session: {
-    pattern: 'session:<digest>',
-    type: 'string',
+  }),
+  session: string('session:<digest>', 'SHA-256 of the session token → session, as JSON.', {
     owner: 'auth/sessions.ts',
     ttl: '12 h idle, 7 days at most',
     size: '1 JSON object',
-    description: 'SHA-256 of the session token → session, as JSON.',
-  },
-  oneTimeToken: {
-    pattern: 'one-time-token:<digest>',
-    type: 'string',
+  }),
+  oneTimeToken: string('one-time-token:<digest>', 'SHA-256 of the token → what it allows, as JSON.', {
     owner: 'auth/one-time-tokens.ts',
     ttl: '24 h',
     size: '1 JSON object',
-    description: 'SHA-256 of the token → what it allows, as JSON.',
-  },
-  setUpToken: {
-    pattern: 'set-up-token',
-    type: 'string',
-    owner: 'auth/one-time-tokens.ts',
-    ttl: '24 h',
-    size: '150 bytes',
-    description: 'Token of the link for the first admin, sealed: every web process logs the same link.',
-  },
-  signInThrottle: {
-    pattern: 'sign-in-throttle:<limit>',
-    type: 'string',
-    owner: 'auth/sign-in-throttle.ts',
-    ttl: '15 min or 1 h',
-    size: 'a number',
-    description: 'Prefix of rate-limiter-flexible: failed sign-ins of an address, an account, or both.',
-  },
-  knownAddress: {
-    pattern: 'known-address:<digest>',
-    type: 'string',
+  }),
+  setUpToken: string(
+    'set-up-token',
+    'Token of the link for the first admin, sealed: every web process logs the same link.',
+    { owner: 'auth/one-time-tokens.ts', ttl: '24 h', size: '150 bytes' },
+  ),
+  signInThrottle: string(
+    'sign-in-throttle:<limit>',
+    'Prefix of rate-limiter-flexible: failed sign-ins of an address, an account, or both.',
+    { owner: 'auth/sign-in-throttle.ts', ttl: '15 min or 1 h', size: 'a number' },
+  ),
+  knownAddress: string('known-address:<digest>', 'SHA-256 of an account and an address from which it signed in.', {
     owner: 'auth/sign-in-throttle.ts',
     ttl: '30 days',
     size: 'empty',
-    description: 'SHA-256 of an account and an address from which it signed in.',
-  },
-  auditLog: {
-    pattern: 'audit-log',
-    type: 'stream',
+  }),
+  auditLog: stream('audit-log', 'Changes and sign-ins, as JSON.', {
     owner: 'auth/audit-log.ts',
     ttl: 'none',
     size: '10,000 entries',
-    description: 'Changes and sign-ins, as JSON.',
-  },
-  auditLogArchived: {
-    pattern: 'audit-log-archived',
-    type: 'string',
+  }),
+  auditLogArchived: string('audit-log-archived', 'Last archived entry of `audit-log`. Only with an archive.', {
     owner: 'auth/audit-log.ts',
     ttl: 'none',
     size: '30 bytes',
-    description: 'Last archived entry of `audit-log`. Only with an archive.',
-  },
-  rejections: {
-    pattern: 'rejections',
-    type: 'zset',
+  }),
+  rejections: zset('rejections', 'Rejected attempts by last repetition (µs).', {
     owner: 'auth/rejection-log.ts',
     ttl: '30 days, renewed',
     size: '1,000 entries',
-    description: 'Rejected attempts by last repetition (µs).',
-  },
-  rejectionEntries: {
-    pattern: 'rejection-entries',
-    type: 'hash',
+  }),
+  rejectionEntries: hash('rejection-entries', 'ID → attempt, reason, count, times, as JSON.', {
     owner: 'auth/rejection-log.ts',
     ttl: '30 days, renewed',
     size: '1 field per rejected attempt',
-    description: 'ID → attempt, reason, count, times, as JSON.',
-  },
-  idempotentResponse: {
-    pattern: 'idempotent-response:<digest>',
-    type: 'string',
-    owner: 'auth/idempotent-responses.ts',
-    ttl: '24 h; 1 min, renewed, during the request',
-    size: '90 KB',
-    description:
-      'SHA-256 of principal, environment, route and idempotency key → digest of the request, and response, encrypted.',
-  },
-  apiRateLimit: {
-    pattern: 'api-rate-limit:<window>',
-    type: 'string',
-    owner: 'auth/api-rate-limits.ts',
-    ttl: '1 min',
-    size: 'a number',
-    description: 'Prefix of rate-limiter-flexible: API requests of a key, app or user in this minute.',
-  },
-  savedViews: {
-    pattern: 'saved-views:<env>:<owner>',
-    type: 'hash',
+  }),
+  idempotentResponse: string(
+    'idempotent-response:<digest>',
+    'SHA-256 of principal, environment, route and idempotency key → digest of the request, and response, encrypted.',
+    { owner: 'auth/idempotent-responses.ts', ttl: '24 h; 1 min, renewed, during the request', size: '90 KB' },
+  ),
+  apiRateLimit: string(
+    'api-rate-limit:<window>',
+    'Prefix of rate-limiter-flexible: API requests of a key, app or user in this minute.',
+    { owner: 'auth/api-rate-limits.ts', ttl: '1 min', size: 'a number' },
+  ),
+  savedViews: hash('saved-views:<env>:<owner>', 'View ID → saved view of a user or the installation, as JSON.', {
     owner: 'auth/saved-views.ts',
     ttl: 'none; deleted with the user or environment',
     size: '100 fields',
-    description: 'View ID → saved view of a user or the installation, as JSON.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof authKeys>, KeyDeclaration>;
+  }),
+};

@@ -1,107 +1,60 @@
 /** Keys of the connect room. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { channel, hash, set, string, zset } from './key-declaration.ts';
 
-export const connectKeys = (prefix: string) => ({
-  connectSession: (tokenHash: string) => `${prefix}:connect-session:${tokenHash}`,
-  connections: (env: string) => `${prefix}:connections:${env}`,
-  connection: (env: string, id: string) => `${prefix}:connection:${env}:${id}`,
-  readyConnections: (env: string, app: string) => `${prefix}:ready-connections:${env}:${app}`,
-  connectionCalls: (env: string, id: string) => `${prefix}:connection-calls:${env}:${id}`,
-  connectFunctions: (env: string, hash: string) => `${prefix}:connect-functions:${env}:${hash}`,
-  connectInstance: (env: string, hash: string) => `${prefix}:connect-instance:${env}:${hash}`,
-  connectCall: (env: string, id: string) => `${prefix}:connect-call:${env}:${id}`,
-  gateway: (id: string) => `${prefix}:gateway:${id}`,
-  connectCaller: (id: string) => `${prefix}:connect-caller:${id}`,
-  connectionChanges: `${prefix}:connection-changes`,
-});
-
-export const CONNECT_KEY_DECLARATIONS = {
-  connectSession: {
-    pattern: 'connect-session:<token hash>',
-    type: 'string',
-    owner: 'connect/sessions.ts',
-    ttl: '1 min',
-    size: '1 JSON object',
-    description: 'What a session token of `/v0/connect/start` permits: one WebSocket.',
-  },
-  connections: {
-    pattern: 'connections:<env>',
-    type: 'zset',
+export const CONNECT_KEYS = {
+  connectSession: string(
+    'connect-session:<token hash>',
+    'What a session token of `/v0/connect/start` permits: one WebSocket.',
+    { owner: 'connect/sessions.ts', ttl: '1 min', size: '1 JSON object' },
+  ),
+  connections: zset('connections:<env>', 'Connections by expiry (ms).', {
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
     size: '`CONNECTIONS_MAX` entries',
-    description: 'Connections by expiry (ms).',
-  },
-  connection: {
-    pattern: 'connection:<env>:<connection ID>',
-    type: 'hash',
-    owner: 'connect/connections.ts',
-    ttl: '15 s, renewed',
-    size: '4 fields, and 1 per app',
-    description: 'Connection: gateway, concurrency, functions, and itself as JSON.',
-  },
-  readyConnections: {
-    pattern: 'ready-connections:<env>:<app>',
-    type: 'zset',
+  }),
+  connection: hash(
+    'connection:<env>:<connection ID>',
+    'Connection: gateway, concurrency, functions, and itself as JSON.',
+    { owner: 'connect/connections.ts', ttl: '15 s, renewed', size: '4 fields, and 1 per app' },
+  ),
+  readyConnections: zset('ready-connections:<env>:<app>', 'Connections that take calls of the app, by expiry (ms).', {
     owner: 'connect/connections.ts',
     ttl: '15 s, renewed',
     size: '1 entry per connection',
-    description: 'Connections that take calls of the app, by expiry (ms).',
-  },
-  connectionCalls: {
-    pattern: 'connection-calls:<env>:<connection ID>',
-    type: 'zset',
+  }),
+  connectionCalls: zset('connection-calls:<env>:<connection ID>', 'Calls in progress by end of lease (ms).', {
     owner: 'connect/connect-calls.ts',
     ttl: 'that of its calls',
     size: '1 entry per call in progress',
-    description: 'Calls in progress by end of lease (ms).',
-  },
-  connectFunctions: {
-    pattern: 'connect-functions:<env>:<hash>',
-    type: 'set',
+  }),
+  connectFunctions: set('connect-functions:<env>:<hash>', 'Functions with which an app has connected.', {
     owner: 'connect/connections.ts',
     ttl: '1 min, renewed',
     size: '1 entry per function (quota)',
-    description: 'Functions with which an app has connected.',
-  },
-  connectInstance: {
-    pattern: 'connect-instance:<env>:<hash>',
-    type: 'string',
-    owner: 'connect/connections.ts',
-    ttl: '1 min, renewed',
-    size: 'empty',
-    description: 'Instance with these functions was connected: its reconnection registers nothing.',
-  },
-  connectCall: {
-    pattern: 'connect-call:<env>:<call ID>',
-    type: 'hash',
+  }),
+  connectInstance: string(
+    'connect-instance:<env>:<hash>',
+    'Instance with these functions was connected: its reconnection registers nothing.',
+    { owner: 'connect/connections.ts', ttl: '1 min, renewed', size: 'empty' },
+  ),
+  connectCall: hash('connect-call:<env>:<call ID>', 'Call in progress: connection, lease, caller, reply.', {
     owner: 'connect/connect-calls.ts',
     ttl: '5 min, renewed',
     size: 'reply; body above 64 KB until acknowledged',
-    description: 'Call in progress: connection, lease, caller, reply.',
-  },
-  gateway: {
-    pattern: 'gateway:<gateway ID>',
-    type: 'channel',
-    owner: 'connect/connect-calls.ts',
-    ttl: '–',
-    size: '64 KB of a body per message',
-    description: 'Calls for connections of the gateway; without a listener the gateway is gone.',
-  },
-  connectCaller: {
-    pattern: 'connect-caller:<caller ID>',
-    type: 'channel',
+  }),
+  gateway: channel(
+    'gateway:<gateway ID>',
+    'Calls for connections of the gateway; without a listener the gateway is gone.',
+    { owner: 'connect/connect-calls.ts', ttl: '–', size: '64 KB of a body per message' },
+  ),
+  connectCaller: channel('connect-caller:<caller ID>', 'Calls that have a reply or were refused.', {
     owner: 'connect/connect-calls.ts',
     ttl: '–',
     size: '1 ID per message',
-    description: 'Calls that have a reply or were refused.',
-  },
-  connectionChanges: {
-    pattern: 'connection-changes',
-    type: 'channel',
+  }),
+  connectionChanges: channel('connection-changes', 'Apps with a new connection.', {
     owner: 'connect/connections.ts',
     ttl: '–',
     size: '1 JSON object per message',
-    description: 'Apps with a new connection.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof connectKeys>, KeyDeclaration>;
+  }),
+};

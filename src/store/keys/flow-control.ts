@@ -1,146 +1,90 @@
 /** Keys of the flow-control room. The partition of each follows from its home (keyspace.ts: `homeOf`). */
 
-import { BATCH_KEY_DECLARATIONS, batchKeys } from './batches.ts';
-import { DEBOUNCE_KEY_DECLARATIONS, debounceKeys } from './debounces.ts';
-import { DECISION_KEY_DECLARATIONS, decisionKeys } from './decisions.ts';
-import type { KeyDeclaration } from './key-declaration.ts';
+import { BATCH_KEYS } from './batches.ts';
+import { DEBOUNCE_KEYS } from './debounces.ts';
+import { DECISION_KEYS } from './decisions.ts';
+import { hash, set, string, zset } from './key-declaration.ts';
 
-export const flowControlKeys = (prefix: string) => ({
-  ...batchKeys(prefix),
-  ...debounceKeys(prefix),
-  rateLimit: (env: string, digest: string) => `${prefix}:rate-limit:${env}:${digest}`,
-  idempotency: (env: string, digest: string) => `${prefix}:idempotency:${env}:${digest}`,
-  singleton: (env: string, digest: string) => `${prefix}:singleton:${env}:${digest}`,
-  ...decisionKeys(prefix),
-  admissions: `${prefix}:admissions`,
-  admissionChecks: `${prefix}:admission-checks`,
-  heldBacklogs: `${prefix}:held-backlogs`,
-  waitingCalls: `${prefix}:waiting-calls`,
-  /** @param backlog `<env>:<digest>` */
-  backlog: (env: string, backlog: string) => `${prefix}:backlog:${env}:${backlog}`,
-  backlogInfo: (env: string, backlog: string) => `${prefix}:backlog-info:${env}:${backlog}`,
-  functionBacklogs: (env: string, functionId: string) => `${prefix}:function-backlogs:${env}:${functionId}`,
-  limit: (limit: string) => `${prefix}:limit:${limit}`,
-  limitBacklogs: (limit: string) => `${prefix}:limit-backlogs:${limit}`,
-  throttle: (limit: string) => `${prefix}:throttle:${limit}`,
-  heldFunctions: (env: string) => `${prefix}:held-functions:${env}`,
-});
-
-export const FLOW_CONTROL_KEY_DECLARATIONS = {
-  ...BATCH_KEY_DECLARATIONS,
-  ...DEBOUNCE_KEY_DECLARATIONS,
-  rateLimit: {
-    pattern: 'rate-limit:<env>:<digest>',
-    type: 'zset',
-    owner: 'flow-control/rate-limit-logs.ts',
-    ttl: 'period of the limit, 60 s at least',
-    size: '1 entry per admitted run',
-    description:
-      'Admitted runs by time (µs). `<digest>`: function, key and value (`model/flow-control/key-digest.ts`).',
-  },
-  idempotency: {
-    pattern: 'idempotency:<env>:<digest>',
-    type: 'string',
+export const FLOW_CONTROL_KEYS = {
+  ...BATCH_KEYS,
+  ...DEBOUNCE_KEYS,
+  rateLimit: zset(
+    'rate-limit:<env>:<digest>',
+    'Admitted runs by time (µs). `<digest>`: function, key and value (`model/flow-control/key-digest.ts`).',
+    {
+      owner: 'flow-control/rate-limit-logs.ts',
+      ttl: 'period of the limit, 60 s at least',
+      size: '1 entry per admitted run',
+    },
+  ),
+  idempotency: string('idempotency:<env>:<digest>', 'First run with the key value.', {
     owner: 'flow-control/idempotency-claims.ts',
     ttl: '24 h',
     size: '26 bytes',
-    description: 'First run with the key value.',
-  },
-  singleton: {
-    pattern: 'singleton:<env>:<digest>',
-    type: 'string',
-    owner: 'flow-control/singleton-holders.ts',
-    ttl: 'none; deleted when the run ends',
-    size: '40 bytes',
-    description: 'Active run, since when (ms), and earlier runs until they are cancelled.',
-  },
-  ...DECISION_KEY_DECLARATIONS,
-  admissions: {
-    pattern: 'admissions',
-    type: 'hash',
+  }),
+  singleton: string(
+    'singleton:<env>:<digest>',
+    'Active run, since when (ms), and earlier runs until they are cancelled.',
+    { owner: 'flow-control/singleton-holders.ts', ttl: 'none; deleted when the run ends', size: '40 bytes' },
+  ),
+  ...DECISION_KEYS,
+  admissions: hash('admissions', '`<run ID>/<call>`, or run ID → job executions, environment, function, limits held.', {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: '1 field per call or run that holds a limit',
-    description: '`<run ID>/<call>`, or run ID → job executions, environment, function, limits held.',
-  },
-  admissionChecks: {
-    pattern: 'admission-checks',
-    type: 'zset',
-    owner: 'flow-control/admissions.ts',
-    ttl: 'none',
-    size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env> <function>` after a deploy',
-    description: 'Next checks by time (ms): admissions whose job may be lost, and backlogs that may go on.',
-  },
-  heldBacklogs: {
-    pattern: 'held-backlogs',
-    type: 'hash',
+  }),
+  admissionChecks: zset(
+    'admission-checks',
+    'Next checks by time (ms): admissions whose job may be lost, and backlogs that may go on.',
+    {
+      owner: 'flow-control/admissions.ts',
+      ttl: 'none',
+      size: '1 entry per admission; `!<limit>` per throttle with a backlog; `~<env> <function>` after a deploy',
+    },
+  ),
+  heldBacklogs: hash('held-backlogs', '`<env>:<backlog>` → limit that holds back its first call.', {
     owner: 'flow-control/limit-usage.ts',
     ttl: 'none',
     size: '1 field per backlog',
-    description: '`<env>:<backlog>` → limit that holds back its first call.',
-  },
-  waitingCalls: {
-    pattern: 'waiting-calls',
-    type: 'hash',
+  }),
+  waitingCalls: hash('waiting-calls', '`<env> <function ID>` → waiting calls.', {
     owner: 'flow-control/limit-usage.ts',
     ttl: 'none',
     size: '1 field per function with waiting calls',
-    description: '`<env> <function ID>` → waiting calls.',
-  },
-  backlog: {
-    pattern: 'backlog:<env>:<backlog>',
-    type: 'zset',
-    owner: 'flow-control/admissions.ts',
-    ttl: 'none',
-    size: '1 entry per waiting call',
-    description: '`<run ID>/<call>` of waiting calls with the same limits, by start of the wait (ms) less priority.',
-  },
-  backlogInfo: {
-    pattern: 'backlog-info:<env>:<backlog>',
-    type: 'string',
+  }),
+  backlog: zset(
+    'backlog:<env>:<backlog>',
+    '`<run ID>/<call>` of waiting calls with the same limits, by start of the wait (ms) less priority.',
+    { owner: 'flow-control/admissions.ts', ttl: 'none', size: '1 entry per waiting call' },
+  ),
+  backlogInfo: string('backlog-info:<env>:<backlog>', 'Function and limits of the backlog, as JSON.', {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: '1 KiB',
-    description: 'Function and limits of the backlog, as JSON.',
-  },
-  functionBacklogs: {
-    pattern: 'function-backlogs:<env>:<function ID>',
-    type: 'zset',
+  }),
+  functionBacklogs: zset('function-backlogs:<env>:<function ID>', 'Backlogs of the function by waiting calls.', {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: '1 entry per backlog',
-    description: 'Backlogs of the function by waiting calls.',
-  },
-  limit: {
-    pattern: 'limit:<limit>',
-    type: 'set',
+  }),
+  limit: set('limit:<limit>', 'Calls or runs that hold a permit.', {
     owner: 'flow-control/admissions.ts',
     ttl: 'none',
     size: 'the limit',
-    description: 'Calls or runs that hold a permit.',
-  },
-  limitBacklogs: {
-    pattern: 'limit-backlogs:<limit>',
-    type: 'zset',
-    owner: 'flow-control/admissions.ts',
-    ttl: 'none',
-    size: '1 entry per backlog',
-    description: 'Backlogs that the limit holds back, `<env>:<backlog>`, by score of the first call.',
-  },
-  throttle: {
-    pattern: 'throttle:<limit>',
-    type: 'string',
+  }),
+  limitBacklogs: zset(
+    'limit-backlogs:<limit>',
+    'Backlogs that the limit holds back, `<env>:<backlog>`, by score of the first call.',
+    { owner: 'flow-control/admissions.ts', ttl: 'none', size: '1 entry per backlog' },
+  ),
+  throttle: string('throttle:<limit>', 'Time of the next start at an even rate (GCRA): seconds and milliseconds.', {
     owner: 'flow-control/admissions.ts',
     ttl: 'until it has no effect',
     size: '25 bytes',
-    description: 'Time of the next start at an even rate (GCRA): seconds and milliseconds.',
-  },
-  heldFunctions: {
-    pattern: 'held-functions:<env>',
-    type: 'hash',
-    owner: 'flow-control/held-functions.ts',
-    ttl: 'none',
-    size: '1 field per held function',
-    description: 'Function ID → limit that holds its runs; a time (ms) follows if only runs queued before it are held.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof flowControlKeys>, KeyDeclaration>;
+  }),
+  heldFunctions: hash(
+    'held-functions:<env>',
+    'Function ID → limit that holds its runs; a time (ms) follows if only runs queued before it are held.',
+    { owner: 'flow-control/held-functions.ts', ttl: 'none', size: '1 field per held function' },
+  ),
+};

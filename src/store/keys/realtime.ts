@@ -1,17 +1,10 @@
 /** Keys of the realtime room. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { channel } from './key-declaration.ts';
 
-export const realtimeKeys = (prefix: string) => ({
-  realtimeChannel: (env: string, digest: string) => `${prefix}:realtime-channel:${env}:${digest}`,
-});
-
-export const REALTIME_KEY_DECLARATIONS = {
-  realtimeChannel: {
-    pattern: 'realtime-channel:<env>:<digest>',
-    type: 'channel',
+export const REALTIME_KEYS = {
+  realtimeChannel: channel('realtime-channel:<env>:<digest>', 'Messages of the channel: topic, line break, message.', {
     owner: 'realtime/channels.ts',
     ttl: '–',
     size: '`REALTIME_MESSAGE_MAX_BYTES` per message',
-    description: 'Messages of the channel: topic, line break, message.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof realtimeKeys>, KeyDeclaration>;
+  }),
+};

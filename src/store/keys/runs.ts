@@ -1,245 +1,176 @@
 /** Keys of the runs room, and constants for its scripts (redis/scripts.ts). */
-import type { Ending, RunGroup } from '../../model/runs/run.ts';
-import type { KeyDeclaration } from './key-declaration.ts';
-
-/** Suffixes of the keys of a run's parts, appended to the run's own key. */
-export const RUN_SUFFIXES = {
-  memos: ':memos',
-  stack: ':stack',
-  pending: ':pending',
-  leftOver: ':left-over',
-  requests: ':requests',
-  defers: ':defers',
-  history: ':history',
-  waits: ':waits',
-  metadata: ':metadata',
-  logs: ':logs',
-} as const;
+import { hash, type KeyDeclaration, list, string, zset } from './key-declaration.ts';
 
 /** Lengths of the segments of ended runs: a run is in the first segment of its time with room (ended-run-index.ts). */
 export const SEGMENT_LENGTHS_MS = [60_000, 1_000, 50] as const;
 
-export const runKeys = (prefix: string) => ({
-  run: (env: string, runId: string) => `${prefix}:run:${env}:${runId}`,
-  memos: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.memos}`,
-  stack: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.stack}`,
-  pending: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.pending}`,
-  leftOver: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.leftOver}`,
-  defers: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.defers}`,
-  requests: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.requests}`,
-  history: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.history}`,
-  waitsOfRun: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.waits}`,
-  metadata: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.metadata}`,
-  logs: (env: string, runId: string) => `${prefix}:run:${env}:${runId}${RUN_SUFFIXES.logs}`,
-  restoredRun: (env: string, runId: string) => `${prefix}:restored-run:${env}:${runId}`,
-  activeRuns: `${prefix}:active-runs`,
-  unfinishedEnds: `${prefix}:unfinished-ends`,
-  activeRunsIn: (env: string) => `${prefix}:active-runs:${env}`,
-  endedRuns: (env: string, ending: Ending['status'], segment: string) =>
-    `${prefix}:ended-runs:${env}:${ending}:${segment}`,
-  endedRunMinutes: (env: string, ending: Ending['status']) => `${prefix}:ended-run-minutes:${env}:${ending}`,
-  runIndex: (env: string, group: RunGroup, functionId: string) => `${prefix}:runs:${env}:${group}:${functionId}`,
-  eventRuns: (env: string, slice: string) => `${prefix}:event-runs:${env}:${slice}`,
-  overflowEventRuns: (env: string, eventId: string) => `${prefix}:overflow-event-runs:${env}:${eventId}`,
-  waits: (env: string, eventName: string) => `${prefix}:waits:${env}:${eventName}`,
-  waitsByValue: (env: string, digest: string, eventName: string) =>
-    `${prefix}:waits-by-value:${env}:${digest}:${eventName}`,
-  waitPaths: (env: string, eventName: string) => `${prefix}:wait-paths:${env}:${eventName}`,
-  signal: (env: string, signal: string) => `${prefix}:signals:${env}:${signal}`,
+const run = hash('run:<env>:<run ID>', 'Run (`store/keys/run-fields.ts`).', {
+  owner: 'runs/runs.ts',
+  ttl: 'none while active, then retention',
+  size: 'output, error and about 15 short fields',
 });
 
-export const RUN_KEY_DECLARATIONS = {
-  run: {
-    pattern: 'run:<env>:<run ID>',
-    type: 'hash',
-    owner: 'runs/runs.ts',
-    ttl: 'none while active, then retention',
-    size: 'output, error and about 15 short fields',
-    description: 'Run (`store/keys/run-fields.ts`).',
-  },
-  memos: {
-    pattern: 'run:<env>:<run ID>:memos',
-    type: 'hash',
+/** Parts of a run that it keeps after its end: they expire with it, and the archive has each in a column of its name (runs/run-parts.ts).
+ *  `changesIn`: a part may change after the end of its run, which shows in this field; '': in any of its fields.
+ *  `bytesIn`: the field that has its bytes. */
+export const KEPT_PARTS = {
+  memos: hash('run:<env>:<run ID>:memos', 'Hashed step ID → memo, as JSON.', {
     owner: 'runs/steps.ts',
     ttl: 'as the run',
     size: '1,000 steps',
-    description: 'Hashed step ID → memo, as JSON.',
-  },
-  stack: {
-    pattern: 'run:<env>:<run ID>:stack',
-    type: 'list',
+  }),
+  stack: list('run:<env>:<run ID>:stack', 'Hashed IDs of finished steps, in order.', {
     owner: 'runs/steps.ts',
     ttl: 'as the run',
     size: '1 entry per finished step',
-    description: 'Hashed IDs of finished steps, in order.',
-  },
-  metadata: {
-    pattern: 'run:<env>:<run ID>:metadata',
-    type: 'hash',
-    owner: 'runs/run-metadata.ts',
-    ttl: 'as the run',
-    size: '500 fields, 64 KiB',
-    description: 'Target and kind → last change; with a name → value, as JSON.',
-  },
-  logs: {
-    pattern: 'run:<env>:<run ID>:logs',
-    type: 'hash',
-    owner: 'runs/run-logs.ts',
-    ttl: 'as the run',
-    size: '1,000 lines, 256 KiB, 1,000 batch IDs',
-    description: 'Log lines by number, as JSON; counts; IDs of stored batches.',
-  },
-  pending: {
-    pattern: 'run:<env>:<run ID>:pending',
-    type: 'hash',
-    owner: 'runs/steps.ts',
-    ttl: 'deleted when the run ends',
-    size: '1 field per unfinished step',
-    description: 'Hashed step ID → unfinished step, as JSON.',
-  },
-  leftOver: {
-    pattern: 'run:<env>:<run ID>:left-over',
-    type: 'hash',
-    owner: 'runs/unfinished-ends.ts',
-    ttl: 'as the run; deleted with the jobs',
-    size: '1 field per pending step',
-    description: 'Steps of an ended run whose jobs are to be removed, as in `pending`.',
-  },
-  defers: {
-    pattern: 'run:<env>:<run ID>:defers',
-    type: 'hash',
-    owner: 'runs/defers.ts',
-    ttl: 'deleted when the run ends',
-    size: '1,000 fields; with memos 32 MiB',
-    description: 'ID → function to run after this run, and its input, as JSON; empty: aborted.',
-  },
-  requests: {
-    pattern: 'run:<env>:<run ID>:requests',
-    type: 'hash',
-    owner: 'runs/sealed-requests.ts',
-    ttl: 'deleted when the run ends',
-    size: '1 field per open request; with memos 32 MiB',
-    description: 'Hashed step ID → HTTP request of the step, encrypted with `SECRET_KEY`.',
-  },
-  history: {
-    pattern: 'run:<env>:<run ID>:history',
-    type: 'list',
+  }),
+  history: list('run:<env>:<run ID>:history', 'Attempts and steps in the order they ended, as JSON.', {
     owner: 'runs/runs.ts',
     ttl: 'as the run',
     size: '1 entry per attempt and step',
-    description: 'Attempts and steps in the order they ended, as JSON.',
-  },
-  waitsOfRun: {
-    pattern: 'run:<env>:<run ID>:waits',
-    type: 'hash',
+  }),
+  metadata: hash('run:<env>:<run ID>:metadata', 'Target and kind → last change; with a name → value, as JSON.', {
+    owner: 'runs/run-metadata.ts',
+    ttl: 'as the run',
+    size: '500 fields, 64 KiB',
+    changesIn: '',
+  }),
+  logs: hash('run:<env>:<run ID>:logs', 'Log lines by number, as JSON; counts; IDs of stored batches.', {
+    owner: 'runs/run-logs.ts',
+    ttl: 'as the run',
+    size: '1,000 lines, 256 KiB, 1,000 batch IDs',
+    changesIn: 'm',
+    bytesIn: 'b',
+  }),
+};
+export type KeptPart = keyof typeof KEPT_PARTS;
+
+/** Parts of an active run. */
+const ACTIVE_PARTS = {
+  pending: hash('run:<env>:<run ID>:pending', 'Hashed step ID → unfinished step, as JSON.', {
+    owner: 'runs/steps.ts',
+    ttl: 'deleted when the run ends',
+    size: '1 field per unfinished step',
+  }),
+  leftOver: hash(
+    'run:<env>:<run ID>:left-over',
+    'Steps of an ended run whose jobs are to be removed, as in `pending`.',
+    { owner: 'runs/unfinished-ends.ts', ttl: 'as the run; deleted with the jobs', size: '1 field per pending step' },
+  ),
+  defers: hash(
+    'run:<env>:<run ID>:defers',
+    'ID → function to run after this run, and its input, as JSON; empty: aborted.',
+    { owner: 'runs/defers.ts', ttl: 'deleted when the run ends', size: '1,000 fields; with memos 32 MiB' },
+  ),
+  requests: hash(
+    'run:<env>:<run ID>:requests',
+    'Hashed step ID → HTTP request of the step, encrypted with `SECRET_KEY`.',
+    {
+      owner: 'runs/sealed-requests.ts',
+      ttl: 'deleted when the run ends',
+      size: '1 field per open request; with memos 32 MiB',
+    },
+  ),
+  waitsOfRun: hash('run:<env>:<run ID>:waits', '`<run ID>/<step>` → keys that hold the wait, as JSON.', {
     owner: 'runs/waits.ts',
     ttl: 'deleted when the run ends',
     size: '1 field per wait',
-    description: '`<run ID>/<step>` → keys that hold the wait, as JSON.',
-  },
-  restoredRun: {
-    pattern: 'restored-run:<env>:<run ID>',
-    type: 'string',
-    owner: 'runs/restored-steps.ts',
-    ttl: '1 h; deleted once copied',
-    size: 'empty; `:memos` and `:stack` as of a run',
-    description: 'Finished steps of an archived run, for a re-run from one of them.',
-  },
-  activeRuns: {
-    pattern: 'active-runs',
-    type: 'zset',
+  }),
+};
+
+export const RUN_KEYS = {
+  run,
+  ...KEPT_PARTS,
+  ...ACTIVE_PARTS,
+  restoredRun: string(
+    'restored-run:<env>:<run ID>',
+    'Finished steps of an archived run, for a re-run from one of them.',
+    {
+      owner: 'runs/restored-steps.ts',
+      ttl: '1 h; deleted once copied',
+      size: 'empty; `:memos` and `:stack` as of a run',
+    },
+  ),
+  activeRuns: zset('active-runs', '`<env>/<run ID>` by next reconciliation (ms).', {
     owner: 'runs/active-runs.ts',
     ttl: 'none',
     size: '1 entry per active run',
-    description: '`<env>/<run ID>` by next reconciliation (ms).',
-  },
-  unfinishedEnds: {
-    pattern: 'unfinished-ends',
-    type: 'zset',
-    owner: 'runs/unfinished-ends.ts',
-    ttl: 'none',
-    size: '1 entry per such run',
-    description: '`<env>/<run ID>` of ended runs that still have jobs or waiting parents, by end (ms).',
-  },
-  activeRunsIn: {
-    pattern: 'active-runs:<env>',
-    type: 'zset',
+  }),
+  unfinishedEnds: zset(
+    'unfinished-ends',
+    '`<env>/<run ID>` of ended runs that still have jobs or waiting parents, by end (ms).',
+    { owner: 'runs/unfinished-ends.ts', ttl: 'none', size: '1 entry per such run' },
+  ),
+  activeRunsIn: zset('active-runs:<env>', 'Active runs by creation (ms).', {
     owner: 'runs/active-runs.ts',
     ttl: 'none',
     size: '1 entry per active run',
-    description: 'Active runs by creation (ms).',
-  },
-  endedRuns: {
-    pattern: 'ended-runs:<env>:<ending>:<segment>',
-    type: 'list',
-    owner: 'runs/ended-run-index.ts',
-    ttl: 'retention + 1 min, renewed',
-    size: '1,000 entries; unlimited in the shortest segments',
-    description:
-      '`<run ID><ms since the minute began>` of runs created in the segment `<length ms>:<start ms>`, in the order they ended.',
-  },
-  endedRunMinutes: {
-    pattern: 'ended-run-minutes:<env>:<ending>',
-    type: 'zset',
+  }),
+  endedRuns: list(
+    'ended-runs:<env>:<ending>:<segment>',
+    '`<run ID><ms since the minute began>` of runs created in the segment `<length ms>:<start ms>`, in the order they ended.',
+    {
+      owner: 'runs/ended-run-index.ts',
+      ttl: 'retention + 1 min, renewed',
+      size: '1,000 entries; unlimited in the shortest segments',
+    },
+  ),
+  endedRunMinutes: zset('ended-run-minutes:<env>:<ending>', 'Minutes that have an `ended-runs` key, by start (ms).', {
     owner: 'runs/ended-run-index.ts',
     ttl: 'retention + 1 min, renewed',
     size: '1 entry per minute',
-    description: 'Minutes that have an `ended-runs` key, by start (ms).',
-  },
-  runIndex: {
-    pattern: 'runs:<env>:<group>:<function ID>',
-    type: 'zset',
-    owner: 'runs/run-lists.ts',
-    ttl: 'active: none; ended: retention, renewed',
-    size: '1 entry per run',
-    description: 'Runs of a function, active or by how they ended, by creation (ms).',
-  },
-  eventRuns: {
-    pattern: 'event-runs:<env>:<slice>',
-    type: 'hash',
-    owner: 'runs/event-runs.ts',
-    ttl: 'retention, renewed',
-    size: '1 field per event with runs',
-    description: 'Rest of the event ID → its run IDs, concatenated. `<slice>` as in `event-bucket`.',
-  },
-  overflowEventRuns: {
-    pattern: 'overflow-event-runs:<env>:<event ID>',
-    type: 'string',
-    owner: 'runs/event-runs.ts',
-    ttl: 'retention, renewed',
-    size: '26 bytes per run',
-    description: 'Run IDs created more than a day after their event, concatenated.',
-  },
-  waits: {
-    pattern: 'waits:<env>:<event name>',
-    type: 'hash',
+  }),
+  runIndex: zset(
+    'runs:<env>:<group>:<function ID>',
+    'Runs of a function, active or by how they ended, by creation (ms).',
+    { owner: 'runs/run-lists.ts', ttl: 'active: none; ended: retention, renewed', size: '1 entry per run' },
+  ),
+  eventRuns: hash(
+    'event-runs:<env>:<slice>',
+    'Rest of the event ID → its run IDs, concatenated. `<slice>` as in `event-bucket`.',
+    { owner: 'runs/event-runs.ts', ttl: 'retention, renewed', size: '1 field per event with runs' },
+  ),
+  overflowEventRuns: string(
+    'overflow-event-runs:<env>:<event ID>',
+    'Run IDs created more than a day after their event, concatenated.',
+    { owner: 'runs/event-runs.ts', ttl: 'retention, renewed', size: '26 bytes per run' },
+  ),
+  waits: hash('waits:<env>:<event name>', '`<run ID>/<step>` → wait without a required field value, as JSON.', {
     owner: 'runs/waits.ts',
     ttl: 'last timeout + 24 h',
     size: '1 field per wait',
-    description: '`<run ID>/<step>` → wait without a required field value, as JSON.',
-  },
-  waitsByValue: {
-    pattern: 'waits-by-value:<env>:<digest>:<event name>',
-    type: 'hash',
-    owner: 'runs/waits.ts',
-    ttl: 'last timeout + 24 h',
-    size: '1 field per wait',
-    description: 'The same with one required field value; `<digest>` is of both (`model/runs/wait-index.ts`).',
-  },
-  waitPaths: {
-    pattern: 'wait-paths:<env>:<event name>',
-    type: 'hash',
+  }),
+  waitsByValue: hash(
+    'waits-by-value:<env>:<digest>:<event name>',
+    'The same with one required field value; `<digest>` is of both (`model/runs/wait-index.ts`).',
+    { owner: 'runs/waits.ts', ttl: 'last timeout + 24 h', size: '1 field per wait' },
+  ),
+  waitPaths: hash('wait-paths:<env>:<event name>', 'Path of a field, as JSON → waits found by its value.', {
     owner: 'runs/waits.ts',
     ttl: 'last timeout + 24 h',
     size: '16 fields',
-    description: 'Path of a field, as JSON → waits found by its value.',
-  },
-  signal: {
-    pattern: 'signals:<env>:<signal>',
-    type: 'hash',
+  }),
+  signal: hash('signals:<env>:<signal>', '`<run ID>/<step>` that waits for the signal.', {
     owner: 'runs/signals.ts',
     ttl: 'timeout + 24 h',
     size: '1 field',
-    description: '`<run ID>/<step>` that waits for the signal.',
-  },
-} as const satisfies Record<keyof ReturnType<typeof runKeys>, KeyDeclaration>;
+  }),
+};
+
+/** Suffixes of the keys of parts, appended to the key of their run. */
+export const RUN_SUFFIXES = Object.fromEntries(
+  Object.entries({ ...KEPT_PARTS, ...ACTIVE_PARTS }).map(([name, { pattern }]) => [
+    name,
+    pattern.slice(run.pattern.length),
+  ]),
+) as Record<KeptPart | keyof typeof ACTIVE_PARTS, string>;
+
+const kept = Object.entries<KeyDeclaration & { changesIn?: string; bytesIn?: string }>(KEPT_PARTS);
+
+/** What scripts have to know of kept parts (runs/lua/lib/kept-parts.lua); '-': they do not have it. */
+export const SCRIPTED_PARTS = kept.map(([name, { type, changesIn = '-', bytesIn = '-' }]) => {
+  return [RUN_SUFFIXES[name as KeptPart], type === 'list' ? 'list' : 'hash', changesIn, bytesIn];
+});
+
+/** Ends of all keys that expire with an ended run. */
+export const ENDED_SUFFIXES = ['', ...SCRIPTED_PARTS.map(([suffix = '']) => suffix), RUN_SUFFIXES.leftOver];

@@ -1,87 +1,52 @@
 /** Keys that no single room owns. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { channel, hash, string } from './key-declaration.ts';
 
-export const sharedKeys = (prefix: string) => ({
-  lock: (name: string) => `${prefix}:lock:${name}`,
-  cacheInvalidation: `${prefix}:cache-invalidation`,
-  cacheVersion: `${prefix}:cache-version`,
-  partitionLayout: `${prefix}:partition-layout`,
-  diskBarrier: `${prefix}:disk-barrier`,
+const diskBarrier = string('disk-barrier', 'A write to wait for with `WAITAOF` or `WAIT`.', {
+  owner: 'redis/cluster-durability.ts',
+  ttl: '1 min',
+  size: 'empty',
 });
 
-/** Keys of each partition. */
-export const partitionKeys = (prefix: string) => ({
-  diskBarrier: `${prefix}:disk-barrier`,
-  queues: `${prefix}:queue`,
-  /** Never exists; scripts.ts explains its use. */
-  absent: `${prefix}:absent`,
-  fenced: (key: string) => `${prefix}:fenced:${key}`,
-});
-
-export const SHARED_KEY_DECLARATIONS = {
-  lock: {
-    pattern: 'lock:<name>',
-    type: 'string',
+export const SHARED_KEYS = {
+  lock: string('lock:<name>', 'Token of the holder.', {
     owner: 'redis/locks.ts',
     ttl: 'set by the holder, renewed',
     size: '36 bytes',
-    description: 'Token of the holder.',
-  },
-  cacheInvalidation: {
-    pattern: 'cache-invalidation',
-    type: 'channel',
+  }),
+  cacheInvalidation: channel('cache-invalidation', 'Cached data has changed.', {
     owner: 'redis/cache-invalidation.ts',
     ttl: '–',
     size: 'empty messages',
-    description: 'Cached data has changed.',
-  },
-  cacheVersion: {
-    pattern: 'cache-version',
-    type: 'string',
+  }),
+  cacheVersion: string('cache-version', 'Changes with cached data.', {
     owner: 'redis/cache-invalidation.ts',
     ttl: '1 h',
     size: '26 bytes',
-    description: 'Changes with cached data.',
-  },
-  partitionLayout: {
-    pattern: 'partition-layout',
-    type: 'hash',
-    owner: 'redis/partitions.ts',
-    ttl: 'none',
-    size: '3 fields',
-    description:
-      'Number of partitions since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: a move from or to this Redis, as JSON (`redis/move-marker.ts`). `schema`: version of the data (`redis/schema-version.ts`).',
-  },
-  absent: {
-    pattern: 'absent',
-    type: 'string',
+  }),
+  partitionLayout: hash(
+    'partition-layout',
+    'Number of partitions since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: a move from or to this Redis, as JSON (`redis/move-marker.ts`). `schema`: version of the data (`redis/schema-version.ts`).',
+    { owner: 'redis/partitions.ts', ttl: 'none', size: '3 fields' },
+  ),
+  diskBarrier,
+};
+
+/** Keys of each partition. */
+export const PARTITION_KEYS = {
+  absent: string('absent', 'Never stored; named by scripts so that Redis refuses them whole while a hash slot moves.', {
     owner: 'redis/scripts.ts',
     ttl: '–',
     size: 'never stored',
-    description: 'Never stored; named by scripts so that Redis refuses them whole while a hash slot moves.',
-  },
-  fenced: {
-    pattern: 'fenced:<key>',
-    type: 'string',
+  }),
+  fenced: string('fenced:<key>', 'Former value of a key that now refuses writes, after a move to another Redis.', {
     owner: 'move/fence.ts',
     ttl: 'as the key',
     size: 'as the key',
-    description: 'Former value of a key that now refuses writes, after a move to another Redis.',
-  },
-  diskBarrier: {
-    pattern: 'disk-barrier',
-    type: 'string',
-    owner: 'redis/cluster-durability.ts',
-    ttl: '1 min',
-    size: 'empty',
-    description: 'A write to wait for with `WAITAOF` or `WAIT`.',
-  },
-  queues: {
-    pattern: 'queue',
-    type: 'string',
+  }),
+  diskBarrier,
+  queues: string('queue', 'Prefix of BullMQ (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).', {
     owner: 'keys/shared.ts',
     ttl: '–',
     size: 'BullMQ',
-    description: 'Prefix of BullMQ (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).',
-  },
-} as const satisfies Record<keyof (ReturnType<typeof sharedKeys> & ReturnType<typeof partitionKeys>), KeyDeclaration>;
+  }),
+};

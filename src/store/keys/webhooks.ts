@@ -1,212 +1,119 @@
 /** Keys of the webhooks room. */
-import type { KeyDeclaration } from './key-declaration.ts';
+import { hash, string, zset } from './key-declaration.ts';
 
-export const webhookKeys = (prefix: string) => ({
-  webhooks: `${prefix}:webhooks`,
-  webhookKeys: `${prefix}:webhook-keys`,
-  webhookVersions: (webhookId: string) => `${prefix}:webhook-versions:${webhookId}`,
-  heldEvents: `${prefix}:held-events`,
-  heldEvent: (id: string) => `${prefix}:held-event:${id}`,
-  heldEventEnvironment: (id: string) => `${prefix}:held-event-environment:${id}`,
-  webhookTransmission: (webhookId: string, hash: string) => `${prefix}:webhook-transmission:${webhookId}:${hash}`,
-  removedWebhooks: `${prefix}:removed-webhooks`,
-  webhookWatch: `${prefix}:webhook-watch`,
-});
-
-/** In the partition of the webhook's ID. */
-export const webhookLogKeys = (prefix: string) => ({
-  webhookLog: (webhookId: string) => `${prefix}:webhook-log:${webhookId}`,
-  webhookRejections: (webhookId: string) => `${prefix}:webhook-rejections:${webhookId}`,
-  webhookFiltered: (webhookId: string) => `${prefix}:webhook-filtered:${webhookId}`,
-  webhookUnverified: (webhookId: string) => `${prefix}:webhook-unverified:${webhookId}`,
-  webhookLogSizes: (webhookId: string) => `${prefix}:webhook-log-sizes:${webhookId}`,
-  webhookRequest: (webhookId: string, requestId: string) => `${prefix}:webhook-request:${webhookId}:${requestId}`,
-  unarchivedRequests: (webhookId: string) => `${prefix}:unarchived-requests:${webhookId}`,
-  dueWebhookLogs: `${prefix}:due-webhook-logs`,
-  webhookIssue: (issueId: string) => `${prefix}:webhook-issue:${issueId}`,
-  webhookIssues: (state: string) => `${prefix}:webhook-issues:${state}`,
-  untoldWebhookIssues: `${prefix}:untold-webhook-issues`,
-  webhookTraffic: (webhookId: string) => `${prefix}:webhook-traffic:${webhookId}`,
-  webhookLogsListed: `${prefix}:webhook-logs-listed`,
-});
-
-export const WEBHOOK_KEY_DECLARATIONS = {
-  webhooks: {
-    pattern: 'webhooks',
-    type: 'hash',
+export const WEBHOOK_KEYS = {
+  webhooks: hash('webhooks', 'Webhook ID → webhook, as JSON.', {
     owner: 'webhooks/webhooks.ts',
     ttl: 'none',
     size: '1 field per webhook',
-    description: 'Webhook ID → webhook, as JSON.',
-  },
-  webhookKeys: {
-    pattern: 'webhook-keys',
-    type: 'hash',
+  }),
+  webhookKeys: hash('webhook-keys', 'Key of a webhook URL → webhook ID.', {
     owner: 'webhooks/webhooks.ts',
     ttl: 'none',
     size: '1 field per key',
-    description: 'Key of a webhook URL → webhook ID.',
-  },
-  webhookVersions: {
-    pattern: 'webhook-versions:<webhook ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-versions.ts',
-    ttl: 'none',
-    size: '100 versions and 2 MiB; deleted with the webhook',
-    description: 'Version → who saved it when; `<version>:snapshot` → webhook (JSON).',
-  },
-  webhookLog: {
-    pattern: 'webhook-log:<webhook ID>',
-    type: 'zset',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days, renewed',
-    size: '`WEBHOOK_LOG_SIZE`; with an archive, 10,000 until archived',
-    description: 'Logged requests; every score is 0.',
-  },
-  webhookRejections: {
-    pattern: 'webhook-rejections:<webhook ID>',
-    type: 'zset',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days, renewed',
-    size: 'part of the log',
-    description: 'Logged requests that were rejected.',
-  },
-  webhookFiltered: {
-    pattern: 'webhook-filtered:<webhook ID>',
-    type: 'zset',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days, renewed',
-    size: 'part of the log',
-    description: 'Logged requests that the filter or the list of event names dropped.',
-  },
-  webhookUnverified: {
-    pattern: 'webhook-unverified:<webhook ID>',
-    type: 'zset',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days, renewed',
-    size: 'part of the log',
-    description: 'Logged requests that failed verification.',
-  },
-  webhookLogSizes: {
-    pattern: 'webhook-log-sizes:<webhook ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days, renewed',
-    size: '1 field per logged request',
-    description: 'Request ID → bytes; `total` (32 MiB at most); `dropped`: highest ID that left the log.',
-  },
-  webhookRequest: {
-    pattern: 'webhook-request:<webhook ID>:<request ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-log.ts',
-    ttl: '7 days',
-    size: '1 request',
-    description: '`summary` and `request` as JSON, `body` byte for byte.',
-  },
-  heldEvents: {
-    pattern: 'held-events',
-    type: 'zset',
+  }),
+  webhookVersions: hash(
+    'webhook-versions:<webhook ID>',
+    'Version → who saved it when; `<version>:snapshot` → webhook (JSON).',
+    { owner: 'webhooks/webhook-versions.ts', ttl: 'none', size: '100 versions and 2 MiB; deleted with the webhook' },
+  ),
+  heldEvents: zset('held-events', 'Held events by receipt (ms).', {
     owner: 'webhooks/held-events.ts',
     ttl: 'retention, renewed and trimmed',
     size: '1 entry per held event',
-    description: 'Held events by receipt (ms).',
-  },
-  heldEvent: {
-    pattern: 'held-event:<event ID>',
-    type: 'string',
+  }),
+  heldEvent: string('held-event:<event ID>', 'Held event, as JSON.', {
     owner: 'webhooks/held-events.ts',
     ttl: 'retention',
     size: '1 event',
-    description: 'Held event, as JSON.',
-  },
-  heldEventEnvironment: {
-    pattern: 'held-event-environment:<event ID>',
-    type: 'string',
-    owner: 'webhooks/held-events.ts',
-    ttl: 'retention',
-    size: 'a name',
-    description: 'Environment it is assigned to; first assignment wins.',
-  },
-  webhookTransmission: {
-    pattern: 'webhook-transmission:<webhook ID>:<SHA-256>',
-    type: 'string',
-    owner: 'webhooks/transmissions.ts',
-    ttl: '2 days',
-    size: '64 bytes',
-    description: 'SHA-256 of the first body with a PayPal transmission ID (hashed in the key).',
-  },
-  removedWebhooks: {
-    pattern: 'removed-webhooks',
-    type: 'hash',
+  }),
+  heldEventEnvironment: string(
+    'held-event-environment:<event ID>',
+    'Environment it is assigned to; first assignment wins.',
+    { owner: 'webhooks/held-events.ts', ttl: 'retention', size: 'a name' },
+  ),
+  webhookTransmission: string(
+    'webhook-transmission:<webhook ID>:<SHA-256>',
+    'SHA-256 of the first body with a PayPal transmission ID (hashed in the key).',
+    { owner: 'webhooks/transmissions.ts', ttl: '2 days', size: '64 bytes' },
+  ),
+  removedWebhooks: hash('removed-webhooks', 'Deleted webhook → time (ms), until the archive knows.', {
     owner: 'webhooks/unarchived-requests.ts',
     ttl: 'none',
     size: '1 field per such webhook',
-    description: 'Deleted webhook → time (ms), until the archive knows.',
-  },
-  webhookIssue: {
-    pattern: 'webhook-issue:<issue ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-issues.ts',
-    ttl: '90 days, renewed by each failure',
-    size: '18 fields, 20 reasons',
-    description:
-      'Kind, state, counts, last failure as JSON. `tell:<event>:<times reopened>`: event to send, until sent.',
-  },
-  webhookIssues: {
-    pattern: 'webhook-issues:<state>',
-    type: 'zset',
-    owner: 'webhooks/webhook-issues.ts',
-    ttl: '90 days, renewed and trimmed',
-    size: '4 entries per webhook',
-    description: 'Issues in this state by last failure (ms).',
-  },
-  untoldWebhookIssues: {
-    pattern: 'untold-webhook-issues',
-    type: 'zset',
-    owner: 'webhooks/webhook-issues.ts',
-    ttl: '90 days, renewed',
-    size: '1 entry per event, for seconds',
-    description: '`<issue ID> <event> <times reopened>` of events to send, by due time (ms).',
-  },
-  webhookTraffic: {
-    pattern: 'webhook-traffic:<webhook ID>',
-    type: 'hash',
-    owner: 'webhooks/webhook-traffic.ts',
-    ttl: '16 days, renewed',
-    size: '192 hours, and 1 field',
-    description:
-      'Hour since 1970 → requests, accepted, rejected, filtered, unverified, longest gap (ms), as a JSON list. `last`: last receipt (ms).',
-  },
-  webhookWatch: {
-    pattern: 'webhook-watch',
-    type: 'hash',
+  }),
+  webhookWatch: hash('webhook-watch', '`since`: start of uninterrupted service (ms); `seen`: last check.', {
     owner: 'webhooks/webhook-watch.ts',
     ttl: '30 days, renewed',
     size: '2 fields',
-    description: '`since`: start of uninterrupted service (ms); `seen`: last check.',
-  },
-  unarchivedRequests: {
-    pattern: 'unarchived-requests:<webhook ID>',
-    type: 'zset',
+  }),
+};
+
+/** In the partition of the webhook's ID. */
+export const WEBHOOK_LOG_KEYS = {
+  webhookLog: zset('webhook-log:<webhook ID>', 'Logged requests; every score is 0.', {
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: '`WEBHOOK_LOG_SIZE`; with an archive, 10,000 until archived',
+  }),
+  webhookRejections: zset('webhook-rejections:<webhook ID>', 'Logged requests that were rejected.', {
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'part of the log',
+  }),
+  webhookFiltered: zset(
+    'webhook-filtered:<webhook ID>',
+    'Logged requests that the filter or the list of event names dropped.',
+    { owner: 'webhooks/webhook-log.ts', ttl: '7 days, renewed', size: 'part of the log' },
+  ),
+  webhookUnverified: zset('webhook-unverified:<webhook ID>', 'Logged requests that failed verification.', {
+    owner: 'webhooks/webhook-log.ts',
+    ttl: '7 days, renewed',
+    size: 'part of the log',
+  }),
+  webhookLogSizes: hash(
+    'webhook-log-sizes:<webhook ID>',
+    'Request ID → bytes; `total` (32 MiB at most); `dropped`: highest ID that left the log.',
+    { owner: 'webhooks/webhook-log.ts', ttl: '7 days, renewed', size: '1 field per logged request' },
+  ),
+  webhookRequest: hash(
+    'webhook-request:<webhook ID>:<request ID>',
+    '`summary` and `request` as JSON, `body` byte for byte.',
+    { owner: 'webhooks/webhook-log.ts', ttl: '7 days', size: '1 request' },
+  ),
+  webhookIssue: hash(
+    'webhook-issue:<issue ID>',
+    'Kind, state, counts, last failure as JSON. `tell:<event>:<times reopened>`: event to send, until sent.',
+    { owner: 'webhooks/webhook-issues.ts', ttl: '90 days, renewed by each failure', size: '18 fields, 20 reasons' },
+  ),
+  webhookIssues: zset('webhook-issues:<state>', 'Issues in this state by last failure (ms).', {
+    owner: 'webhooks/webhook-issues.ts',
+    ttl: '90 days, renewed and trimmed',
+    size: '4 entries per webhook',
+  }),
+  untoldWebhookIssues: zset(
+    'untold-webhook-issues',
+    '`<issue ID> <event> <times reopened>` of events to send, by due time (ms).',
+    { owner: 'webhooks/webhook-issues.ts', ttl: '90 days, renewed', size: '1 entry per event, for seconds' },
+  ),
+  webhookTraffic: hash(
+    'webhook-traffic:<webhook ID>',
+    'Hour since 1970 → requests, accepted, rejected, filtered, unverified, longest gap (ms), as a JSON list. `last`: last receipt (ms).',
+    { owner: 'webhooks/webhook-traffic.ts', ttl: '16 days, renewed', size: '192 hours, and 1 field' },
+  ),
+  unarchivedRequests: zset('unarchived-requests:<webhook ID>', 'Logged requests to archive. Only with an archive.', {
     owner: 'webhooks/unarchived-requests.ts',
     ttl: '7 days, renewed',
     size: 'part of the log',
-    description: 'Logged requests to archive. Only with an archive.',
-  },
-  dueWebhookLogs: {
-    pattern: 'due-webhook-logs',
-    type: 'zset',
+  }),
+  dueWebhookLogs: zset('due-webhook-logs', 'Webhook ID by next check of the archiver (ms). Only with an archive.', {
     owner: 'webhooks/unarchived-requests.ts',
     ttl: '7 days, renewed',
     size: '1 entry per webhook with a log',
-    description: 'Webhook ID by next check of the archiver (ms). Only with an archive.',
-  },
-  webhookLogsListed: {
-    pattern: 'webhook-logs-listed',
-    type: 'string',
-    owner: 'webhooks/unarchived-requests.ts',
-    ttl: '10 min',
-    size: '1 byte',
-    description: 'All webhooks were just entered in `due-webhook-logs`. Only with an archive.',
-  },
-} as const satisfies Record<keyof (ReturnType<typeof webhookKeys> & ReturnType<typeof webhookLogKeys>), KeyDeclaration>;
+  }),
+  webhookLogsListed: string(
+    'webhook-logs-listed',
+    'All webhooks were just entered in `due-webhook-logs`. Only with an archive.',
+    { owner: 'webhooks/unarchived-requests.ts', ttl: '10 min', size: '1 byte' },
+  ),
+};

@@ -2,20 +2,20 @@
  *  docs/redis.md. */
 import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
-import { APP_KEY_DECLARATIONS, appKeys } from '../keys/apps.ts';
-import { AUTH_KEY_DECLARATIONS, authKeys } from '../keys/auth.ts';
-import { BULK_KEY_DECLARATIONS, bulkKeys } from '../keys/bulk.ts';
-import { CONNECT_KEY_DECLARATIONS, connectKeys } from '../keys/connect.ts';
-import { ENVIRONMENT_KEY_DECLARATIONS, environmentKeys } from '../keys/environments.ts';
-import { ERROR_KEY_DECLARATIONS, errorKeys } from '../keys/errors.ts';
-import { EVENT_KEY_DECLARATIONS, eventKeys, eventSourceKeys } from '../keys/events.ts';
-import { FLOW_CONTROL_KEY_DECLARATIONS, flowControlKeys } from '../keys/flow-control.ts';
-import type { KeyDeclaration } from '../keys/key-declaration.ts';
-import { REALTIME_KEY_DECLARATIONS, realtimeKeys } from '../keys/realtime.ts';
-import { RUN_KEY_DECLARATIONS, runKeys } from '../keys/runs.ts';
-import { partitionKeys, SHARED_KEY_DECLARATIONS, sharedKeys } from '../keys/shared.ts';
-import { TELEMETRY_KEY_DECLARATIONS, telemetryKeys } from '../keys/telemetry.ts';
-import { WEBHOOK_KEY_DECLARATIONS, webhookKeys, webhookLogKeys } from '../keys/webhooks.ts';
+import { APP_KEYS } from '../keys/apps.ts';
+import { AUTH_KEYS } from '../keys/auth.ts';
+import { BULK_KEYS } from '../keys/bulk.ts';
+import { CONNECT_KEYS } from '../keys/connect.ts';
+import { ENVIRONMENT_KEYS } from '../keys/environments.ts';
+import { ERROR_KEYS } from '../keys/errors.ts';
+import { EVENT_KEYS, EVENT_SOURCE_KEYS } from '../keys/events.ts';
+import { FLOW_CONTROL_KEYS } from '../keys/flow-control.ts';
+import { type KeyDeclaration, keysOf } from '../keys/key-declaration.ts';
+import { REALTIME_KEYS } from '../keys/realtime.ts';
+import { RUN_KEYS } from '../keys/runs.ts';
+import { PARTITION_KEYS, SHARED_KEYS } from '../keys/shared.ts';
+import { TELEMETRY_KEYS } from '../keys/telemetry.ts';
+import { WEBHOOK_KEYS, WEBHOOK_LOG_KEYS } from '../keys/webhooks.ts';
 
 export type PartitionKeyspace = ReturnType<typeof partitionKeyspace>;
 type InstallationKeyspace = ReturnType<typeof installationKeyspace>;
@@ -68,59 +68,58 @@ function partitionPrefix(prefix: string, n: number, cluster: boolean): string {
   return n === 0 && !cluster ? prefix : `{${partitionTag(prefix, n)}}`;
 }
 
+const INSTALLATION_KEYS = {
+  ...EVENT_SOURCE_KEYS,
+  ...BULK_KEYS,
+  ...APP_KEYS,
+  ...CONNECT_KEYS,
+  ...ENVIRONMENT_KEYS,
+  ...WEBHOOK_KEYS,
+  ...AUTH_KEYS,
+  ...TELEMETRY_KEYS,
+  ...REALTIME_KEYS,
+  ...SHARED_KEYS,
+};
+
+const KEYS_OF_PARTITIONS = {
+  ...EVENT_KEYS,
+  ...RUN_KEYS,
+  ...ERROR_KEYS,
+  ...FLOW_CONTROL_KEYS,
+  ...WEBHOOK_LOG_KEYS,
+  ...PARTITION_KEYS,
+};
+
 function installationKeyspace(prefix: string) {
-  return {
-    /** Prefix of the installation's own keys. */
-    prefix,
-    ...eventSourceKeys(prefix),
-    ...bulkKeys(prefix),
-    ...appKeys(prefix),
-    ...connectKeys(prefix),
-    ...environmentKeys(prefix),
-    ...webhookKeys(prefix),
-    ...authKeys(prefix),
-    ...telemetryKeys(prefix),
-    ...realtimeKeys(prefix),
-    ...sharedKeys(prefix),
-  };
+  return { ...keysOf(prefix, INSTALLATION_KEYS), /** Prefix of the installation's own keys. */ prefix };
 }
 
 function partitionKeyspace(prefix: string, number: number) {
-  return {
-    /** Prefix with the hash tag. */
-    prefix,
-    number,
-    ...eventKeys(prefix),
-    ...runKeys(prefix),
-    ...errorKeys(prefix),
-    ...flowControlKeys(prefix),
-    ...webhookLogKeys(prefix),
-    ...partitionKeys(prefix),
-  };
+  return { ...keysOf(prefix, KEYS_OF_PARTITIONS), /** Prefix with the hash tag. */ prefix, number };
 }
 
 /** Documentation of all keys for docs/redis.md. */
 export const KEY_DECLARATIONS_BY_ROOM = {
-  events: EVENT_KEY_DECLARATIONS,
-  runs: RUN_KEY_DECLARATIONS,
-  errors: ERROR_KEY_DECLARATIONS,
-  bulk: BULK_KEY_DECLARATIONS,
-  'flow-control': FLOW_CONTROL_KEY_DECLARATIONS,
-  apps: APP_KEY_DECLARATIONS,
-  connect: CONNECT_KEY_DECLARATIONS,
-  environments: ENVIRONMENT_KEY_DECLARATIONS,
-  webhooks: WEBHOOK_KEY_DECLARATIONS,
-  auth: AUTH_KEY_DECLARATIONS,
-  telemetry: TELEMETRY_KEY_DECLARATIONS,
-  realtime: REALTIME_KEY_DECLARATIONS,
-  shared: SHARED_KEY_DECLARATIONS,
+  events: { ...EVENT_KEYS, ...EVENT_SOURCE_KEYS },
+  runs: RUN_KEYS,
+  errors: ERROR_KEYS,
+  bulk: BULK_KEYS,
+  'flow-control': FLOW_CONTROL_KEYS,
+  apps: APP_KEYS,
+  connect: CONNECT_KEYS,
+  environments: ENVIRONMENT_KEYS,
+  webhooks: { ...WEBHOOK_KEYS, ...WEBHOOK_LOG_KEYS },
+  auth: AUTH_KEYS,
+  telemetry: TELEMETRY_KEYS,
+  realtime: REALTIME_KEYS,
+  shared: { ...SHARED_KEYS, ...PARTITION_KEYS },
 };
 
 /** First words of partition keys; all others belong to the installation. */
 export const PARTITION_KEY_WORDS: ReadonlySet<string> = new Set(
   Object.values(KEY_DECLARATIONS_BY_ROOM)
     .flatMap((declarations): [string, KeyDeclaration][] => Object.entries(declarations))
-    .filter(([name]) => name in partitionKeyspace('', 0))
+    .filter(([name]) => name in KEYS_OF_PARTITIONS)
     .map(([, { pattern }]) => pattern.split(':')[0] as string),
 );
 

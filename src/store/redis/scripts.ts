@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
-import { RUN_SUFFIXES, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
+import { ENDED_SUFFIXES, RUN_SUFFIXES, SCRIPTED_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
 /** Without `numberOfKeys`, the first argument of each call is that number. */
@@ -116,38 +116,23 @@ const SCRIPTS = {
   replaceField: { file: 'redis/lua/replace-field.lua', numberOfKeys: 1 },
 } as const satisfies Record<string, { file: string; numberOfKeys?: number }>;
 
-/** Constants that scripts share with the code, under the scripts' names for them. */
-const CONSTANTS: Record<string, string | number | readonly number[]> = {
-  FIELD_FUNCTION_ID: RUN_FIELDS.functionId,
-  FIELD_EVENT_ID: RUN_FIELDS.eventId,
-  FIELD_STATUS: RUN_FIELDS.status,
-  FIELD_ATTEMPT: RUN_FIELDS.attempt,
-  FIELD_QUEUED_AT: RUN_FIELDS.queuedAt,
-  FIELD_STARTED_AT: RUN_FIELDS.startedAt,
-  FIELD_ERROR: RUN_FIELDS.error,
-  FIELD_UNCOUNTED: RUN_FIELDS.uncounted,
-  FIELD_ANSWERED_AT: RUN_FIELDS.answeredAt,
-  FIELD_RACED_AT: RUN_FIELDS.racedAt,
+type Constant = string | number | readonly Constant[];
+
+/** What scripts share with the code, by the names that they use: FIELD_STATUS, SUFFIX_MEMOS, … */
+const CONSTANTS: Record<string, Constant> = {
+  ...constants('FIELD', Object.entries(RUN_FIELDS)),
   FIELD_PLANNING: PLANNING_FIELD,
   PENDING_RACE,
   PENDING_PLANNED,
-  FIELD_DEFERS: RUN_FIELDS.defers,
-  FIELD_OUTPUT: RUN_FIELDS.output,
-  FIELD_MEMO_BYTES: RUN_FIELDS.memoBytes,
-  FIELD_CHECKPOINT: RUN_FIELDS.checkpoint,
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,
   STATUS_CANCELLED: 'Cancelled' satisfies RunStatus,
-  SUFFIX_MEMOS: RUN_SUFFIXES.memos,
-  SUFFIX_STACK: RUN_SUFFIXES.stack,
-  SUFFIX_PENDING: RUN_SUFFIXES.pending,
-  SUFFIX_LEFT_OVER: RUN_SUFFIXES.leftOver,
-  SUFFIX_DEFERS: RUN_SUFFIXES.defers,
-  SUFFIX_REQUESTS: RUN_SUFFIXES.requests,
-  SUFFIX_HISTORY: RUN_SUFFIXES.history,
-  SUFFIX_WAITS: RUN_SUFFIXES.waits,
-  SUFFIX_METADATA: RUN_SUFFIXES.metadata,
-  SUFFIX_LOGS: RUN_SUFFIXES.logs,
+  ...constants(
+    'SUFFIX',
+    Object.values(RUN_SUFFIXES).map((suffix) => [suffix.slice(1), suffix]),
+  ),
+  KEPT_PARTS: SCRIPTED_PARTS,
+  ENDED_SUFFIXES,
   SEGMENT_LENGTHS_MS,
   MINUTE_MS,
   SLICE_LENGTH,
@@ -155,6 +140,19 @@ const CONSTANTS: Record<string, string | number | readonly number[]> = {
   DECISION_ENTRY_BYTES: ENTRY_BYTES,
   DECISION_PREFIX_LENGTHS,
 };
+const CONSTANT = /\b[A-Z][A-Z_]+\b/g;
+
+function constants(
+  prefix: string,
+  values: readonly (readonly [name: string, value: string])[],
+): Record<string, string> {
+  const upper = (name: string) =>
+    name
+      .replace(/[A-Z-]/g, (letter) => `_${letter}`)
+      .replaceAll('-', '')
+      .toUpperCase();
+  return Object.fromEntries(values.map(([name, value]) => [`${prefix}_${upper(name)}`, value]));
+}
 
 const INCLUDE = /^-- @include (.+)$/gm;
 
@@ -199,9 +197,10 @@ function absentKeyBeside(key: Argument | undefined): string {
 /** @param file path below src/store */
 export function readScript(file: string): string {
   const script = readLua(file).replace(INCLUDE, (_, included: string) => readLua(included));
-  const locals = Object.entries(CONSTANTS).flatMap(([name, value]) =>
-    new RegExp(`\\b${name}\\b`).test(script) ? [`local ${name} = ${toLua(value)}\n`] : [],
-  );
+  const locals = [...new Set(script.match(CONSTANT))].flatMap((name) => {
+    const value = CONSTANTS[name];
+    return value === undefined ? [] : [`local ${name} = ${toLua(value)}\n`];
+  });
   // Without constants, a script may begin with flags, which must remain its first line.
   return locals.join('') + script;
 }
@@ -210,9 +209,9 @@ function readLua(file: string): string {
   return readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 }
 
-function toLua(value: string | number | readonly number[]): string {
+function toLua(value: Constant): string {
   if (typeof value === 'string') return `'${value}'`;
-  return typeof value === 'number' ? String(value) : `{ ${value.join(', ')} }`;
+  return typeof value === 'number' ? String(value) : `{ ${value.map(toLua).join(', ')} }`;
 }
 
 /** Converts a flat reply (field, value, field, value, …) to an object. */

@@ -132,13 +132,18 @@ export class LiveUpdateBuffer {
   }
 }
 
+/** @param env undefined: of the installation */
+function channelOf(keys: Keyspace, env: string | undefined): string {
+  return env === undefined ? keys.installationUpdates : keys.liveUpdates(env);
+}
+
 /** Publishes the updates of one process. */
 export class LiveUpdatePublisher extends Repository<Redis> {
   readonly #byChannel = new Map<string, LiveUpdateBuffer>();
 
   /** @param env undefined: for the installation */
   publish<Kind extends LiveUpdateKind>(env: string | undefined, kind: Kind, item: LiveUpdateOf[Kind]): void {
-    const channel = this.keys.liveUpdates(env);
+    const channel = channelOf(this.keys, env);
     const buffer = this.#byChannel.get(channel) ?? new LiveUpdateBuffer((updates) => this.#publish(channel, updates));
     this.#byChannel.set(channel, buffer);
     buffer.add(kind, item);
@@ -183,7 +188,7 @@ export class LiveFeed {
   /** @param env undefined: the installation
    *  @returns a function that ends the subscription */
   subscribe(env: string | undefined, listener: (updates: LiveUpdate[]) => void): () => void {
-    const channel = this.#keys.liveUpdates(env);
+    const channel = channelOf(this.#keys, env);
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(listener);
     this.#listeners.set(channel, listeners);

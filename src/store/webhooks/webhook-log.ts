@@ -2,9 +2,8 @@
  *  (unarchived-requests.ts), Redis has the newest part of the log. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeTime, encodeTime } from 'ulid';
-import type { webhookLogKeys } from '../keys/webhooks.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -236,7 +235,7 @@ export class WebhookLog extends Repository {
   }
 }
 
-type Indexes = Pick<ReturnType<typeof webhookLogKeys>, 'webhookRejections' | 'webhookFiltered' | 'webhookUnverified'>;
+type Indexes = Pick<PartitionKeyspace, 'webhookRejections' | 'webhookFiltered' | 'webhookUnverified'>;
 
 /** Indexes of the log by result, in the scripts' order. */
 function indexes(keys: Indexes, webhookId: string): string[] {
