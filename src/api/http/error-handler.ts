@@ -17,7 +17,7 @@ export function handleErrors(log: Logger, backpressure?: Backpressure): Middlewa
         throw new ServiceError('input_invalid', { detail: 'the request target has no path; begin it with "/"' });
       }
       await next();
-      if (ctx.status === 404 && ctx.body === undefined) {
+      if (ctx.status === 404 && ctx.body === undefined && ctx.respond !== false) {
         throw new ServiceError('not_found', { detail: `no route matches ${ctx.method} ${ctx.path}; see /docs` });
       }
       writeJson(ctx);

@@ -9,7 +9,7 @@ import type { Context, Middleware } from './router.ts';
 const OTHER = 'other';
 
 /** Requests of the API, including `/e/`; pages, files and health checks are not traced. */
-const TRACED = /^\/(e|v0|v1|fn)\//;
+const TRACED = /^\/(e|v0|v1|fn)\//i;
 
 /** Comes before all other middleware, so that it sees the final response. */
 export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {

@@ -1,4 +1,4 @@
-/** Security headers of every response, except that a sender whose events are accepted gets none for pages (receive/fast-path.ts). Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
+/** Security headers of every response, except that a sender whose events are accepted gets none for pages (receive/respond.ts). Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
 import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from './router.ts';

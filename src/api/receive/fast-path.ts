@@ -2,17 +2,15 @@
  *  them. Rules, errors, metrics and traces are the same, because the functions are. A response to a sender that succeeds has no headers for
  *  pages; a rejection has all. */
 import { newId } from '../../model/ids.ts';
-import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from '../http/router.ts';
-import { HSTS, setSecurityHeaders } from '../http/security-headers.ts';
-import { withProtection } from './custom-response.ts';
+import { setSecurityHeaders } from '../http/security-headers.ts';
 import type { Received } from './resolve-environment.ts';
+import { respond } from './respond.ts';
 
 /** Every other path under /e/ is the router's: in capitals, with a slash at its end, or with escaped characters. */
-const PATH = /^\/e\/([\w-]+)(?:\?|$)/;
+const PATH = /^\/e\/([\w-]{1,1024})(?:\?|$)/;
 /** As the router would set it; metrics, traces and the log name it. */
 const ROUTE = '/e/:key';
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 export interface FastPathDeps {
   publicUrl: string | undefined;
@@ -45,9 +43,7 @@ async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<vo
     // Rejects queries of too many fields before anything reads them.
     if (ctx.req.url?.includes('?')) void ctx.query;
     deps.admit?.(ctx);
-    const { ids, response } = await deps.receive(ctx, key);
-    if (response) respond(ctx, deps.publicUrl, response.body, response.status, withProtection(response.headers));
-    else respond(ctx, deps.publicUrl, JSON.stringify({ ids, status: 200 }));
+    respond(ctx, deps.publicUrl, await deps.receive(ctx, key));
   } catch (thrown) {
     ctx.set('x-request-id', ctx.state.requestId);
     setSecurityHeaders(ctx, deps.publicUrl);
@@ -55,31 +51,4 @@ async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<vo
     deps.reject(ctx, thrown);
   }
   deps.logDone(ctx);
-}
-
-/** Written at once: Koa's setters cost as much as the rest of the response. */
-function respond(
-  ctx: Context,
-  publicUrl: string | undefined,
-  body: string,
-  status = 200,
-  own: Record<string, string> = JSON_TYPE,
-): void {
-  const { res } = ctx;
-  ctx.respond = false;
-  if (res.headersSent || res.writableEnded) return;
-  const headers = [
-    'x-request-id',
-    ctx.state.requestId,
-    'x-content-type-options',
-    'nosniff',
-    'cache-control',
-    'no-store',
-  ];
-  // HTTP forbids a length with them.
-  if (status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
-  if (isSecure(ctx, publicUrl)) headers.push('strict-transport-security', HSTS);
-  for (const name in own) headers.push(name, own[name] as string);
-  res.writeHead(status, headers);
-  res.end(body);
 }

@@ -5,10 +5,10 @@ import { timeOf } from '../../model/ids.ts';
 import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
-import { withProtection } from './custom-response.ts';
 import { type ReceiveEventsDeps, receiveEvents } from './receive-events.ts';
 import { type ReceiveWebhookDeps, receiveWebhook } from './receive-webhook.ts';
 import type { Received } from './resolve-environment.ts';
+import { respond } from './respond.ts';
 
 export interface ReceiveDeps extends ReceiveEventsDeps, ReceiveWebhookDeps {
   dev: boolean;
@@ -17,15 +17,15 @@ export interface ReceiveDeps extends ReceiveEventsDeps, ReceiveWebhookDeps {
 
 export function receiveRoutes(deps: ReceiveDeps): Router {
   const router = new Router({ prefix: '/e' });
-  if (deps.dev) router.use(allowCrossOrigin);
-  router.post('/:key', async (ctx) => {
-    respond(ctx, await receive(ctx, ctx.params.key, deps));
+  const crossOrigin = deps.dev ? [allowCrossOrigin] : [];
+  router.post('/:key', ...crossOrigin, async (ctx) => {
+    respond(ctx, deps.publicUrl, await receive(ctx, ctx.params.key, deps));
   });
-  router.on('all', '/:key', async (ctx) => {
+  router.on('all', '/:key', ...crossOrigin, async (ctx) => {
     if (await isWebhook(ctx.params.key, deps)) {
       // Some providers, such as Intercom, look whether the URL is there before they take it.
-      if (ctx.method === 'HEAD') return respond(ctx, { ids: [], env: undefined });
-      return respond(ctx, await receive(ctx, ctx.params.key, deps));
+      if (ctx.method === 'HEAD') return respond(ctx, deps.publicUrl, { ids: [], env: undefined });
+      return respond(ctx, deps.publicUrl, await receive(ctx, ctx.params.key, deps));
     }
     ctx.set('allow', 'POST');
     throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; send events with POST` });
@@ -41,16 +41,6 @@ async function isWebhook(key: string, { credentials }: ReceiveDeps): Promise<boo
     if (error instanceof ServiceError && error.code === 'key_unknown') return false;
     throw error;
   }
-}
-
-function respond(ctx: Context, { ids, response }: Received): void {
-  if (!response) {
-    ctx.body = { ids, status: 200 };
-    return;
-  }
-  ctx.status = response.status;
-  ctx.set(withProtection(response.headers));
-  ctx.body = response.body;
 }
 
 export async function receive(ctx: Context, key: string, deps: ReceiveDeps): Promise<Received> {

@@ -1,0 +1,35 @@
+/** The response to a sender whose request was not rejected: the same from the fast path and from the router. It has no headers for pages. */
+import { isSecure } from '../auth/session-cookie.ts';
+import type { Context } from '../http/router.ts';
+import { HSTS } from '../http/security-headers.ts';
+import { withProtection } from './custom-response.ts';
+import type { Received } from './resolve-environment.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+/** Headers that middleware sets before it is known that nothing rejects the request. All others are written here. */
+const KEPT = /^(?:vary|access-control-)/;
+
+/** Written at once: Koa's setters cost as much as the rest of the response. */
+export function respond(ctx: Context, publicUrl: string | undefined, { ids, response }: Received): void {
+  const { res } = ctx;
+  ctx.respond = false;
+  if (res.headersSent || res.writableEnded) return;
+  const status = response?.status ?? 200;
+  const body = response?.body ?? JSON.stringify({ ids, status });
+  const own: Record<string, string> = response ? withProtection(response.headers) : JSON_TYPE;
+  for (const name of res.getHeaderNames()) if (!KEPT.test(name)) res.removeHeader(name);
+  const headers = [
+    'x-request-id',
+    ctx.state.requestId,
+    'x-content-type-options',
+    'nosniff',
+    'cache-control',
+    'no-store',
+  ];
+  // HTTP forbids a length with them.
+  if (status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
+  if (isSecure(ctx, publicUrl)) headers.push('strict-transport-security', HSTS);
+  for (const name in own) headers.push(name, own[name] as string);
+  res.writeHead(status, headers);
+  res.end(body);
+}
