@@ -1,8 +1,6 @@
-/** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its answer once Redis has its events, or has failed to
- *  take them.
- *
- *  An event with a deduplication ID goes to the partition that the ID gives it, and a seeded one to that of its seed. All others go to one partition
- *  after another. A partition that does not take events is left out for a moment. */
+/** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its answer once Redis has stored its events,
+ *  or has failed to. An event with a deduplication ID goes to the partition of that ID, and a seeded event to the partition of its seed.
+ *  All others are spread over the partitions in turn. A partition that rejects events is skipped for a moment. */
 import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../model/events/event.ts';
 import { inPartition, newId, seededId } from '../../model/ids.ts';
@@ -11,12 +9,13 @@ import type { Partitions } from '../../store/redis/partitions.ts';
 import { type AcceptRequest, claimOf, type Draft } from './draft.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 
-/** Unanswered events above which further requests are rejected. */
+/** Maximum number of unanswered events; further requests are rejected. */
 const UNANSWERED_MAX = 50_000;
-/** How long commits go to the same partition, or until it has so many events: a worker that finds jobs together takes fewer round trips for each. */
+/** Commits go to the same partition for this long, or up to this many events: a worker that finds jobs together needs fewer round trips
+ *  for each. */
 const TURN_MS = 100;
 const TURN_EVENTS = 200;
-/** How long a partition that did not take a commit is left out. */
+/** How long a partition that rejected a commit is skipped. */
 const LEFT_OUT_MS = 1_000;
 
 export interface AcceptorDeps extends GroupCommitDeps {
@@ -28,11 +27,11 @@ export class Acceptor {
   /** By partition. */
   readonly #commits: GroupCommit[] = [];
   readonly #inTurn: GroupCommit;
-  /** Includes the events of commits in flight. */
+  /** Includes events of commits in flight. */
   #unanswered = 0;
   #turn = 0;
   #turnEndsAt = 0;
-  /** In this turn. */
+  /** Events committed in this turn. */
   #placed = 0;
   /** When the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
@@ -46,14 +45,14 @@ export class Acceptor {
     });
   }
 
-  /** Events whose request has no answer yet. */
+  /** Events of requests that have no answer yet. */
   get unansweredEvents(): number {
     return this.#unanswered;
   }
 
   /** Accepts valid events, all or none.
    *  @returns their internal IDs in the same order
-   *  @throws ServiceError unavailable when Redis did not take them, overloaded when too many are unanswered */
+   *  @throws ServiceError unavailable when Redis rejects them, overloaded when too many are unanswered */
   async accept(events: readonly Event[], request: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
@@ -64,7 +63,7 @@ export class Acceptor {
     );
   }
 
-  /** Accepts an event under a given ID: accepting it again changes nothing.
+  /** Accepts an event under a given ID. Idempotent.
    *  @param index of the event in its request
    *  @returns that ID, or the ID of an earlier event with the same deduplication ID */
   async acceptWithId(event: Event, internalId: string, request: AcceptRequest, index = 0): Promise<string> {
@@ -72,22 +71,21 @@ export class Acceptor {
     return id as string;
   }
 
-  /** For an event that is stored without `accept`: resolves once what `write` wrote is as durable as accepted events
-   *  are.
-   *  @throws ServiceError unavailable when it is not */
+  /** For events stored without `accept`: resolves once the writes of `write` are as durable as accepted events.
+   *  @throws ServiceError unavailable when they are not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {
     const { durability } = this.#deps;
     return durability ? durability.during(write, 'all') : write();
   }
 
-  /** Resolves once what `write` wrote is where a replica that takes over has it: what follows may be in another partition.
-   *  @throws ServiceError unavailable when it is not */
+  /** Resolves once a replica has the writes of `write`: what follows may be in another partition.
+   *  @throws ServiceError unavailable when it does not */
   async writeReplicated<T>(write: () => Promise<T>): Promise<T> {
     const { durability } = this.#deps;
     return durability?.isReplicated ? durability.during(write, 'partitions') : write();
   }
 
-  /** Does `work` once what it belongs to is durable (Durability). */
+  /** Runs `work` once the surrounding writes are durable (Durability). */
   async afterwards(work: () => Promise<unknown>): Promise<void> {
     const { durability } = this.#deps;
     await (durability ? durability.afterwards(work) : work());
@@ -102,7 +100,7 @@ export class Acceptor {
       const placed = drafts.filter(({ internalId }) => internalId !== '');
       const byPartition = Map.groupBy(placed, ({ internalId }) => layout.partitionOf(internalId));
       await Promise.all([...byPartition].map(([partition, some]) => this.#commitsTo(partition).add(some)));
-      // Last: the others can be sent again without being doubled.
+      // Last, because events without a deduplication ID would be doubled if the request were repeated.
       if (free.length > 0) await this.#inTurn.add(free);
       return drafts.map(({ internalId }) => internalId);
     } finally {
@@ -119,8 +117,8 @@ export class Acceptor {
     return this.#commits[partition];
   }
 
-  /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it had its internal ID
-   *  before. Its claim stands, and the event goes where the ID in it says. */
+  /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it already had
+   *  its internal ID. Its claim is kept, and the event goes to the partition of the ID in it. */
   async #claimElsewhere(drafts: readonly Draft[], layout: PartitionLayout): Promise<void> {
     const now = Date.now();
     const identified = drafts.flatMap((draft) => {
@@ -132,7 +130,7 @@ export class Acceptor {
     for (let round = 0; round < rounds; round++) {
       const apart = identified.flatMap(({ draft, homes }) => {
         const partition = homes[round];
-        // In the last one the commit claims it, unless it goes elsewhere.
+        // In the last round the commit claims the ID itself, unless the event goes elsewhere.
         const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(draft.internalId);
         return partition === undefined || isCommitted ? [] : [{ draft, claim: { ...claimOf(draft), partition } }];
       });
@@ -153,7 +151,7 @@ export class Acceptor {
       this.#turn = this.#next(count);
       this.#turnEndsAt = now + TURN_MS;
     }
-    // Requests from just before a change of the layout are in a partition that was there.
+    // Requests from just before a change of the layout stay within the earlier partitions.
     const partition = this.#turn % count;
     this.#placed += drafts.length;
     for (const draft of drafts) draft.internalId = inPartition(newId(draft.request.receivedAt), partition);
@@ -179,7 +177,7 @@ export class Acceptor {
   }
 }
 
-/** '': any partition takes the event. */
+/** '': any partition may take the event. */
 function idFor(layout: PartitionLayout, event: Event, { env, seed, receivedAt }: AcceptRequest, index: number): string {
   if (seed) return seededId(seed, index + 1);
   if (layout.count === 1) return newId(receivedAt);

@@ -1,11 +1,11 @@
-/** Decides when the requests that wait for a commit are committed: once a turn of the event loop brings no further one. Larger groups cost
- *  web, worker and Redis less per event; a request that comes alone waits for nothing. */
+/** Decides when waiting requests are committed: once a turn of the event loop brings no further one. Larger groups cost web, worker and
+ *  Redis less per event; a request that comes alone does not wait. */
 
-/** Most time that a request waits for others. */
+/** Maximum time that a request waits for others. */
 const WAIT_MAX_MS = 2;
 
-/** @param waiting number of requests that wait
- *  @param enough requests that are committed without waiting for more
+/** @param waiting number of waiting requests
+ *  @param enough number of requests that are committed without waiting for more
  *  @param commit called once */
 export function whenQuiet(waiting: () => number, enough: number, commit: () => void): void {
   const startedAt = performance.now();
@@ -17,6 +17,6 @@ export function whenQuiet(waiting: () => number, enough: number, commit: () => v
       setImmediate(check);
     } else commit();
   };
-  // After all requests that this turn has read.
+  // Runs after all requests of this turn have been read.
   setImmediate(check);
 }

@@ -11,14 +11,14 @@ export interface AcceptRequest {
   /** Unix milliseconds. */
   receivedAt: number;
   seed?: Seed | undefined;
-  /** The span of the request, when it is recorded. */
+  /** The span of the request, if it is recorded. */
   trace?: string;
 }
 
 /** An event that is being accepted. */
 export interface Draft {
   event: Event;
-  /** '': it gets one in the partition of its commit. */
+  /** '' until it gets one in the partition of its commit. */
   internalId: string;
   repeat?: boolean;
   index: number;

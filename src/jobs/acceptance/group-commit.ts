@@ -1,4 +1,5 @@
-/** Group commits: requests that arrive together share one round trip to one partition. While one commit is in flight, the next group collects. */
+/** Group commits: requests that come together share one round trip to one partition. While one commit is in flight, the next group
+ *  collects. */
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, toEnvelope } from '../../model/events/event.ts';
 import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
@@ -10,15 +11,15 @@ import { INGEST, type IngestJob } from '../queues/queues.ts';
 import { whenQuiet } from './commit-timing.ts';
 import { claimOf, type Draft } from './draft.ts';
 
-/** Most events of one ingest job. */
+/** Maximum number of events per ingest job. */
 const JOB_MAX_EVENTS = 500;
-/** Most bytes of payloads of one ingest job, roughly; a single larger event makes a job of its own. */
+/** Approximate maximum of payload bytes per ingest job; a single larger event makes a job by itself. */
 const JOB_MAX_BYTES = 1_048_576;
-/** Commits in flight at once. One would leave Redis idle while its answer travels; more would make smaller groups. */
+/** Maximum number of commits in flight. One would leave Redis idle while its answer travels; more would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
-/** Claims of a commit before it fails. */
+/** Attempts to claim the IDs of a commit before it fails. */
 const CLAIMS_MAX = 3;
-/** A commit that takes longer no longer counts as in flight where the next one goes to another partition. */
+/** A commit that takes longer no longer counts as in flight if the next one goes to another partition. */
 const SLOW_MS = 200;
 
 interface PendingRequest {
@@ -32,16 +33,16 @@ export interface GroupCommitDeps {
   claimedJobs: ClaimedJobs;
   queues: PartitionQueues;
   recorder: MetricsRecorder;
-  /** What an answer waits for beside Redis's own; undefined: nothing. */
+  /** What answers wait for besides Redis's reply; undefined: nothing. */
   durability: Durability | undefined;
 }
 
-/** Where commits go: to one partition, or each to the next in turn. */
+/** Chooses the partition of each commit: always the same one, or each in turn. */
 export interface Destination {
-  /** @param drafts of one commit; those without an ID get one */
+  /** @param drafts drafts of one commit; those without an ID get one */
   choose(drafts: readonly Draft[]): number;
   isFixed: boolean;
-  /** Called with the outcome of each commit. */
+  /** Called after each commit, with its error if it failed. */
   settled(partition: number, error: unknown): void;
 }
 
@@ -57,9 +58,9 @@ export class GroupCommit {
     this.#destination = destination;
   }
 
-  /** All or none.
+  /** Commits all drafts or none.
    *  @returns their internal IDs in the same order
-   *  @throws ServiceError unavailable when Redis did not take them */
+   *  @throws ServiceError unavailable when Redis rejects them */
   add(drafts: Draft[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ drafts, resolve, reject });
@@ -85,7 +86,7 @@ export class GroupCommit {
     const startedAt = performance.now();
     try {
       const onDisk = await this.#writeInFlight(partition, drafts);
-      // Other commits are written meanwhile.
+      // Other commits proceed meanwhile.
       if (onDisk) await onDisk();
       recorder.eventsCommitted(drafts, performance.now() - startedAt);
       this.#destination.settled(partition, undefined);
@@ -119,7 +120,7 @@ export class GroupCommit {
     }
   }
 
-  /** Whole requests, up to the events of one job; a larger request is a group of its own. */
+  /** Takes whole requests, up to the maximum of a job; a larger request is a group by itself. */
   #takeGroup(): PendingRequest[] {
     let events = 0;
     let end = 0;
@@ -134,7 +135,7 @@ export class GroupCommit {
 
   async #write(partition: number, drafts: Draft[]): Promise<void> {
     const { deduplication } = this.#deps;
-    // BullMQ would wait for a connection that was never there; a sender gets its error at once.
+    // BullMQ would wait for a connection that was never established; a sender gets its error at once.
     if (!deduplication.connected) throw unavailable('Redis is not connected');
     let open = drafts;
     for (let turn = 0; open.length > 0; turn++) {
@@ -144,7 +145,7 @@ export class GroupCommit {
     }
   }
 
-  /** @returns those that are not enqueued, since their claims have changed: a primary that answered them was replaced */
+  /** @returns drafts that were not enqueued, because a replaced primary had answered their claims */
   async #enqueue(partition: number, drafts: readonly Draft[]): Promise<Draft[]> {
     const { claimedJobs, queues } = this.#deps;
     const jobs = toJobs(drafts);
@@ -180,7 +181,7 @@ interface Enqueued {
   envelope: Envelope;
 }
 
-/** Each job holds events of one environment: an environment whose events stall workers delays no other. */
+/** Each job holds events of one environment, so that an environment whose events stall workers does not delay others. */
 function toJobs(drafts: readonly Draft[]): Enqueued[][] {
   const byEnvironment = Map.groupBy(drafts, ({ request }) => request.env);
   return [...byEnvironment.values()].flatMap((some) => toJobsOfEnvironment(some.map(toEnqueued)));
@@ -219,7 +220,7 @@ function dataOf(job: readonly Enqueued[]): IngestJob {
   return { events: job.map(({ envelope }) => envelope) };
 }
 
-/** Each ID once: a second event of the job with it is the repeat of the first. */
+/** Lists each ID once: a second event of the job with it is a repeat of the first. */
 function claimedBy(job: readonly Enqueued[]): ClaimedEvent[] {
   const byId = new Map<string, ClaimedEvent>();
   for (const { draft } of job) {

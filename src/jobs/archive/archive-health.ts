@@ -1,37 +1,36 @@
-/** Whether Postgres responds to this process, and what that means for the installation: everything stays in Redis while it does not, until
- *  backpressure rejects events. */
+/** Whether Postgres responds to this process. While it does not, everything stays in Redis, until backpressure rejects events. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
-/** The pool may have to connect, or its connections may all be busy. */
+/** The pool may have to connect, or all its connections may be busy. */
 const PROBE_TIMEOUT_MS = 4_000;
-/** One failure may be that of a busy machine. */
+/** Number of failures before Postgres counts as down, because one may be due to a busy machine. */
 const FAILURES = 2;
 const PROBE_AGAIN_MS = 1_000;
 const WARN_EVERY_MS = 60_000;
-/** Events are shipped in rounds; this much later is late. */
+/** Shipping is late when the oldest due event is this much overdue. */
 const BEHIND_MS = 300_000;
 
 export const ARCHIVE_STATES = ['off', 'ok', 'behind', 'unavailable'] as const;
 
 export interface ArchiveHealthState {
   state: (typeof ARCHIVE_STATES)[number];
-  /** How long events have waited that are old enough for the archive. */
+  /** How long the oldest event that is due for the archive has waited. */
   behindMs: number | undefined;
-  /** How long Redis can go on at its present growth; undefined: it does not grow, or has no limit. */
+  /** How long Redis has room at its present growth; undefined if it does not grow or has no limit. */
   roomMs: number | undefined;
-  /** Why it is unavailable. */
+  /** Why Postgres is unavailable. */
   reason: string | undefined;
 }
 
 export interface ArchiveHealthDeps {
-  /** undefined: there is none. */
+  /** undefined without an archive. */
   archive: Pick<Archive, 'database' | 'hotMs'> | undefined;
   archiveStatus: Pick<ArchiveStatus, 'behindMs'>;
-  /** Only web has it: it knows the memory of Redis. */
+  /** Only set in web, which tracks the memory of Redis. */
   roomMs: (() => number | undefined) | undefined;
   log: Logger;
 }
@@ -64,7 +63,7 @@ export class ArchiveHealth {
     return this.#deps.archive !== undefined;
   }
 
-  /** undefined: there is no archive, or nothing is known yet. */
+  /** undefined without an archive, or before the first probe. */
   get up(): boolean | undefined {
     return this.#up;
   }
@@ -77,7 +76,7 @@ export class ArchiveHealth {
     return { state, behindMs, roomMs: roomMs?.(), reason: this.#reason };
   }
 
-  /** @returns milliseconds until the next; undefined: as usual */
+  /** @returns milliseconds until the next probe; undefined: the usual interval */
   async probe(): Promise<number | undefined> {
     const { archive, log } = this.#deps;
     if (!archive) return undefined;
@@ -97,7 +96,7 @@ export class ArchiveHealth {
     return undefined;
   }
 
-  /** Once a minute. */
+  /** Logs at most once a minute. */
   #warn(): void {
     const { roomMs, log } = this.#deps;
     if (performance.now() - this.#warnedAt < WARN_EVERY_MS) return;

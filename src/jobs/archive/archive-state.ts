@@ -1,4 +1,4 @@
-/** What the archiver of this worker reports: counted in metrics, and stored for the web processes. */
+/** State reported by this worker's archiver: counted in metrics, and stored for the web processes. */
 import { isUnavailable } from '../../archive/database.ts';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
@@ -32,24 +32,24 @@ export class ArchiveState {
   recordFailure(error: Error): void {
     this.#deps.recorder.archiveShipmentFailed();
     this.#failedAt = Date.now();
-    // While Postgres is away, its health is logged once a minute (archive-health.ts).
+    // While Postgres is down, archive-health.ts logs that once a minute.
     if (!isUnavailable(error)) this.#deps.log.warn({ err: error.message }, 'archive: a shipment failed');
     this.#reportSoon();
   }
 
-  /** @param timeMs receipt of the oldest event of the partition that is older than HOT_HOURS and not archived; undefined: there is none */
+  /** @param timeMs receipt of the partition's oldest event that is older than HOT_HOURS and not archived; undefined if there is none */
   setOldestUnarchived(partition: number, timeMs: number | undefined): void {
     this.#oldest.set(partition, timeMs);
     this.#reportSoon();
   }
 
-  /** Reports what is left to report. */
+  /** Sends the last report. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#report();
   }
 
-  /** Many calls make one report. */
+  /** Combines many calls into one report. */
   #reportSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

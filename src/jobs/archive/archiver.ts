@@ -1,6 +1,6 @@
-/** The archiver: moves what is older than the hot hours from Redis to Postgres, one partition at a time. Whoever works on a partition holds its lease;
- *  two at once would only do the same work twice. It goes through the environments by turns, oldest minutes first, in small portions, and pauses
- *  between them as long as the process has other work. */
+/** The archiver: moves old data from Redis to Postgres, one partition at a time. The holder of a partition's lease works on it; two at
+ *  once would only do the same work twice. It takes the environments in turn, oldest minutes first, in small portions, and pauses between
+ *  portions while the process has other work. */
 import { performance } from 'node:perf_hooks';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
@@ -19,7 +19,7 @@ export interface ArchiverDeps {
 }
 
 export interface RoundResult extends Shipped {
-  /** There is more to do at once. */
+  /** Whether more is due at once. */
   more: boolean;
   /** Start of the oldest minute that is due and not archived, Unix milliseconds. */
   oldest: number | undefined;
@@ -30,20 +30,20 @@ const EVENTS_OF_PORTION = 1_000;
 const BYTES_OF_PORTION = 4 * 1_048_576;
 const PORTIONS_AT_ONCE = 2;
 const EVENTS_AT_ONCE = PORTIONS_AT_ONCE * EVENTS_OF_PORTION;
-/** Events of an environment before the others have their turn. */
+/** Number of events of an environment before the next one has its turn. */
 const TURN_EVENTS = 6_000;
 const IN_USE_AT_ONCE = 200;
 const ENDED_MINUTES_AT_ONCE = 30;
-/** What is due for longer takes more memory of Redis than was planned. */
+/** When events are overdue by this much, Redis holds more than planned. */
 const LATE_MIN_MS = 10 * MINUTE_MS;
 const LATE_SHARE = 0.05;
 const ENDINGS = ['Completed', 'Failed', 'Cancelled'] as const;
 
 type GroupedPosition = Position & EventGroup;
 
-/** The turn of an environment, while others wait. */
+/** Turn of an environment while others wait. */
 interface Turn {
-  /** Events. */
+  /** Number of events left in the turn. */
   left: number;
   result: Shipped;
   signal: AbortSignal | undefined;
@@ -51,7 +51,7 @@ interface Turn {
 
 export class Archiver {
   readonly #deps: ArchiverDeps;
-  /** Where the index of ended runs was last looked at, by partition, environment and ending. */
+  /** Where the index of ended runs was last examined, by partition, environment and ending. */
   readonly #lookedAt = new Map<string, number>();
 
   readonly #pauses = new Pauses();
@@ -61,7 +61,7 @@ export class Archiver {
   }
 
   /** Moves what is due in a partition, each environment up to its share.
-   *  @throws ServiceError archive_unavailable, or an error of Redis: the next round makes it good */
+   *  @throws ServiceError archive_unavailable, or an error of Redis; the next round repeats the work */
   async round(partition: number, signal?: AbortSignal): Promise<RoundResult> {
     const before = this.#border(Date.now());
     const result: RoundResult = { events: 0, runs: 0, more: false, oldest: undefined };
@@ -79,7 +79,7 @@ export class Archiver {
     return result;
   }
 
-  /** Start of the oldest minute that is due and not archived, from Redis alone; undefined: there is none. */
+  /** Start of the oldest minute that is due and not archived, according to Redis; undefined if there is none. */
   async oldest(partition: number): Promise<number | undefined> {
     const { archivableEvents } = this.#deps.store;
     const before = this.#border(Date.now());
@@ -91,7 +91,7 @@ export class Archiver {
     return oldest;
   }
 
-  /** What was created before this time is due. Whole minutes; of less than an hour, as dev mode permits, all of it. */
+  /** Data created before this time is due. Whole minutes, unless HOT_HOURS is less than an hour, as dev mode permits. */
   #border(nowMs: number): number {
     const { hotMs } = this.#deps.archive;
     const border = nowMs - hotMs;
@@ -102,7 +102,7 @@ export class Archiver {
     return (await this.#deps.store.environments.all()).filter(isLasting);
   }
 
-  /** @returns start of the oldest minute that is left; undefined: none */
+  /** @returns start of the oldest remaining minute; undefined if there is none */
   async #archiveEvents(scope: Scope, result: Shipped, signal?: AbortSignal): Promise<number | undefined> {
     const { archivableEvents } = this.#deps.store;
     const { partition, env, before } = scope;
@@ -112,18 +112,18 @@ export class Archiver {
       for (const minute of minutes) {
         if (!(await this.#archiveMinute(scope, minute, turn))) return minute;
       }
-      // The newest one may be due only in part.
+      // The newest minute may be only partly due.
       if (minutes.length < MINUTES_AT_ONCE) return undefined;
     }
   }
 
-  /** @returns whether nothing of it is left that is due */
+  /** @returns whether all of the minute that is due was archived */
   async #archiveMinute(scope: Scope, minute: number, turn: Turn): Promise<boolean> {
     const { archivableEvents } = this.#deps.store;
     const { partition, env, before } = scope;
     const groups = await archivableEvents.groups(partition, env, minute);
     if (groups.length === 0) await archivableEvents.dropMinute(partition, env, minute);
-    // Collects several groups: most minutes have few events of each name.
+    // Collects several groups, because most minutes have few events of each name.
     let waiting: GroupedPosition[] = [];
     for (const group of groups) {
       for (;;) {
@@ -132,7 +132,7 @@ export class Archiver {
         if (found.length === 0 && minute + MINUTE_MS <= before) await archivableEvents.dropGroup(partition, group);
         waiting.push(...found.map((position) => ({ ...position, ...group })));
         if (found.length < room) break;
-        // What is archived leaves the index, so that the next ones of the group come first.
+        // Archived events leave the index, so the next read of the group returns the following ones.
         if (!(await this.#archiveAll(scope, waiting, turn))) return false;
         waiting = [];
       }
@@ -140,7 +140,7 @@ export class Archiver {
     return this.#archiveAll(scope, waiting, turn);
   }
 
-  /** @returns false: the turn ended before */
+  /** @returns false if the turn ended first */
   async #archiveAll(scope: Scope, found: readonly GroupedPosition[], turn: Turn): Promise<boolean> {
     for (let done = 0; done < found.length; ) {
       if (turn.left <= 0 || turn.signal?.aborted) return false;
@@ -152,8 +152,8 @@ export class Archiver {
     return true;
   }
 
-  /** Archives the first portions at the same time: while Postgres writes one, the other is read.
-   *  @returns how many of the events were archived; 0: the environment is being deleted */
+  /** Archives the first portions concurrently: while Postgres writes one, the next is read.
+   *  @returns number of archived events; 0 if the environment is being deleted */
   async #archivePortions(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
     const { store, archive } = this.#deps;
     const environment = await store.environments.read(scope.env);
@@ -176,7 +176,7 @@ export class Archiver {
     return count;
   }
 
-  /** Events that were archived while they had active runs, or that were re-run since. */
+  /** Archives runs of events that were archived while runs were active, or were re-run since. */
   async #archiveRunsOfEventsInUse(
     partition: number,
     before: number,
@@ -198,7 +198,7 @@ export class Archiver {
     if (due.length === IN_USE_AT_ONCE) result.more = true;
   }
 
-  /** Goes through the old minutes of the index of ended runs by turns: one in which a run is left is looked at again later. */
+  /** Examines the old minutes of the index of ended runs in turn: a minute that still has a run is examined again later. */
   async #freeEndedMinutes({ partition, env, before }: Scope): Promise<void> {
     const { archivableRuns } = this.#deps.store;
     for (const ending of ENDINGS) {
@@ -227,7 +227,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Its data stays. */
+/** Whether the environment is not being deleted. */
 function isLasting({ deletingAt }: Environment): boolean {
   return deletingAt === undefined;
 }

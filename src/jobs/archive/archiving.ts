@@ -7,16 +7,16 @@ import type { Archiver } from './archiver.ts';
 
 const ROUND_MS = 5_000;
 const AGAIN_MS = 10;
-/** Until Postgres is asked again. */
+/** Interval of attempts while Postgres is down. */
 const AWAY_MS = 2_000;
 
 export interface ArchivingDeps {
   archiver: Archiver;
   archiveState: ArchiveState;
   log: Logger;
-  /** Age at which something is archived. */
+  /** Age at which data is archived. */
   hotMs: number;
-  /** By then the jobs of dead workers are taken over, and have had time to end: what they work on must not be archived. */
+  /** By this time, jobs of dead workers have been taken over and have ended; data that they still work on must not be archived. */
   takenOverMs: number;
 }
 
@@ -24,7 +24,7 @@ export const archiving = duty<ArchivingDeps>({
   name: 'archive',
   about: 'Moves events and runs that are older than `HOT_HOURS` to Postgres',
   scope: 'partition',
-  // Soon where little time makes something old, as dev mode permits.
+  // More often if HOT_HOURS is short, as dev mode permits.
   everyMs: { of: ({ hotMs }) => Math.min(ROUND_MS, hotMs / 4), inWords: '5 s, a quarter of `HOT_HOURS` at most' },
   firstAfterMs: ({ hotMs, takenOverMs }) => Math.min(takenOverMs, hotMs),
   leaseMs: 30_000,

@@ -1,12 +1,12 @@
-/** Ships audit entries to the archive soon after they are written. Their IDs increase, so an ID says how far the archive is; what was written shortly
- *  before it is shipped again, since the clock of a replica that takes over may be behind. */
+/** Ships audit entries to the archive soon after they are written. Their IDs increase, so an ID records the progress. The latest shipped
+ *  entries are shipped again, because the clock of a replica that took over may be behind. */
 import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
 import type { AuditLog } from '../../store/auth/audit-log.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
 const ENTRIES_AT_ONCE = 1_000;
-/** Per call. */
+/** Maximum number of rounds per call. */
 const ROUNDS_MAX = 20;
 const WINDOW_MS = 60_000;
 
@@ -25,7 +25,7 @@ export const auditShipping = duty<AuditShippingDeps & LogShippingDeps>({
   rounds: (deps) => shippingRounds('audit entries', deps, () => shipAuditEntries(deps)),
 });
 
-/** @returns how many entries it added to the archive
+/** @returns number of entries added to the archive
  *  @throws ServiceError archive_unavailable */
 export async function shipAuditEntries(deps: AuditShippingDeps): Promise<number> {
   const { auditLog, archive, auditRetentionDays } = deps;
@@ -50,7 +50,7 @@ export async function shipAuditEntries(deps: AuditShippingDeps): Promise<number>
   return added;
 }
 
-/** Start of what is shipped again. */
+/** Start of the entries that are shipped again. */
 function windowOf(id: string): number {
   return Math.max(0, Number(id.split('-')[0]) - WINDOW_MS);
 }

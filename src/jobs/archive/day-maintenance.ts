@@ -1,5 +1,6 @@
-/** The tables of days: made before they are needed, removed when the retention of all environments with rows in them has passed. What counts is the
- *  present retention: a longer one keeps what is there, a shorter one removes it as soon as no other environment needs the same table. */
+/** Day tables: created before they are needed, and dropped when the retention of all environments with rows in them has passed. The
+ *  present retention counts: extending it keeps existing rows, shortening it drops them as soon as no other environment needs the same
+ *  table. */
 import type { Archive } from '../../archive/archive.ts';
 import { INSTALLATION } from '../../archive/archived-days.ts';
 import { codeOf, isUnavailable } from '../../archive/database.ts';
@@ -12,9 +13,9 @@ import type { Environments } from '../../store/environments/environments.ts';
 
 const LOCK_MS = 60_000;
 const DAYS_AHEAD = 2;
-/** An empty table of a day that is older than this, after HOT_HOURS, is not needed. */
+/** An empty day table older than this, plus HOT_HOURS, is not needed. */
 const UNUSED_MS = 2 * DAY_MS;
-/** Somebody reads or writes the table: SQLSTATE of lock_timeout and statement_timeout. */
+/** The table is being read or written: SQLSTATE of lock_timeout and statement_timeout. */
 const BUSY = new Set(['55P03', '57014']);
 
 export interface DayMaintenanceDeps {
@@ -28,15 +29,15 @@ export interface DayMaintenanceDeps {
 }
 
 export interface DayMaintenanceResult {
-  /** Days whose tables were removed. */
+  /** Number of days whose tables were dropped. */
   removed: number;
-  /** Days whose tables were busy: another round is due soon. */
+  /** Number of days whose tables were busy; another round is due soon. */
   postponed: number;
 }
 
-/** While somebody reads or writes what is to be removed. */
+/** Next attempt after busy tables. */
 const AGAIN_MS = 300_000;
-/** While Postgres is away: the health of the archive is reported elsewhere (archive-health.ts). */
+/** Next attempt while Postgres is down, which archive-health.ts reports. */
 const AWAY_MS = 10_000;
 
 export const dayMaintenance = duty<DayMaintenanceDeps>({
@@ -72,7 +73,7 @@ export async function maintainDays(
   return result;
 }
 
-/** Tables of today and the next days for every retention in use. */
+/** Creates the tables of today and the next days for every retention in use. */
 async function makeDays(deps: DayMaintenanceDeps, nowMs: number): Promise<void> {
   const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const own = (await environments.all()).map((one) => one.retentionDays ?? retentionDays);
@@ -96,7 +97,7 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
     if (signal.aborted) break;
     if (!isDue(one, isKept, hotSinceMs)) continue;
     try {
-      // A retention may have become longer meanwhile.
+      // A retention may have been extended meanwhile.
       isKept = await keptRows(deps, nowMs);
       if (isDue(one, isKept, hotSinceMs) && (await archive.dayRemoval.remove(one, isKept))) result.removed++;
     } catch (error) {
@@ -109,7 +110,7 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
       );
     }
   }
-  // This process may have made tables that it removed.
+  // This process may have cached tables that it dropped.
   if (result.removed > 0) for (const part of [archive.tables, archive.days, archive.numbers]) part.forget();
   return result;
 }
@@ -120,7 +121,7 @@ function isDue({ kind, tables, envIds, retention, day }: ArchivedDay, isKept: Is
   return !envIds.some((envId) => isKept(kind, envId, retention, day));
 }
 
-/** Which rows are kept, by the environments as they are now. */
+/** Decides which rows are kept, based on the present environments. */
 async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
   const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const [numbers, all] = await Promise.all([archive.numbers.environments(), environments.all()]);
@@ -132,7 +133,7 @@ async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept
     // It had none a moment ago.
     if (!environment) return true;
     if (environment.isDeleted) return false;
-    // Without a record in Redis nobody has deleted it through the API: Redis may have lost it.
+    // Without a record in Redis, nobody has deleted the environment through the API: Redis may have lost the record.
     const days = present.get(environment.name) ?? Math.max(retention, retentionDays);
     return nowMs < keptUntil(day, days);
   };

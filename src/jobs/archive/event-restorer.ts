@@ -1,28 +1,29 @@
-/** Brings archived events back into Redis, where runs read their events. */
+/** Restores archived events to Redis, where runs read their events. */
 import type { History } from '../../history/history.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import { timeOf } from '../../model/ids.ts';
 import type { EventsInUse } from '../../store/events/events-in-use.ts';
 
-/** A run is created this long after its event was asked for at most. Where little time makes an event old, the time is shorter. */
+/** Maximum time between this request and the creation of the run. Shorter if HOT_HOURS is short. */
 const FIRST_CHECK_MS = 60_000;
 const FIRST_CHECK_MIN_MS = 1_000;
-/** An event that will be archived in this time could leave Redis before its run is created. */
+/** An event that becomes due for archiving within this time could leave Redis before its run is created. */
 const SOON_MS = 600_000;
 
 export interface EventRestorer {
-  /** Redis has each of these events for the next minute, and then for as long as one of its runs is active. Events that are gone stay so.
+  /** Ensures that Redis has each of these events for the next minute, and then as long as one of its runs is active. Deleted events are
+   *  not restored.
    *  @throws ServiceError archive_unavailable */
   ensure(env: string, eventIds: readonly string[]): Promise<void>;
 }
 
-/** Where Redis has everything. */
+/** Used without an archive. */
 export const NOTHING_ARCHIVED: EventRestorer = { ensure: async () => {} };
 
 export interface EventRestorerDeps {
   eventsInUse: Pick<EventsInUse, 'keep' | 'add'>;
   events: Pick<History['events'], 'envelopes'>;
-  /** Events that are older than this are archived. */
+  /** Age at which events are archived. */
   hotMs: number;
 }
 

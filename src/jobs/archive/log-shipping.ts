@@ -1,4 +1,4 @@
-/** What the duties share that ship logs to the archive. */
+/** Shared by the duties that ship logs to the archive. */
 import type { Archive } from '../../archive/archive.ts';
 import { isUnavailable } from '../../archive/database.ts';
 import type { DoRound, Round } from '../../duties/duty.ts';
@@ -18,8 +18,8 @@ export const LOG_SHIPPING = {
   lastRoundMs: 2_000,
 } as const;
 
-/** While Postgres is away Redis keeps everything, and the health of the archive is reported elsewhere (archive-health.ts).
- *  @param ship returns how many it shipped */
+/** While Postgres is down, Redis keeps everything, and archive-health.ts reports it.
+ *  @param ship returns the number of shipped entries */
 export function shippingRounds(
   what: string,
   { log }: LogShippingDeps,

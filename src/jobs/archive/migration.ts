@@ -1,5 +1,5 @@
-/** Runs the migrations of the archive in dev mode; in production `release` does so before a deploy. Without Postgres everything stays in Redis, and
- *  they run when it is back. */
+/** Runs the archive's migrations in dev mode; in production, `release` does so before a deploy. While Postgres is down everything stays
+ *  in Redis, and the migrations run when it is back. */
 import { isAway } from '../../archive/database.ts';
 import { migrate } from '../../archive/migrate.ts';
 import type { ArchiveSettings } from '../../config.ts';
@@ -10,10 +10,10 @@ export class Migration {
   readonly #settings: ArchiveSettings | undefined;
   readonly #log: Logger;
   #isDue: boolean;
-  /** Whether the log says that they wait. */
+  /** Whether the wait for Postgres has been logged. */
   #isTold = false;
 
-  /** @param settings undefined: there is no archive, or none to migrate */
+  /** @param settings undefined without an archive, or if nothing must be migrated */
   constructor(settings: ArchiveSettings | undefined, log: Logger) {
     this.#settings = settings;
     this.#log = log;
@@ -24,7 +24,7 @@ export class Migration {
     return this.#isDue;
   }
 
-  /** @throws Error of a migration that fails */
+  /** @throws Error of a failed migration */
   async run(): Promise<void> {
     if (!this.#settings || !this.#isDue) return;
     try {

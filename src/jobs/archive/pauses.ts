@@ -1,20 +1,20 @@
-/** Pauses between the portions of the archiver. Other work comes first: the busier the process is with it, the longer they are, so that it keeps about nine
- *  tenths of what it has without the archiver. An archiver that is late pauses less, since Redis must not fill. */
+/** Pauses between portions of the archiver. Other work comes first: the busier the process is, the longer the pauses, so that other work
+ *  keeps about nine tenths of the time that it has without the archiver. A late archiver pauses less, because Redis must not fill up. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 
 const MIN_MS = 2;
 const MAX_MS = 5_000;
-/** Below this share of other work, the process counts as idle. */
+/** Below this utilization by other work, the process counts as idle. */
 const IDLE_UTILIZATION = 0.2;
-/** Multiple of a portion's duration, at full utilization. */
+/** Pause at full utilization, as a multiple of the portion's duration. */
 const FACTOR = 8;
 const LATE_FACTOR = 2;
-/** Weight of what was known before the last pause, which may have been too short to tell. */
+/** Weight of earlier measurements, because the last pause may have been too short to measure. */
 const REMEMBERED = 0.7;
 
 export class Pauses {
-  /** How busy other work keeps the process, between 0 and 1. */
+  /** Utilization by other work, from 0 to 1. */
   #utilization = 0;
 
   async after(durationMs: number, isLate: boolean): Promise<void> {

@@ -1,5 +1,5 @@
-/** A portion of old events on its way from Redis to the archive, with those of their runs that have ended: read, shipped, and removed from Redis
- *  only when the archive has it. A crash between any two steps is made good by doing all of it again. */
+/** A portion of old events on its way from Redis to the archive, with their ended runs: read, shipped, and removed from Redis only when
+ *  the archive has it. After a crash between any two steps, all of it is repeated. */
 import type { EventRow } from '../../archive/rows.ts';
 import { runRowOf } from '../../archive/run-row.ts';
 import type { Shipments } from '../../archive/shipments.ts';
@@ -22,7 +22,7 @@ export interface Shipped {
   runs: number;
 }
 
-/** What a partition and an environment created before a time. */
+/** Data of a partition and an environment from before a time. */
 export interface Scope {
   partition: number;
   env: string;
@@ -31,14 +31,14 @@ export interface Scope {
   hotMs: number;
 }
 
-/** Per shipment, beside the events. */
+/** Maximum number of runs per shipment. */
 const RUNS_AT_ONCE = 1_000;
 const RUN_BYTES = 4 * 1_048_576;
-/** Until it is looked again whether the runs of an event have ended. */
+/** Interval of checks whether the runs of an event have ended. */
 const IN_USE_MS = 60_000;
 const LOOK_AGAIN_MS = 1_000;
 
-/** Archives events. Events with runs that are not archived yet leave the indexes of Redis, and a copy of each stays there. */
+/** Archives events. If some runs of an event are not archived yet, the event leaves the indexes, and a copy stays in Redis. */
 export async function archiveEvents(
   scope: Scope,
   found: readonly (Position & EventGroup)[],
@@ -66,8 +66,8 @@ export async function archiveEvents(
   return { events: rows.length, runs: archived.size };
 }
 
-/** Archives the ended runs of an event that is archived already.
- *  @returns `again`: when to look again, Unix milliseconds; undefined: Redis has none of its runs any more */
+/** Archives the ended runs of an archived event.
+ *  @returns `again`: time of the next check, Unix milliseconds; undefined if Redis has none of its runs any more */
 export async function archiveRunsOf(
   scope: Scope,
   event: { id: string; runIds: readonly string[] },
@@ -81,19 +81,19 @@ export async function archiveRunsOf(
   return { runs: archived.size, again: Math.min(nowMs + inUseMs(scope), ...ended) };
 }
 
-/** Sooner where little time makes something old, as dev mode permits. */
+/** More often if HOT_HOURS is short, as dev mode permits. */
 function inUseMs({ hotMs }: Scope): number {
   return Math.min(IN_USE_MS, hotMs);
 }
 
 interface ShippedRuns {
-  /** IDs of the runs that the archive has now. */
+  /** IDs of the archived runs. */
   archived: Set<string>;
-  /** The others that Redis has. */
+  /** Runs that stay in Redis. */
   kept: Map<string, KeptRun>;
 }
 
-/** Ships rows of events together with the runs of these events that have ended, and removes the runs from Redis. Many runs go in several shipments, the
+/** Ships event rows together with the ended runs of these events, and removes the runs from Redis. Many runs go in several shipments, the
  *  events with the last one. */
 async function ship(
   { env, before }: Scope,
@@ -136,7 +136,7 @@ function sizeOf(fields: Record<string, string> | string[]): number {
   return Object.values(fields).reduce((sum, text) => sum + text.length, 0);
 }
 
-/** undefined: an earlier round has removed the event, and died before it removed its entries from the indexes. */
+/** undefined: an earlier round removed the event, and died before it removed the index entries. */
 function eventRowOf({
   env,
   id,

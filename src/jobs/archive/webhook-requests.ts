@@ -1,5 +1,6 @@
-/** Ships the requests of webhooks to the archive soon after they are logged: each is on a list until it is archived, so clocks that differ, crashes and
- *  two archivers at once lose and double nothing. Redis keeps the newest of each log, as without an archive, while they are hot. */
+/** Ships webhook requests to the archive soon after they are logged. Each is on a list until it is archived, so that clock differences,
+ *  crashes and concurrent archivers neither lose nor double any. Redis keeps the newest requests of each log while they are hot, as
+ *  without an archive. */
 import type { Archive } from '../../archive/archive.ts';
 import type { RequestRow } from '../../archive/request-shipments.ts';
 import { duty } from '../../duties/duty.ts';
@@ -13,17 +14,17 @@ import {
 } from '../../store/webhooks/unarchived-requests.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
-/** Webhooks of one round, and what each ships in its turn: none holds up the others. */
+/** Webhooks per round, and requests of each in its turn, so that none delays the others. */
 const WEBHOOKS_AT_ONCE = 50;
 const REQUESTS_AT_ONCE = 200;
 const BYTES_AT_ONCE = 1_048_576;
-/** A transaction has so many bytes, and one webhook's more. */
+/** Maximum bytes per transaction; a single webhook may exceed it. */
 const SHIPMENT_BYTES = 8 * 1_048_576;
-/** Per call. */
+/** Maximum number of rounds per call. */
 const ROUNDS_MAX = 20;
-/** Requests of a log that are compared with the archive at once. */
+/** Number of requests of a log compared with the archive at once. */
 const COMPARED_AT_ONCE = 1_000;
-/** Logs that got nothing are looked at so often: between these, a quarter of the time that requests are hot. */
+/** Interval at which idle logs are checked: a quarter of HOT_HOURS, within these bounds. */
 const LOOK_AGAIN_MS = { min: 1_000, max: 600_000 };
 
 export interface WebhookRequestShippingDeps {
@@ -42,8 +43,8 @@ export const webhookRequestShipping = duty<WebhookRequestShippingDeps & LogShipp
     shippingRounds('requests of webhooks', deps, ({ partition }) => shipWebhookRequests(deps, partition)),
 });
 
-/** Ships what there is in a partition, up to some hundred megabytes.
- *  @returns how many requests it shipped
+/** Ships the requests of a partition, up to some hundred megabytes.
+ *  @returns number of shipped requests
  *  @throws ServiceError archive_unavailable */
 export async function shipWebhookRequests(deps: WebhookRequestShippingDeps, partition: number): Promise<number> {
   const { unarchivedRequests, archive } = deps;
@@ -79,7 +80,7 @@ async function shipLogs(due: readonly string[], lookAgainMs: number, deps: Webho
 
 class Batch {
   readonly rows: RequestRow[] = [];
-  /** Webhook ID → IDs of requests that the archive will have, or nobody. */
+  /** Webhook ID → IDs of requests that are not pending any more: they will be archived, or have expired. */
   readonly ids = new Map<string, string[]>();
   bytes = 0;
 
@@ -108,7 +109,8 @@ function toRow(webhookId: string, { summary, summaryText, request, body }: Store
   return { ...columns, summary: summaryText, request, body };
 }
 
-/** Finds requests of a log that nobody put on the list, such as those from before there was an archive; and drops those that are not hot any more. */
+/** Finds requests of a log that are missing from the list, such as those from before there was an archive, and drops requests that are no
+ *  longer hot. */
 async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequestShippingDeps): Promise<void> {
   const { unarchivedRequests, archive } = deps;
   const { all, unarchived } = await unarchivedRequests.ids(webhookId);

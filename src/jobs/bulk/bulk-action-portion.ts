@@ -1,6 +1,6 @@
-/** One portion of a bulk action: selects the next runs, stores what it does with them, does it, and saves how far it is. When a worker dies at any point, the
- *  portion is repeated: cancelling twice changes nothing, a run that waited for its retry when it was selected and no longer does was retried, and a
- *  re-run has the ID that was stored. */
+/** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death
+ *  the portion is repeated: cancelling twice changes nothing; a run that waited for its retry when selected, and no longer does, was
+ *  retried; a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
 import {
@@ -21,10 +21,10 @@ import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { SelectedRuns } from './selected-runs.ts';
 
 const RUNS_MAX = 100;
-/** Portions of a second's re-runs. */
+/** Number of portions per second of re-runs. */
 const PORTIONS_PER_SECOND = 4;
 const SELECT_MS = 2_000;
-/** Runs that are cancelled at the same time. */
+/** Number of runs cancelled concurrently. */
 const AT_ONCE = 10;
 const REASONS_OF_ERRORS = [
   'function_archived',
@@ -39,7 +39,7 @@ export interface BulkPortionDeps {
   retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'historyOf'>;
 }
 
-/** @returns how long the next portion waits, in milliseconds */
+/** @returns milliseconds until the next portion */
 export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): Promise<number> {
   const begunAt = performance.now();
   const portion = (action.planned as BulkPortion | undefined) ?? (await planPortion(action, deps));
@@ -57,7 +57,7 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
   return Math.max(0, (1_000 * (counts.done ?? 0)) / rate - (performance.now() - begunAt));
 }
 
-/** @returns undefined: it was paused or cancelled, or another worker has gone on
+/** @returns undefined: it was paused or cancelled, or another worker has taken over
  *  @throws ServiceError archive_unavailable, searches_full */
 async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<BulkPortion | undefined> {
   const { definition, position } = action;
@@ -116,7 +116,7 @@ async function resultOf(
   return { runId, ...(rerunId !== undefined && { rerunId }) };
 }
 
-/** @returns why nothing was done with the run; undefined: it was cancelled, re-run or retried */
+/** @returns why the run was skipped; undefined: it was cancelled, re-run or retried */
 async function actOnOne(
   { env, id, definition: { action } }: BulkAction,
   run: BulkPortion['runs'][number],
@@ -135,7 +135,7 @@ async function actOnOne(
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
-    // It was waiting when it was selected.
+    // It was waiting when it was selected, so it was retried.
     if (code === 'run_not_waiting') return undefined;
     const reason = REASONS_OF_ERRORS.find((one) => one === code);
     if (reason) return reason;

@@ -9,7 +9,7 @@ const WAIT_MS = 2_000;
 const ENDING_MS = 15_000;
 
 export interface BulkActionWorkDeps extends BulkPortionDeps {
-  /** Re-runs stop earlier than events are rejected, as replays do. */
+  /** Re-runs pause before events are rejected, as replays do. */
   load: Pick<BulkLoad, 'reasonToWait'>;
 }
 
@@ -29,7 +29,7 @@ export function bulkActionWork(deps: BulkActionWorkDeps): BulkWork<BulkActionDef
   };
 }
 
-/** Another action whose runs are selected may just be starting some more. */
+/** Whether the other action, whose runs are selected, may still start more. */
 async function isSourceEnding({ env, definition }: BulkAction, { bulkActions }: BulkActionWorkDeps): Promise<boolean> {
   const { startedBy } = definition.selection;
   if (startedBy === undefined) return false;

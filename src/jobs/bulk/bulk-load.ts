@@ -1,9 +1,9 @@
-/** Whether there is room for runs that bulk operations start. They stop earlier than events are rejected, so that new events come first. */
+/** Whether there is room for runs that bulk operations start. They pause before events are rejected, so that new events come first. */
 import type { Thresholds } from '../../config.ts';
 import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
 import type { WaitingReason } from '../../model/replays/replay.ts';
 
-/** Share of the thresholds that bulk operations leave to others. */
+/** Share of the thresholds that bulk operations may use. */
 const OF_BACKLOG = 0.5;
 const OF_MEMORY = 0.95;
 const READ_EVERY_MS = 1_000;
@@ -24,7 +24,7 @@ export class BulkLoad {
     this.#read = read;
   }
 
-  /** Why no run of a replay starts now; undefined: there is room. */
+  /** Why no run may start now; undefined: there is room. */
   reasonToWait(nowMs: number): Promise<WaitingReason | undefined> {
     if (!this.#last || nowMs - this.#last.at >= READ_EVERY_MS) this.#last = { at: nowMs, reason: this.#check() };
     return this.#last.reason;

@@ -1,5 +1,5 @@
-/** Carries out bulk operations. Any process that has their work does it, a portion at a time; it resumes where another one stopped. Several are worked on
- *  at the same time, the longest overdue first, and of one environment only a few: a slow one holds up no other. */
+/** Carries out bulk operations. Any process with the work of a kind does it, a portion at a time, and resumes where another one stopped.
+ *  Several operations proceed at once, longest overdue first, but few of one environment, so that a slow one does not delay others. */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { type BulkOperationKind, type BulkOperationRef, INSTALLATION } from '../../model/bulk/bulk-operation.ts';
@@ -8,9 +8,9 @@ import type { Locks } from '../../store/redis/locks.ts';
 import type { AnyBulkWork } from './bulk-work.ts';
 
 const AT_ONCE = { all: 8, ofEnvironment: 2 };
-/** Of those that are due, the ones that are considered. */
+/** Maximum number of due operations considered per round. */
 const DUE_MAX = 200;
-/** After a process died, another one goes on. Two at the same time would do no harm: each portion is saved once. */
+/** After this time, another process takes over from a dead one. Two at once would do no harm: each portion is saved once. */
 const LOCK_MS = 10_000;
 const WAIT_MS = 2_000;
 const AFTER_FAILURE_MS = 5_000;
@@ -32,13 +32,13 @@ export class BulkRounds {
     this.#deps = deps;
   }
 
-  /** Starts to work on those that are due. @returns when to look again, in milliseconds */
+  /** Starts work on due operations. @returns milliseconds until the next round */
   async round(signal: AbortSignal): Promise<number> {
     const next = await Promise.all(this.#deps.works.map((work) => this.#begin(work, signal)));
     return Math.min(...next);
   }
 
-  /** Resolves when nothing of a round is left to do. */
+  /** Resolves when all work of a round is done. */
   async settled(): Promise<void> {
     await Promise.all([...this.#inProgress.values()].map(({ done }) => done));
   }
@@ -65,7 +65,7 @@ export class BulkRounds {
   async #workOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
     const { locks } = this.#deps;
     const { kind } = work.operations;
-    // Without Redis, another round does it.
+    // If Redis is down, another round does it.
     await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#goOn(work, ref, signal)).catch(() => undefined);
   }
 

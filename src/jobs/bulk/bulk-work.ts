@@ -1,23 +1,23 @@
-/** What a kind of bulk operation does; when it does it, and in which process, is the matter of bulk-rounds.ts. */
+/** The work of a kind of bulk operation. bulk-rounds.ts decides when and in which process it runs. */
 import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 
 export interface BulkWork<Definition extends { id: string; createdAt: number }, Position> {
   operations: BulkOperations<Definition, Position>;
-  /** How many a process works on at the same time; absent: eight, and two of an environment. */
+  /** Maximum number that a process works on at once; absent: eight, and two per environment. */
   atOnce?: { all: number; ofEnvironment: number };
-  /** An operation of an environment that is gone is dropped; one of an archived environment goes on, or waits. */
+  /** What happens while the environment is archived. In a deleted environment, operations are dropped. */
   inArchivedEnvironments: 'goes-on' | 'waits';
-  /** Codes of errors that pass, and for which it is said to wait. */
+  /** Whether an error with this code is temporary: the operation then reports it as the reason to wait. */
   waitsFor(code: string): boolean;
-  /** @returns why it does nothing for now */
+  /** @returns why the operation must wait */
   reasonToWait?(operation: BulkOperation<Definition, Position>): Promise<string | undefined>;
-  /** Does a portion of one that runs. @returns how long the next one waits, in milliseconds; undefined: there is none */
+  /** Carries out a portion of a running operation. @returns milliseconds until the next portion; undefined: there is none */
   doPortion(operation: BulkOperation<Definition, Position>, signal: AbortSignal): Promise<number | undefined>;
-  /** What is left to do for one that does not run. @returns as above */
+  /** Does the remaining work of an operation that is not running. @returns like `doPortion` */
   settle?(operation: BulkOperation<Definition, Position>, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** One of any kind. */
+/** Work of any kind. */
 // biome-ignore lint/suspicious/noExplicitAny: what it does is between it and its own store
 export type AnyBulkWork = BulkWork<any, any>;

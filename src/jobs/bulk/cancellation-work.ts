@@ -1,4 +1,4 @@
-/** Bulk cancellations as bulk operations: passes over the active runs of a function, until one has seen all of the time range. */
+/** Bulk cancellations as bulk operations: passes over the active runs of a function, until one has covered the whole time range. */
 import { payloadOf } from '../../model/events/event.ts';
 import { compile, type Expression } from '../../model/expressions/expression.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
@@ -17,9 +17,9 @@ import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { BulkWork } from './bulk-work.ts';
 
 const RUNS_AT_ONCE = 100;
-/** Between passes over the runs of a range that has not ended. */
+/** Time between passes while the range has not ended. */
 const PASS_EVERY_MS = 15_000;
-/** Before the last pass. */
+/** Time before the last pass. */
 const SETTLING_MS = 2_000;
 
 export interface CancellationWorkDeps {
@@ -42,7 +42,7 @@ export function cancellationWork(
   };
 }
 
-/** @returns how long the next portion waits, in milliseconds */
+/** @returns milliseconds until the next portion */
 async function cancelSome(cancellation: Cancellation, deps: CancellationWorkDeps): Promise<number> {
   const { env, definition, position } = cancellation;
   const now = Date.now();
@@ -62,7 +62,7 @@ async function cancelSome(cancellation: Cancellation, deps: CancellationWorkDeps
   return coversAll(definition, now + PASS_EVERY_MS) ? SETTLING_MS : PASS_EVERY_MS;
 }
 
-/** @returns how many it cancelled */
+/** @returns number of cancelled runs */
 async function cancelMatching(
   cancellation: Cancellation,
   found: readonly { id: string }[],
@@ -108,7 +108,7 @@ async function idsThatMeet(
   return matching;
 }
 
-/** undefined: this version rejects an expression that an earlier one accepted. */
+/** undefined if an earlier version accepted the expression and this one rejects it. */
 function compiled(source: string): Expression | undefined {
   try {
     return compile(source);

@@ -1,4 +1,5 @@
-/** The runs that a bulk action selects, and how many they are: by filter, newest first; by ID, or those that another action started, in that order. */
+/** The runs that a bulk action selects, and their number: by filter, newest first; by ID, or by the action that started them, in that
+ *  order. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
@@ -16,7 +17,7 @@ import type { RunStates } from '../runs/run-states.ts';
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
 const COUNTED_AT_ONCE = 500;
-/** They are read whole. */
+/** They are read with all fields. */
 const READ_AT_ONCE = 100;
 const COUNT_MS = 5_000;
 const SAMPLE_MAX = 20;
@@ -26,9 +27,9 @@ export interface RunCounts {
   byStatus: Map<RunStatus, number>;
   byFunction: Map<string, number>;
   sample: Run[];
-  /** false: at least so many. */
+  /** false: a lower bound. */
   isExact: boolean;
-  /** Runs created before it were not counted. */
+  /** Runs created before this time were not counted. */
   stoppedAt: number | undefined;
 }
 
@@ -78,7 +79,7 @@ export class SelectedRuns {
     return searches.runs({ ...query, timeoutMs }, Date.now());
   }
 
-  /** @param from how many were looked at before */
+  /** @param from number of runs examined before */
   async #listed(selection: RunSelection, from: number, limit: number): Promise<SearchPage<Run>> {
     const { env, statuses } = selection;
     const { ids, isLast } = await this.#idsFrom(selection, from, limit);
@@ -93,7 +94,7 @@ export class SelectedRuns {
     const results = await bulkActions.results<BulkResult>({ env, id: startedBy }, { from, limit });
     const ids = results.flatMap(({ rerunId }) => rerunId ?? []);
     if (results.length === limit) return { ids, isLast: false };
-    // A worker that died may have started some that it did not record.
+    // A worker that died may have started runs without recording them.
     const portion = (await bulkActions.read(env, startedBy))?.planned as BulkPortion | undefined;
     const left = portion?.runs.flatMap(({ rerunId }) => rerunId ?? []) ?? [];
     return { ids: [...new Set([...ids, ...left])], isLast: true };
@@ -125,7 +126,7 @@ export class SelectedRuns {
   }
 }
 
-/** Its runs are named, rather than found by a filter. */
+/** Whether the runs are listed instead of found by a filter. */
 function isListed({ runIds, startedBy }: RunSelection): boolean {
   return runIds !== undefined || startedBy !== undefined;
 }
@@ -137,7 +138,7 @@ function add(counts: RunCounts, run: Run): void {
   if (counts.sample.length < SAMPLE_MAX) counts.sample.push(run);
 }
 
-/** The functions whose runs are selected, including archived ones; undefined: all functions, or all that begin so. */
+/** Functions whose runs are selected, including archived ones; undefined: all functions, or all with the prefix. */
 export async function functionIdsOf(
   functionTables: FunctionTables,
   env: string,

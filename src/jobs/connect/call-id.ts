@@ -1,4 +1,4 @@
-/** The ID of a call over a connection. It is derived: when the worker that waits for the reply dies, or is restarted, the job is repeated, and the
+/** ID of a call over a connection. It is derived: if the worker that waits for the reply dies or restarts, the job is repeated, and the
  *  next worker waits for the same reply instead of calling the function a second time. */
 import { derivedId } from '../../model/ids.ts';
 
@@ -6,7 +6,7 @@ export interface CallIdentity {
   runId: string;
   at?: number | undefined;
   stepId?: string | undefined;
-  /** Attempts of the job before this one. */
+  /** Number of earlier attempts of the job. */
   attempt: number;
 }
 

@@ -1,6 +1,7 @@
-/** Calls functions of apps that connect: reserves a connection for each call, sends the call to the connection's gateway, and waits for the reply.
- *  A call whose connection does not acknowledge it gets another one; one whose lease ends has failed. What is stored counts, messages only
- *  save time: every second the states of all calls are read. Life cycle: create, `start`, calls, `abandon` or `close`. */
+/** Calls functions of apps that connect: reserves a connection for each call, sends the call to the connection's gateway, and waits for
+ *  the reply. A call whose connection does not acknowledge it gets another one; a call whose lease expires has failed. Stored state
+ *  counts, and messages only save time: every second the states of all calls are read. Life cycle: create, `start`, calls, `abandon` or
+ *  `close`. */
 
 import type { CallContext } from '../../functions/call-request.ts';
 import { responseOf } from '../../functions/connect/reply.ts';
@@ -21,11 +22,11 @@ import type { ConnectionChange } from '../../store/connect/connections.ts';
 import { type CallIdentity, callIdOf } from './call-id.ts';
 
 const CHECK_MS = 1_000;
-/** A connection that does not acknowledge a call within this time does not get it. */
+/** A connection that does not acknowledge a call within this time loses it. */
 const ACKNOWLEDGE_MS = 5_000;
-/** Gateways tried one after another, when they die in this moment. */
+/** Maximum number of gateways tried in a row, in case they just died. */
 const GATEWAYS_TRIED = 5;
-/** Calls whose outcomes have not taken effect. */
+/** Maximum number of replied calls whose outcomes have not taken effect. */
 const ANSWERED_MAX = 10_000;
 /** Longest delay of a timer, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
@@ -35,7 +36,7 @@ export interface ConnectCallerOptions {
   channels: ConnectChannels;
   timeoutMs: number;
   leaseMs: number;
-  /** An app has a connection that takes calls. */
+  /** An app has a connection that accepts calls. */
   onConnection: (change: ConnectionChange) => void;
   log: Logger;
 }
@@ -43,7 +44,7 @@ export interface ConnectCallerOptions {
 interface PendingCall extends CallKey {
   fn: AppFunction;
   message: Omit<GatewayMessage, 'connectionId' | 'leaseId'> & { body: string };
-  /** Gateway of the connection that this worker chose; undefined: another worker sent the call. */
+  /** Gateway of the connection that this worker chose; undefined if another worker sent the call. */
   gatewayId: string | undefined;
   sentAt: number;
   resolve(response: CallResponse): void;
@@ -56,12 +57,12 @@ export class ConnectCaller implements ConnectTransport {
   readonly #id = newId();
   readonly #options: ConnectCallerOptions;
   readonly #pending = new Map<string, PendingCall>();
-  /** Reserved by `reserve`, not yet called; by job. */
+  /** Reserved but not yet called, by job. */
   readonly #reserved = new Map<string, Reservation & CallKey>();
-  /** Calls with a reply that has not taken effect yet. */
+  /** Calls whose reply has not taken effect yet. */
   readonly #answered = new Map<string, CallKey>();
   #stops: (() => unknown)[] = [];
-  /** The last time at which Redis did not answer: leases that could not be extended meanwhile have not ended. */
+  /** When Redis last failed to answer: leases that could not be extended meanwhile have not expired. */
   #outageAt = 0;
   #isChecking = false;
 
@@ -83,7 +84,7 @@ export class ConnectCaller implements ConnectTransport {
     ];
   }
 
-  /** Reserves a connection before the run is loaded, so that a run without one stays as it is.
+  /** Reserves a connection before the run is loaded, so that a run without a connection is left alone.
    *  @returns whether the call can be made now */
   async reserve(fn: AppFunction, env: string, identity: CallIdentity): Promise<boolean> {
     const key = { env, callId: callIdOf(identity) };
@@ -93,7 +94,7 @@ export class ConnectCaller implements ConnectTransport {
     return true;
   }
 
-  /** Gives back the connection if the call was not made: its run had ended, for example. */
+  /** Releases the connection if the call was not made, because its run had ended, for example. */
   async releaseUnused(identity: CallIdentity): Promise<void> {
     const reservation = this.#reserved.get(jobKeyOf(identity));
     if (!reservation) return;
@@ -133,14 +134,14 @@ export class ConnectCaller implements ConnectTransport {
     }
   }
 
-  /** The outcome of the call has taken effect. */
+  /** Call when the outcome has taken effect. */
   async finish(identity: CallIdentity): Promise<void> {
     if (this.#answered.size === 0) return;
     const callId = callIdOf(identity);
     const key = this.#answered.get(callId);
     if (!key) return;
     this.#answered.delete(callId);
-    // What is left expires.
+    // If this fails, the call expires.
     await this.#options.calls.finish(key).catch(() => undefined);
   }
 
@@ -159,7 +160,7 @@ export class ConnectCaller implements ConnectTransport {
     return calls.reserve({ ...key, app, functionId, callerId: this.#id, acknowledgeMs: ACKNOWLEDGE_MS, replacedLease });
   }
 
-  /** Sends the call to the reserved connection, or waits for the reply to a call that was sent before. */
+  /** Sends the call to the reserved connection, or waits for the reply to a call sent earlier. */
   async #proceed(pending: PendingCall, first: Reservation): Promise<void> {
     let reservation = first;
     for (let tries = 0; tries < GATEWAYS_TRIED; tries++) {
@@ -217,7 +218,7 @@ export class ConnectCaller implements ConnectTransport {
     }
   }
 
-  /** @param isRefused the connection does not take the call, unless it has acknowledged it */
+  /** @param isRefused whether the connection refused the call; ignored if it has acknowledged it */
   async #check(pending: PendingCall, state: CallState | undefined, isRefused: boolean): Promise<void> {
     const { calls, leaseMs } = this.#options;
     if (!this.#pending.has(pending.callId)) return;
@@ -238,7 +239,7 @@ export class ConnectCaller implements ConnectTransport {
     const { env, callId } = pending;
     const bytes = await this.#options.calls.readReply(pending);
     if (!bytes || !this.#pending.has(callId)) return;
-    // Those that are left over, because Redis refused what followed, expire.
+    // Leftovers, whose outcome Redis rejected, expire.
     if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();
     this.#answered.set(callId, { env, callId });
     pending.resolve(responseOf(bytes, pending.fn.dialect));
@@ -246,12 +247,12 @@ export class ConnectCaller implements ConnectTransport {
 
   #onError(pending: PendingCall, error: Error): void {
     if (error instanceof NoConnection || error instanceof ConnectionLost) pending.reject(error);
-    // Redis is away, and the next check comes.
+    // Redis is down; the next check follows.
     else this.#outageAt = Date.now();
   }
 }
 
-/** The job of a call. Attempts are left out: those that the app is told of are not those of the job if the call continues after a checkpoint. */
+/** The job of a call, without attempts: after a checkpoint, the attempts reported to the app differ from those of the job. */
 function jobKeyOf({ runId, at, stepId }: CallIdentity): string {
   return `${runId} ${at} ${stepId}`;
 }

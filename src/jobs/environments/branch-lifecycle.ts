@@ -14,7 +14,7 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 
-/** Until every process knows that the environment accepts nothing any more. */
+/** Time until every process knows that the environment accepts nothing any more. */
 const DELETION_DELAY_MS = 5_000;
 const LOCK_MS = 60_000;
 
@@ -26,16 +26,16 @@ export interface BranchLifecycleDeps {
   apps: Apps;
   auditLog: AuditLog;
   queues: PartitionQueues;
-  /** undefined: there is none. */
+  /** undefined without an archive. */
   archive: Pick<Archive, 'numbers'> | undefined;
-  /** undefined: branches do not expire. */
+  /** undefined if branches do not expire. */
   branchExpiryMs: number | undefined;
   log: Logger;
 }
 
-/** Checking which branches are used costs a few reads for each. */
+/** Long, because checking which branches are used costs a few reads each. */
 const EXPIRY_CHECK_MS = 600_000;
-/** While an environment is being deleted, which takes two rounds at least. */
+/** Interval while an environment is being deleted, which takes at least two rounds. */
 const DELETE_AGAIN_MS = 1_000;
 
 export const branchExpiry = duty<BranchLifecycleDeps>({
@@ -64,7 +64,7 @@ export const environmentDeletion = duty<BranchLifecycleDeps>({
       (await deleteEnvironments(deps, signal, Date.now())) ? DELETE_AGAIN_MS : undefined,
 });
 
-/** @param expiryMs a branch unused for so long is archived, and deleted after as much time again */
+/** @param expiryMs a branch unused for this long is archived, and deleted after the same time again */
 async function expireBranches(deps: BranchLifecycleDeps, expiryMs: number, nowMs: number): Promise<void> {
   for (const branch of await deps.environments.all()) {
     if (branch.kind !== 'branch' || branch.deletingAt !== undefined) continue;
@@ -79,7 +79,7 @@ async function expireBranches(deps: BranchLifecycleDeps, expiryMs: number, nowMs
   }
 }
 
-/** The time of its last event or registration, of its creation or reopening; now while a run is active. */
+/** When it last had an event or a registration, or was created or reopened; now if a run is active. */
 async function lastUsedAt(
   branch: Environment,
   { apps, environmentData }: BranchLifecycleDeps,
@@ -91,7 +91,7 @@ async function lastUsedAt(
   return Math.max(createdAt, reopenedAt, usedAt, receivedAt, ...registered.map(({ lastSync }) => lastSync.at));
 }
 
-/** In the record, because events may expire before an unused branch does. */
+/** Stored in the record, because events may expire before an unused branch does. */
 async function recordUse(
   branch: Environment,
   usedAt: number,
@@ -110,7 +110,7 @@ async function expire(
 ): Promise<void> {
   let changed = false;
   await environments.change(branch.name, (now) => {
-    // A user may have archived or reopened it a moment ago.
+    // A user may have just archived or reopened it.
     changed = now.archivedAt === branch.archivedAt && now.reopenedAt === branch.reopenedAt && !now.deletingAt;
     if (!changed) return now;
     return what === 'archived' ? archived(now, nowMs) : deleting(now, nowMs);
@@ -122,7 +122,7 @@ async function expire(
   await auditLog.append({ ...entry, at: nowMs, action: `branch-${what}` });
 }
 
-/** One round over every environment that is being deleted. A round that finds nothing more removes its record.
+/** One round over all environments that are being deleted. A round that finds nothing more removes the record.
  *  @returns whether there are any */
 async function deleteEnvironments(deps: BranchLifecycleDeps, signal: AbortSignal, nowMs: number): Promise<boolean> {
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
@@ -140,12 +140,12 @@ async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortS
   const keys = await deps.environmentData.deleteAll(env, signal);
   if (signal.aborted) return;
   deps.log.info({ environment: env, jobs, keys }, 'deleted data of an environment');
-  // What an archiver read before may have arrived in the archive meanwhile.
+  // An archiver may have shipped data meanwhile that it had read before.
   if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
 }
 
-/** What is archived is not found any more; it leaves Postgres with its days (jobs/archive/day-maintenance.ts).
- *  @returns false: Postgres is away; a later round does it */
+/** Archived data can no longer be found; it leaves Postgres with its days (jobs/archive/day-maintenance.ts).
+ *  @returns false: Postgres is down; a later round repeats it */
 async function forgetArchived(env: string, { archive, log }: BranchLifecycleDeps): Promise<boolean> {
   try {
     await archive?.numbers.forgetEnvironment(env, Date.now());

@@ -1,8 +1,7 @@
-/** Admission of calls: a call whose function has limits gets its job once it has a permit of each, and until then waits in Redis, outside of the queues.
- *
- *  Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held function has a limit of 0.
- *  A call that ends gives its permits to the next. Everything can be repeated: an admission that was not followed by a job is found by its check
- *  (admission-checks.ts). */
+/** Admission of calls: a call of a function with limits gets its job once it has a permit of each, and until then waits in Redis, outside
+ *  of the queues. Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A
+ *  held function has a limit of 0. The permits of an ended call go to the next one. Every step can be repeated: an admission without a
+ *  job is found by its check (admission-checks.ts). */
 
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -28,19 +27,19 @@ import { type Admitted, toRunRef } from '../queues/queues.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { hasLimits, infoOf, isComplete, type LimitedCall, toAdmit } from './limited-calls.ts';
 
-/** A call that may have its job now. */
+/** A call that may get its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
-  /** The partition of its limits, and when it was admitted, Unix milliseconds; undefined: it has none. */
+  /** Partition of its limits, and time of admission (Unix milliseconds); undefined if it has no limits. */
   admitted?: Admitted;
-  /** It has waited: its job may exist, delayed for long. */
+  /** Whether it has waited: its job may exist with a long delay. */
   hasWaited?: boolean;
 }
 
-/** Between calls of the same millisecond, which come in this order. */
+/** Added between calls of the same millisecond, to keep their order. */
 const STEP_MS = 0.001;
 const STARTS = 1_000;
 
-/** Moves in one round when a configuration has changed. */
+/** Maximum number of calls moved per round after a change of configuration. */
 const MOVED_AT_ONCE = 500;
 
 type StartCalls = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
@@ -53,7 +52,7 @@ export interface AdmissionDeps {
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   flowKeys: FlowKeys;
   queues: PartitionQueues;
-  /** Calls that all workers can make at the same time. */
+  /** Calls that all workers together can have in flight. */
   capacity: () => number;
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
 }
@@ -69,7 +68,7 @@ export class Admission {
   }
 
   /** @param executions of the jobs; 1: they have no jobs yet
-   *  @returns those that are admitted, and others that go on with them */
+   *  @returns the admitted calls among these, and other calls admitted with them */
   async admit(calls: readonly CallToSchedule[], executions = 1): Promise<AdmittedCallToSchedule[]> {
     const free: AdmittedCallToSchedule[] = [];
     const limited: LimitedCall[] = [];
@@ -89,7 +88,7 @@ export class Admission {
     return fn !== undefined && hasLimits(fn);
   }
 
-  /** A call has ended, or a run: what waits for its permits goes on. */
+  /** Releases the permits of an ended call or run. @returns the calls admitted next */
   async release(home: number, entry: string): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.release(home, entry));
   }
@@ -98,17 +97,17 @@ export class Admission {
     return this.#follow(await this.#deps.admissions.releaseAll(home, ended));
   }
 
-  /** No job was found for what was admitted. */
+  /** Releases permits of an admission whose job was not found. */
   async giveBack(home: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.release(home, entry, { claimedUntil }));
   }
 
-  /** What waits for the limit goes on. A timer may be early by the clock of Redis: the next one is not the same. */
+  /** Admits calls that wait for the limit. A timer may be early by Redis's clock; the next timer has another ID. */
   async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.advance(home, limit), `-${Date.now()}`);
   }
 
-  /** The run has ended: it gives back what it holds as a whole, and its calls no longer wait. */
+  /** Releases the permits of an ended run, and withdraws its waiting calls. */
   async endRun(run: Run, calls: readonly CallToSchedule[]): Promise<AdmittedCallToSchedule[]> {
     const fn = await this.#deps.functions.find(run.env, run.functionId);
     const options = fn && flowOptionsOf(fn);
@@ -129,13 +128,13 @@ export class Admission {
     return ready;
   }
 
-  /** The configurations of functions have changed, or they are held, or no longer: what waits waits by the new ones. */
+  /** Call when the configuration of functions, or whether they are held, has changed: waiting calls then wait under the new limits. */
   async noteChange(env: string, functionIds: readonly string[]): Promise<void> {
     for (const id of functionIds) await this.#deps.admissions.noteChange(homesOf(env, id), env, [id], Date.now());
   }
 
   /** Adapts backlogs to the present configuration of their function.
-   *  @param isKnown whether every process knows it: one that does not would put aside again what starts now, and nobody would wake it
+   *  @param isKnown whether every process knows it: one that does not would put starting calls aside again, and nobody would wake them
    *  @param start gives calls their jobs */
   async adapt(
     partition: number,
@@ -177,8 +176,8 @@ export class Admission {
     return found.flat();
   }
 
-  /** The calls that a script has admitted, and what follows from it.
-   *  @param suffix of the IDs of timers */
+  /** The calls that a script has admitted; also sets the timers that it asks for.
+   *  @param suffix of the timers' IDs */
   async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
     const { admissions, queues } = this.#deps;
     const { partition, throttles, unfinished } = progress;
@@ -212,7 +211,7 @@ export class Admission {
   ): Promise<AdmittedCallToSchedule[]> {
     const call = callOfEntry(entry);
     const run = call && runs.get(call.runId);
-    // It has ended while it waited, or its environment is deleted.
+    // The run has ended while it waited, or its environment is deleted.
     if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
     const { at, stepId } = call;
     const fn = await this.#deps.functions.find(env, functionId);
@@ -237,18 +236,18 @@ export class Admission {
     return { call, limits, info: infoOf(env, fn.id, limits.limits, isStart), score };
   }
 
-  /** When the run was queued; starts of the same millisecond keep their order. */
+  /** Score of a start: when the run was queued; starts of the same millisecond keep their order. */
   #scoreAt(queuedAt: number): number {
     return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
   }
 
-  /** Now; calls that come together keep their order. */
+  /** Score of the present time; calls that come together keep their order. */
   #scoreNow(): number {
     this.#lastScore = Math.max(Date.now(), this.#lastScore + STEP_MS);
     return this.#lastScore;
   }
 
-  /** The keys of the run; evaluated now where its function did not have them when the run was created. */
+  /** The keys of the run; evaluated now if its function did not have them when the run was created. */
   async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
     const { env, runId, eventId, functionId, keys } = ref;
     if (!options || isComplete(options, keys)) return keys;
@@ -262,7 +261,7 @@ export class Admission {
     return frozen;
   }
 
-  /** What the backlog has to know now; undefined: its calls wait for other limits, or for none. */
+  /** Present data of the backlog; undefined: its calls have other limits now, or none. */
   async #presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
     const fn = (await this.#deps.functions.of(e)).find(f);
     if (!fn) return undefined;
@@ -276,20 +275,20 @@ export class Admission {
     return undefined;
   }
 
-  /** Admits the calls of a backlog by the present configuration. Those that are left there twice for a moment are admitted once. */
+  /** Admits the calls of a backlog under the present configuration. A call in two backlogs for a moment is admitted once. */
   async #move(partition: number, backlog: string, info: BacklogInfo, start: StartCalls): Promise<void> {
     const { admissions } = this.#deps;
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
-      // Paused again, or deployed again: that is another check.
+      // Paused or deployed again: another check handles that.
       if (waiting.length === 0 || (await this.#presentInfo(backlog, info))) return;
       const entries = waiting.map(({ entry }) => entry);
-      // First: if this process dies in between, they are moved again. What has no limits any more is in no other place.
+      // First: if this process dies afterwards, they are moved again. Calls without limits any more are recorded nowhere else.
       await start(await this.#admitWaiting(info.e, entries));
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
       if (await this.#presentInfo(backlog, info)) {
-        // Paused again meanwhile: jobs that have just become due were put aside behind the entries that are gone.
+        // The function was paused again meanwhile: jobs that just became due were put aside behind the removed entries.
         await start(await this.#admitWaiting(info.e, entries));
         return;
       }

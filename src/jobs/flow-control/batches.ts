@@ -1,5 +1,5 @@
-/** The stage of batches: an event of a function with `batchEvents` waits for others, and they have one run together. A timer creates it
- *  (jobs/timers/batches.ts), also where the batch is full, so that a worker that dies here leaves nothing half done. */
+/** Stage of batches: an event of a function with `batchEvents` waits for others, and they share one run. A timer creates it
+ *  (jobs/timers/batches.ts), even if the batch is full, so that a worker that dies here leaves nothing half done. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -43,7 +43,7 @@ export class BatchStage implements FlowStage {
       const former = await formerRuns(env, ofEnv, this.#deps.runLists);
       for (const candidate of ofEnv) {
         const runId = former.get(candidate);
-        // An event that ran alone before its function had batches: what that run lacks is made up for.
+        // The event ran by itself before its function had batches: the rest of that run's creation is repeated.
         if (runId === candidate.id) admitted.push(candidate);
         else if (runId !== undefined) decisions.push(decisionOf(candidate, runId));
       }
@@ -55,14 +55,14 @@ export class BatchStage implements FlowStage {
     return { admitted, decisions };
   }
 
-  /** An event that does not meet the condition, or that is for a time beyond the batch. */
+  /** Whether the event does not meet the condition, or is for a time beyond the batch. */
   #runsAlone(candidate: Candidate, nowMs: number): boolean {
     const batch = batchOf(candidate.fn);
     if (candidate.dueAt > nowMs + batch.timeoutMs) return true;
     return batch.if !== undefined && this.#deps.flowKeys.valueOf(batch.if, sourceOf(candidate)) !== true;
   }
 
-  /** @param candidates of one function */
+  /** @param candidates candidates of one function */
   async #add(env: string, candidates: readonly Candidate[]): Promise<Decision[]> {
     const [first] = candidates;
     if (!first) return [];

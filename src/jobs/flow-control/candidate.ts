@@ -1,4 +1,4 @@
-/** A run that an event, an invocation or a schedule asks for, before flow control has decided about it. */
+/** A run requested by an event, an invocation or a schedule, before flow control has decided about it. */
 
 import type { Envelope } from '../../model/events/event.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
@@ -8,29 +8,29 @@ import type { RunToStart } from './run-to-start.ts';
 
 export interface Candidate extends RunToStart {
   event: Envelope;
-  /** An invocation is for this run alone: it is neither batched nor debounced. */
+  /** An invocation is for this run only: it is neither batched nor debounced. */
   cause: 'event' | 'invocation' | 'schedule';
-  /** The event was stored by an earlier try of the same job, which may have decided already. */
+  /** An earlier try of the same job stored the event, and may have decided already. */
   repeated?: boolean;
-  /** When the work on the event began, Unix milliseconds: another try may have decided since. */
+  /** When processing of the event began, Unix milliseconds: another try may have decided since. */
   beganAt?: number;
-  /** Status of the run, if the earlier try created it. */
+  /** Status of the run, if an earlier try created it. */
   created?: RunStatus;
 }
 
-/** One kind of flow control, which acts before a run is created. Repeating it with the same candidates changes nothing. */
+/** One kind of flow control that acts before a run is created. Idempotent for the same candidates. */
 export interface FlowStage {
   appliesTo(options: FlowOptions, candidate: Candidate): boolean;
   apply(candidates: readonly Candidate[]): Promise<StageResult>;
-  /** Whether it wants to see candidates that an earlier try created. To all other stages they are admitted. */
+  /** Whether it gets candidates that an earlier try created. All other stages treat these as admitted. */
   readonly seesCreated?: true;
-  /** Takes back what candidates got that it admitted and a later stage has not: another run is there in their place. */
+  /** Undoes the effects of admitting candidates that a later stage rejected in favor of another run. */
   takeBack?(candidates: readonly Candidate[]): Promise<void>;
 }
 
 export interface StageResult {
-  /** They go on to the next stage. */
+  /** Passed to the next stage. */
   admitted: Candidate[];
-  /** About all others. */
+  /** Decisions about all other candidates. */
   decisions: Decision[];
 }

@@ -1,5 +1,5 @@
-/** The stage of debounces: of the events of a function with `debounce`, the latest has a run once no later one has come for the period. A timer creates it
- *  (jobs/timers/debounces.ts). */
+/** Stage of debounces: among the events of a function with `debounce`, the latest gets a run once no later one has come for the period. A
+ *  timer creates it (jobs/timers/debounces.ts). */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { scopedFunction } from '../../model/apps/scoped-function.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
@@ -44,7 +44,7 @@ export class DebounceStage implements FlowStage {
     return { admitted: [], decisions };
   }
 
-  /** @param candidates of one function */
+  /** @param candidates candidates of one function */
   async #add(candidates: readonly Candidate[]): Promise<Decision[]> {
     const [first] = candidates;
     if (!first) return [];
@@ -73,7 +73,7 @@ function debounceOf(fn: AppFunction): Debounce {
   return flowOptionsOf(fn)?.debounce as Debounce;
 }
 
-/** About the event that does not win, if there is one. */
+/** The decision about the event that lost, if any. */
 function decisionOn({ event: { env, internalId }, fn }: Candidate, result: DebounceResult): Decision[] {
   const about = (eventId: string): Decision => ({ env, eventId, functionId: fn.id, reason: 'debounced' });
   switch (result.outcome) {

@@ -1,5 +1,5 @@
-/** Why each function that listens to an event did or did not run on it. Runs and stored decisions tell most; the rest follows from the event and from
- *  what the function listened to when the event came, so it costs nothing until somebody asks. */
+/** Explains why each function that listens to an event did or did not run on it. Runs and stored decisions explain most; the rest is
+ *  derived from the event and the triggers at that time, so it costs nothing until somebody asks. */
 import { setImmediate } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -16,25 +16,26 @@ import type { RunBrief } from '../../store/runs/run-lists.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { ExpressionReader, type ReadExpression, type UnreadKey } from './expression-reader.ts';
 
-/** Clocks of web processes differ a little, and a registration takes a moment. */
+/** Allows for clock differences between web processes, and for the time that a registration takes. */
 const SKEW_MS = 2_000;
 const TURN_MS = 10;
 
-/** `merged`: another run stands for it. `pending`: the event is being ingested. `unknown`: neither a run nor a decision is stored, and the triggers were met. */
+/** `merged`: another run covers the event. `pending`: the event is being ingested. `unknown`: no run or decision is stored, although the
+ *  triggers were met. */
 export const OUTCOMES = ['ran', 'skipped', 'merged', 'pending', 'unknown'] as const;
 
 export interface ExplainedDecision {
   functionId: string;
   outcome: (typeof OUTCOMES)[number];
   reason?: DecisionReason | 'not_registered';
-  /** Runs that the event started; of `merged` and repeats, the run that stands for it. */
+  /** Runs that the event started; for `merged` and repeats, the run that covers it. */
   runIds: string[];
   until?: number;
-  /** Where the triggers decided. */
+  /** Set if the triggers decided. */
   expressions?: ReadExpression[];
-  /** The triggers that decided are no longer those of the function. */
+  /** Whether the deciding triggers have changed since. */
   changedSince?: boolean;
-  /** Keys of the function's flow control that cannot be evaluated: they count as empty. */
+  /** Keys of the function's flow control that could not be evaluated and count as empty. */
   keysNotEvaluated?: UnreadKey[];
 }
 
@@ -52,7 +53,7 @@ export interface Page {
   cursor?: string | undefined;
 }
 
-/** What is known about one event and function. */
+/** Known facts about one event and function. */
 interface Known {
   functionId: string;
   decision?: StoredDecision | undefined;
@@ -66,7 +67,7 @@ export class ExplainedDecisions {
     this.#deps = deps;
   }
 
-  /** By function ID; `next`: there are more behind this one. */
+  /** Sorted by function ID; `next`: there are more after this one. */
   async of(
     env: string,
     event: EventRecord,
@@ -75,7 +76,7 @@ export class ExplainedDecisions {
   ): Promise<{ decisions: ExplainedDecision[]; next: string | undefined }> {
     const { events, functions, decisions, runLists, triggerHistory } = this.#deps;
     const id = event.internal_id;
-    // In this order: what is ingested has its runs and decisions.
+    // Checked first: an ingested event has its runs and decisions.
     const isIngested = await events.isIngested(env, event.name, id);
     const [table, stored, [runs = []]] = await Promise.all([
       functions.of(env),
@@ -103,8 +104,8 @@ export class ExplainedDecisions {
   }
 }
 
-/** The functions that listen now, and those with a run or a decision that are still stored. Of an invocation: the function that it invokes instead of
- *  those that listen. */
+/** The functions that listen now, and those with stored runs or decisions. For an invocation: the invoked function instead of listening
+ *  ones. */
 function concerned(
   event: EventRecord,
   table: TriggerTable,
@@ -134,7 +135,7 @@ function invokedIn({ data }: EventRecord, table: TriggerTable): string[] {
   return typeof id === 'string' && table.find(id) ? [id] : [];
 }
 
-/** Function IDs by their digests. */
+/** Function IDs by digest. */
 function namesOf(stored: readonly StoredDecision[], likely: Iterable<string>, table: TriggerTable) {
   const names = new Map<string, string>();
   const missing = new Set(stored.map(({ digest }) => digest));
@@ -174,7 +175,7 @@ function explain({ functionId, decision, runs }: Known, context: Context): Expla
   return { functionId, runIds: [], ...byTriggers(context) };
 }
 
-/** The first of the triggers since the receipt of the event that did not ask for a run: those of the time of its ingestion did not. */
+/** The first triggers since the event's receipt that did not match: those in force when it was ingested. */
 function byTriggers({ event, fn, history, reader }: Context): Omit<ExplainedDecision, 'functionId' | 'runIds'> {
   const fromReceipt = triggersSince(history, fn, event.received_at);
   const before = triggersSince(history, fn, event.received_at - SKEW_MS).slice(0, -fromReceipt.length);

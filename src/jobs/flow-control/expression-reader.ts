@@ -1,4 +1,5 @@
-/** Evaluates expressions over a stored event to say why they were not met. What it may cost is bounded: an expression beyond that counts as met. */
+/** Evaluates expressions over a stored event to explain why they were not met. Bounded in cost: an expression beyond the bound counts as
+ *  met. */
 import type { Trigger } from '../../model/apps/app.ts';
 import { listensTo } from '../../model/events/triggers.ts';
 import { compile, EVALUATION_UNITS, type EvaluatedValue, type Expression } from '../../model/expressions/expression.ts';
@@ -9,7 +10,7 @@ import type { FlowOptions } from '../../model/flow-control/options.ts';
 const UNITS_MAX = 5 * EVALUATION_UNITS;
 const SHOWN_LENGTH = 500;
 
-/** Why the expression was not met: it is false, fails on this event, or is not accepted by this version. */
+/** Why the expression was not met: it is false, fails on this event, or is rejected by this version. */
 export const RESULTS = ['false', 'failed', 'refused'] as const;
 
 export interface ReadExpression {
@@ -18,7 +19,7 @@ export interface ReadExpression {
   reads: Read[];
 }
 
-/** A key of flow control that cannot be evaluated. */
+/** A key of flow control that could not be evaluated. */
 export interface UnreadKey {
   /** Option of the function: `concurrency`, `rateLimit`. */
   option: string;
@@ -30,14 +31,14 @@ export class ExpressionReader {
   readonly #nowMs: number;
   #unitsLeft = UNITS_MAX;
 
-  /** @param event as expressions see it
+  /** @param event the event as expressions see it
    *  @param nowMs the time of `now()` */
   constructor(event: unknown, nowMs: number) {
     this.#event = event;
     this.#nowMs = nowMs;
   }
 
-  /** The expressions for events of this name, if none of the triggers is met. */
+  /** The expressions of triggers for this event name, if no trigger is met. */
   triggers(triggers: readonly Trigger[], name: string): ReadExpression[] | 'met' | 'not_listening' {
     const listening = triggers.filter(({ event }) => event !== undefined && listensTo(event, name));
     if (listening.length === 0) return 'not_listening';
@@ -78,7 +79,7 @@ export class ExpressionReader {
   }
 }
 
-/** undefined: this version rejects it. */
+/** undefined if this version rejects it. */
 function compiled(source: string): Expression | undefined {
   try {
     return compile(source);

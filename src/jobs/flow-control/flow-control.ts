@@ -1,5 +1,5 @@
-/** Flow control before a run is created: which of the runs that events ask for are created, in the order batch, rate limit, idempotency, debounce,
- *  singleton. Limits of what runs at the same time act when a run is to start (admission.ts). */
+/** Flow control before a run is created decides which requested runs are created, in the order batch, rate limit, idempotency, debounce,
+ *  singleton. Limits of concurrency act when a run is about to start (admission.ts). */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
@@ -12,7 +12,7 @@ export interface DecisionLog {
 }
 
 export interface FlowControlDeps {
-  /** In their order. */
+  /** In order. */
   stages: readonly FlowStage[];
   flowKeys: FlowKeys;
   runStatuses: Pick<RunStatuses, 'of'>;
@@ -22,7 +22,7 @@ export interface FlowControlDeps {
 export interface Decided {
   /** The runs to start. */
   runs: RunToStart[];
-  /** About all others. */
+  /** Decisions about all other candidates. */
   decisions: Decision[];
 }
 
@@ -33,18 +33,18 @@ export class FlowControl {
     this.#deps = deps;
   }
 
-  /** @returns the runs to start; about all others there is a decision */
+  /** @returns the runs to start; all other candidates get a decision */
   async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
     return (await this.decideAndTell(candidates)).runs;
   }
 
-  /** For those who are told why a run does not start. */
+  /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
   async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
     if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
     return this.#pass(candidates, this.#deps.stages);
   }
 
-  /** The same for runs that a stage has held back until now: what the stages after it say. */
+  /** Continues with the stages after the one that held these candidates back. */
   async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
     const { stages } = this.#deps;
     return (await this.#pass(candidates, stages.slice(stages.indexOf(after) + 1))).runs;
@@ -68,7 +68,7 @@ export class FlowControl {
     return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: made };
   }
 
-  /** With the keys that its limits need when it is to start. */
+  /** Adds the keys that its limits will need. */
   withKeys(candidate: Candidate): RunToStart {
     const options = flowOptionsOf(candidate.fn);
     const frozen = options && this.#deps.flowKeys.freeze(options, sourceOf(candidate));
@@ -76,7 +76,7 @@ export class FlowControl {
     return frozen || candidate.keys ? { ...candidate, keys } : candidate;
   }
 
-  /** A run that an earlier try of the job created is not decided about again: limits may have changed their answer since. */
+  /** Candidates that an earlier try created are not decided again: limits may give a different answer now. */
   async #withCreated(candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
     const repeated = candidates.filter(({ fn, repeated }) => repeated && flowOptionsOf(fn));
     if (repeated.length === 0) return candidates;
@@ -88,7 +88,7 @@ export class FlowControl {
   }
 }
 
-/** What is decided about the run of a batch concerns all its events. */
+/** A decision about the run of a batch applies to all its events. */
 function withBatches(made: readonly Decision[], candidates: readonly Candidate[]): readonly Decision[] {
   const batches = new Map(
     candidates.flatMap(({ fn, event, batch }) => (batch ? [[`${event.internalId}/${fn.id}`, batch] as const] : [])),
@@ -110,7 +110,7 @@ function divided(candidates: readonly Candidate[], stage: FlowStage): [others: C
   return [others, concerned];
 }
 
-/** A debounced or batched event has used what the stages before gave it. */
+/** Undoes what earlier stages did for an event that is then debounced or batched. */
 async function takeBack(
   passed: readonly { stage: FlowStage; admitted: Candidate[] }[],
   decisions: readonly Decision[],

@@ -10,7 +10,7 @@ import type { Candidate } from './candidate.ts';
 
 const PRIORITY_MAX_SECONDS = 600;
 
-/** The event of a run, and whose expressions are evaluated over it. */
+/** The event of a run, and the function whose expressions are evaluated. */
 export interface KeySource {
   env: string;
   functionId: string;
@@ -26,15 +26,15 @@ export class FlowKeys {
     this.#evaluator = evaluator;
   }
 
-  /** @param key undefined: there is none, and all runs share the limit
-   *  @returns the empty text for what cannot be evaluated */
+  /** @param key undefined: no key, so all runs share the limit
+   *  @returns the empty text if it cannot be evaluated */
   textOf(key: string | undefined, candidate: Candidate): string {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
   }
 
-  /** The digest of each candidate's value of a key. undefined: the limit does not apply to the event, because the value is false or null, as
-   *  that of a missing field is, or cannot be evaluated; so it is in the published protocol.
-   *  @param keyOf the expression; undefined: there is none, and all runs share the limit */
+  /** Digest of each candidate's key value. undefined: the limit does not apply, because the value is false or null (a missing field), or
+   *  cannot be evaluated, as the published protocol demands.
+   *  @param keyOf the expression; undefined: no key, so all runs share the limit */
   async digestsOf(
     candidates: readonly Candidate[],
     keyOf: (candidate: Candidate) => string | undefined,
@@ -54,14 +54,14 @@ export class FlowKeys {
     return keyDigestOf(candidate.event.env, candidate.fn.id, key, keyTextOf(value));
   }
 
-  /** undefined: it cannot be evaluated. */
+  /** undefined if it cannot be evaluated. */
   valueOf(source: string, { env, functionId, event, source: origin, receivedAt }: KeySource): unknown {
     const expression = compiled(source);
     const scope = { event: triggerEventOf(event, origin) };
     return this.#evaluator.valueOf({ env, functionId, source, expression }, scope, receivedAt);
   }
 
-  /** undefined: the function has no limit that depends on the event. */
+  /** undefined if no limit of the function depends on the event. */
   freeze(options: FlowOptions, source: KeySource): FrozenKeys | undefined {
     const { runConcurrency, stepConcurrency, throttle, priority } = options;
     const keys = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
@@ -81,7 +81,7 @@ export function sourceOf({ fn, event }: Candidate): KeySource {
   return { env, functionId: fn.id, event: recordOf(event), source, receivedAt };
 }
 
-/** undefined: this version rejects an expression that an earlier one accepted. */
+/** undefined if an earlier version accepted the expression and this one rejects it. */
 function compiled(source: string): Expression | undefined {
   try {
     return compile(source);

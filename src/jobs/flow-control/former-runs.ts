@@ -1,9 +1,9 @@
-/** Runs that the events of a repeated ingest job have already. */
+/** Finds runs that events of a repeated ingest job already have. */
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Candidate } from './candidate.ts';
 
-/** @param candidates of one environment
- *  @returns the ID of the run of the candidate's function, for those whose event has one */
+/** @param candidates candidates of one environment
+ *  @returns the ID of the existing run of each candidate that has one */
 export async function formerRuns(
   env: string,
   candidates: readonly Candidate[],

@@ -1,4 +1,4 @@
-/** Idempotency: one run for each value of the key in 24 hours. */
+/** Stage of idempotency: one run per key value in 24 hours. */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';

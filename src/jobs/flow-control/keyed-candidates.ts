@@ -1,4 +1,4 @@
-/** Candidates with their values of a limit's key, and decisions about them. */
+/** Candidates with their key values, and decisions about them. */
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import type { Candidate } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
@@ -11,11 +11,11 @@ export interface Keyed {
 
 export interface KeyedCandidates {
   keyed: Keyed[];
-  /** The limit does not apply to them. */
+  /** Candidates that the limit does not apply to. */
   unlimited: Candidate[];
 }
 
-/** @param keyOf the key's expression, if there is one */
+/** @param keyOf expression of the key, if there is one */
 export async function keyedBy(
   candidates: readonly Candidate[],
   flowKeys: FlowKeys,

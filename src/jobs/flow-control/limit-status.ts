@@ -1,4 +1,4 @@
-/** Why a run does not start, and how much of its limits a function uses. */
+/** Explains why a run does not start, and how much of its limits a function uses. */
 
 import type { AppFunction } from '../../model/apps/app.ts';
 import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
@@ -14,22 +14,22 @@ const BACKLOGS_SHOWN = 10;
 export interface LimitStatus {
   limit: Limit;
   use: LimitUse;
-  /** Whether this is what the call waits for. */
+  /** Whether the call waits for this limit. */
   holdsBack: boolean;
 }
 
 export interface WaitingCall {
-  /** Less its priority, Unix milliseconds. */
+  /** When it started to wait, minus its priority, Unix milliseconds. */
   since: number;
-  /** Calls before it with the same limits. */
+  /** Number of calls before it with the same limits. */
   ahead: number;
   limits: LimitStatus[];
-  /** When it may start at the soonest, Unix milliseconds; undefined: when others end. */
+  /** Earliest start, Unix milliseconds; undefined if it depends on the end of others. */
   earliestStart?: number;
 }
 
 export interface BacklogStatus {
-  /** Values of the keys, by their expressions. */
+  /** Key values by expression. */
   keys: Record<string, string>;
   waiting: number;
   since: number;
@@ -38,7 +38,7 @@ export interface BacklogStatus {
 
 export interface FunctionLimits {
   waiting: number;
-  /** Use of limits without a key. */
+  /** Usage of limits without a key. */
   limits: LimitStatus[];
   longest: BacklogStatus[];
 }
@@ -57,8 +57,8 @@ export class LimitStatuses {
     this.#deps = deps;
   }
 
-  /** @param calls those that the run needs next
-   *  @returns undefined: none of them waits for a limit */
+  /** @param calls the next calls of the run
+   *  @returns undefined if none of them waits for a limit */
   async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {
     const { usage, functions, capacity } = this.#deps;
     const { env, functionId, keys, startedAt } = run;
@@ -148,7 +148,7 @@ export class LimitStatuses {
 
 const KINDS: Record<StoredLimit[1], Limit['kind']> = { r: 'run', s: 'step', t: 'throttle' };
 
-/** A throttle lets the calls ahead start first, one in each of its intervals. */
+/** With a throttle, the calls ahead start first, one per interval. */
 function earliestStartOf(statuses: readonly LimitStatus[], ahead: number): number | undefined {
   const times = statuses.flatMap(({ limit: { intervalMs, toleranceMs }, use: { tat } }) =>
     intervalMs === undefined || toleranceMs === undefined || tat === undefined

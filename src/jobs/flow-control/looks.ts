@@ -1,10 +1,10 @@
-/** Timers of batches and debounces. One timer looks at all that is due of a function in a partition, a portion at a time, so that 100,000 open batches need
- *  no timers of their own, and hold up no other function's. */
+/** Timers of batches and debounces. One timer handles everything that is due for a function in a partition, a portion at a time, so that
+ *  100,000 open batches need no timers of their own, and do not delay other functions. */
 import type { Look } from '../../store/flow-control/looks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { BatchTimer, DebounceTimer } from '../queues/queues.ts';
 
-/** What the looks are at. */
+/** Whether a look is at batches or debounces. */
 interface LookedAt {
   recordLook(look: Look): Promise<void>;
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;
@@ -21,7 +21,7 @@ export class Looks {
     this.#stores = stores;
   }
 
-  /** First the job, then its record: if the process dies in between, the next script asks for it again. */
+  /** The job first, then its record: if the process dies in between, the next script requests it again. */
   async set(kind: Kind, env: string, functionId: string, looks: readonly Look[]): Promise<void> {
     for (const look of looks) {
       await this.#enqueue(kind, env, functionId, look);
@@ -29,7 +29,7 @@ export class Looks {
     }
   }
 
-  /** Looks now at what waits for functions that were registered anew: their options may have changed. */
+  /** Looks at once for functions that were registered again, because their options may have changed. */
   async lookNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
     for (const [kind, store] of Object.entries(this.#stores) as [Kind, LookedAt][]) {

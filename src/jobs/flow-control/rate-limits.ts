@@ -1,4 +1,4 @@
-/** Rate limits: at most so many runs in any window of the period; what exceeds it is skipped. */
+/** Stage of rate limits: a maximum number of runs in any window of the period; further runs are skipped. */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions, RateLimit } from '../../model/flow-control/options.ts';
@@ -45,7 +45,7 @@ export class RateLimits implements FlowStage {
   }
 }
 
-/** One for each value of a key. */
+/** One request per key value. */
 function requestsOf(keyed: readonly Keyed[]) {
   return [...Map.groupBy(keyed, ({ digest }) => digest)].map(([digest, some]) => {
     const [{ candidate }] = some as [Keyed];

@@ -5,16 +5,16 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Invoker } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 
-/** The fields that a run needs of the event that triggered it. */
+/** Fields of the triggering event that a run needs. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'> &
-  // For live updates, where they are at hand.
+  // Included for live updates, if available.
   Partial<Pick<Envelope, 'name' | 'payload'>>;
 
 export interface RunToStart {
   id: string;
   fn: AppFunction;
   event: CausingEvent;
-  /** The event's own time, Unix milliseconds: the run starts no sooner. */
+  /** The event's own time, Unix milliseconds: the run starts no earlier. */
   dueAt: number;
   invoker?: Invoker;
   /** The run that this one re-runs. */
@@ -23,12 +23,12 @@ export interface RunToStart {
   replayId?: string;
   /** Where a re-run begins. */
   fromStep?: FromStep;
-  /** The runs whose steps it has. */
+  /** The runs that its copied steps come from. */
   earlierRuns?: readonly string[];
-  /** What its limits need of the event. */
+  /** Values from the event that its limits need. */
   keys?: FrozenKeys;
-  /** IDs of all events, of a run of a batch. */
+  /** For a batch, IDs of all events. */
   batch?: readonly string[];
-  /** Parent span of the run's jobs; none: the active span. */
+  /** Parent span of the run's jobs; absent: the active span. */
   trace?: string | undefined;
 }

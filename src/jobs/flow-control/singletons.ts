@@ -1,7 +1,7 @@
-/** Singletons: one active run for each value of the key. A new run is skipped while another is active, or takes over from it and cancels it.
- *
- *  A run is the holder of its key from before it is created until it has ended. Another takes over from a holder that has ended without a release,
- *  or was never created, because its process died. It may yet be created, so every run looks once it is created whether it still is the holder. */
+/** Stage of singletons: one active run per key value. A new run is skipped while another is active, or takes over from it and cancels it.
+ *  A run is the holder of its key from before its creation until its end. Another run takes over from a holder that ended without a
+ *  release, or was never created because its process died. Such a holder may still be created later, so every run checks after its
+ *  creation whether it is still the holder. */
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
@@ -13,21 +13,21 @@ import type { FlowKeys } from './flow-keys.ts';
 import { decisionOn, type Keyed, keyedBy } from './keyed-candidates.ts';
 import type { RunToStart } from './run-to-start.ts';
 
-/** A run is created within milliseconds of its claim. */
+/** A run is created within milliseconds of its claim, so a missing run this old never will be. */
 const GONE_AFTER_MS = 60_000;
-/** In each one, another run has become the holder. */
+/** Each round, another run has become the holder. */
 const ROUNDS_MAX = 20;
 
 export interface SingletonsDeps {
   holders: SingletonHolders;
   runStatuses: Pick<RunStatuses, 'of'>;
   flowKeys: FlowKeys;
-  /** A run that has ended stays as it is.
+  /** Ended runs are not changed.
    *  @param holder the run that took over */
   cancel(env: string, runId: string, holder: string): Promise<unknown>;
 }
 
-/** The holder of each candidate's key: its own run, or the one because of which it is skipped. */
+/** The holder of each candidate's key: its own run, or the run because of which it is skipped. */
 type Holders = Map<Keyed, string>;
 
 export class Singletons implements FlowStage {
@@ -59,7 +59,7 @@ export class Singletons implements FlowStage {
     return { admitted, decisions };
   }
 
-  /** Call when runs are created. Cancels those that others have taken over from in the meantime. */
+  /** Call when runs are created. Cancels those that others have taken over from meanwhile. */
   async confirm(runs: readonly RunToStart[]): Promise<void> {
     const claims = runs.flatMap(({ id, event, keys, retryOf }): SingletonClaim[] => {
       const digest = keys?.singleton;
@@ -108,7 +108,7 @@ export class Singletons implements FlowStage {
     return runs.size === 0 ? new Map() : this.#deps.runStatuses.of([...runs.values()]);
   }
 
-  /** If the process dies before the end, the job is repeated, and the runs are cancelled again. */
+  /** If the process dies first, the job is repeated, and the runs are cancelled again. */
   async #cancelReplaced(takenOver: readonly { claim: SingletonClaim; replaced: readonly string[] }[]): Promise<void> {
     if (takenOver.length === 0) return;
     await this.#cancel(
@@ -122,7 +122,7 @@ export class Singletons implements FlowStage {
   }
 }
 
-/** With the mode cancel, only the last of those that ask together is created. */
+/** In the mode `cancel`, only the last of several simultaneous candidates is created. */
 function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; superseded: Map<Keyed, Keyed> } {
   const [cancelling, skipping] = partition(asking, ({ candidate }) => modeOf(candidate) === 'cancel');
   const last = new Map(cancelling.map((one) => [one.digest, one]));
@@ -130,7 +130,7 @@ function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; supersed
   return { first: [...skipping, ...last.values()], superseded };
 }
 
-/** Whether a run takes over from an active one. One that an earlier try has asked for may have been replaced since, by that very one. */
+/** Whether a run takes over from an active one. A candidate of an earlier try may have been replaced since, by that very holder. */
 function replaces(candidate: Candidate, holder: string): boolean {
   return modeOf(candidate) === 'cancel' && !(candidate.repeated && candidate.id < holder);
 }
@@ -151,7 +151,7 @@ function asHolder({ candidate, digest }: Keyed): Candidate {
   return { ...candidate, keys: { values: {}, ...candidate.keys, singleton: digest } };
 }
 
-/** A run that has ended is no holder. */
+/** An ended run is not a holder. */
 function asCreated(one: Keyed): Candidate {
   const status = one.candidate.created as RunStatus;
   return hasEnded({ status }) ? one.candidate : asHolder(one);

@@ -1,4 +1,4 @@
-/** How many calls all live workers can make at the same time. */
+/** Number of calls that all live workers together can have in flight. */
 import type { Processes } from '../../store/telemetry/processes.ts';
 
 const READ_EVERY_MS = 5_000;
@@ -8,13 +8,13 @@ export class WorkerCapacity {
   #calls: number;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** @param calls that one worker makes by its settings, until those of all are known */
+  /** @param calls maximum of one worker according to its settings, used until all are known */
   constructor(processes: Pick<Processes, 'alive'>, calls: number) {
     this.#processes = processes;
     this.#calls = calls;
   }
 
-  /** As it was a few seconds ago. */
+  /** A few seconds old. */
   get calls(): number {
     const nowMs = performance.now();
     if (nowMs - this.#readAt > READ_EVERY_MS) {
@@ -27,7 +27,7 @@ export class WorkerCapacity {
   async #read(): Promise<void> {
     const alive = await this.#processes.alive();
     const calls = alive.reduce((sum, { runConcurrency = 0 }) => sum + runConcurrency, 0);
-    // Without a worker, calls are admitted for the one that comes.
+    // Without workers, calls are admitted for the next one to start.
     if (calls > 0) this.#calls = calls;
   }
 }

@@ -11,7 +11,7 @@ import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../sto
 
 /** How long consecutive evaluations may occupy the event loop. */
 const TURN_MS = 10;
-/** Characters of an expression in the log and on the page. */
+/** Maximum length of an expression in the log and on the page. */
 const SHOWN_LENGTH = 500;
 /** At most one log line per function in this time. */
 const LOG_EVERY_MS = 60_000;
@@ -21,7 +21,7 @@ export interface ExpressionOfFunction {
   env: string;
   functionId: string;
   source: string;
-  /** undefined: this version rejects the source. */
+  /** undefined if this version rejects the source. */
   expression: Expression | undefined;
 }
 
@@ -42,12 +42,12 @@ export class ExpressionEvaluator {
     this.#recorder = recorder;
   }
 
-  /** @param nowMs the time that `now()` returns: that of the event, so that a job that runs twice has the same result */
+  /** @param nowMs the time that `now()` returns: the event's, so that a repeated job has the same result */
   matches(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): boolean {
     return this.evaluate(evaluated, scope, nowMs) === 'met';
   }
 
-  /** Likewise. `too_costly`: it was stopped, which a later evaluation may not be. */
+  /** Like `matches`. `too_costly`: it was stopped, which a later evaluation may not be. */
   evaluate(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): EvaluationResult {
     const { env, functionId, source, expression } = evaluated;
     const now = Date.now();
@@ -65,7 +65,7 @@ export class ExpressionEvaluator {
     return result.result;
   }
 
-  /** The value of an expression: undefined if it cannot be evaluated. An evaluation that exceeds its allowance is reported as one of `matches` is. */
+  /** The value of an expression: undefined if it cannot be evaluated. Exceeding the allowance is reported as for `matches`. */
   valueOf(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): unknown {
     const { env, functionId, source, expression } = evaluated;
     if (!expression) return undefined;

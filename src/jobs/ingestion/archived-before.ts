@@ -1,11 +1,11 @@
-/** Finds events of an ingest job that an earlier try of the job has ingested so long ago that they are archived since: Redis does not know them any
- *  more. Only events that are old, or whose ID is, can be among them. */
+/** Finds events of an ingest job that an earlier try ingested so long ago that they are archived and gone from Redis. Only old events, or
+ *  events with old IDs, can be among them. */
 import type { ArchivedIds } from '../../archive/archived-ids.ts';
 import { isUnavailable } from '../../archive/database.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 
-/** Clocks of processes differ a little. */
+/** Allows for clock differences between processes. */
 const SKEW_MS = 60_000;
 
 export interface ArchivedBeforeDeps {
@@ -13,7 +13,7 @@ export interface ArchivedBeforeDeps {
   hotMs: number;
 }
 
-/** @throws ServiceError archive_unavailable: the job is tried again */
+/** @throws ServiceError archive_unavailable: the job is retried */
 export async function archivedBefore(
   events: readonly Envelope[],
   { ids, hotMs }: ArchivedBeforeDeps,
@@ -30,7 +30,7 @@ export async function archivedBefore(
       ))
         found.add(id);
     } catch (error) {
-      // Received just now: an earlier try of hours ago is all but impossible, and new events do not wait for Postgres.
+      // Just received: an earlier try hours ago is all but impossible, and new events do not wait for Postgres.
       if (!isUnavailable(error) || ofEnv.some(({ receivedAt }) => receivedAt < border)) throw error;
     }
   }

@@ -24,25 +24,25 @@ export interface IngestDeps {
   flowControl: Pick<FlowControl, 'decide'>;
   decisions: DecisionLog;
   telemetry: Telemetry;
-  /** Resolves once what `work` did is where a replica that takes over has it. */
+  /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
-  /** undefined: Redis keeps everything. */
+  /** undefined without an archive. */
   archived?: ArchivedBeforeDeps | undefined;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
   const stored = await deps.replicated(() => storeAndStart(batch, deps));
   if (stored.length === 0) return;
-  // Only then: the index says that an event is completely ingested, and a failover may lose its runs and keep that.
+  // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
     await deps.events.markIngested(stored, Date.now());
     deps.telemetry.recordIngested(stored, Date.now());
-    // Includes events that an earlier try marked as ingested: it may have died before it matched them.
+    // Includes events that an earlier try marked as ingested, because it may have died before matching them.
     await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
   });
 }
 
-/** @returns the events as they are stored, whose runs are started */
+/** @returns the stored events, whose runs are started */
 async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps): Promise<Stored[]> {
   const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
@@ -67,9 +67,8 @@ async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'eve
   return [...(await deps.events.storeNew(events.filter((event) => !isArchived(event)))), ...former];
 }
 
-/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would be left
- *  behind.
- *  @returns those of existing environments, archived ones included */
+/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would stay behind.
+ *  @returns events of existing environments, archived ones included */
 async function withoutDeletedEnvironments(
   events: readonly Envelope[],
   environments: Pick<Environments, 'read'>,

@@ -1,6 +1,6 @@
-/** Whether jobs come fast: then they wait a little for each other, which saves more than it delays. */
+/** Detects high job rates, at which jobs wait a little for each other, which saves more than it delays. */
 
-/** Below this rate no job waits. */
+/** Below this rate, jobs do not wait. */
 const FAST_PER_SECOND = 150;
 /** Time over which the rate is measured. */
 const WINDOW_MS = 200;
@@ -9,10 +9,10 @@ const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
 export class JobRate {
   #from = 0;
   #count = 0;
-  /** Count of the window before. */
+  /** Count of the previous window. */
   #before = 0;
 
-  /** A job started. */
+  /** Counts a started job. */
   add(nowMs: number): void {
     this.#roll(nowMs);
     this.#count++;

@@ -1,23 +1,21 @@
-/** Ingests the events of several small jobs in one go. With quick senders a job has few events, and the round trips of a job cost more
- *  than its events do.
- *
- *  Each job stays what it is for the queue: it ends by itself, and when the joint work fails, each job is ingested alone, so that it fails
- *  for its own events only. Jobs of one environment are joined; those of another are not held up. */
+/** Ingests the events of several small jobs together. With frequent senders a job has few events, and the round trips of a job cost more
+ *  than its events do. For the queue, each job stays separate: it ends by itself, and if the joint work fails, each job is ingested by
+ *  itself, so that it fails for its own events only. Only jobs of one environment are joined; those of another are not delayed. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';
 import { JobRate } from './job-rate.ts';
 
-/** A job with more is ingested alone, at once. */
+/** A job with more events is ingested by itself, at once. */
 const SMALL_EVENTS = 150;
 const SMALL_BYTES = 131_072;
-/** No further job is joined from here on. */
+/** Beyond this number, no further job is joined. */
 const JOINT_MAX_EVENTS = 350;
-/** Environments that were busy last. */
+/** Maximum number of recently busy environments. */
 const ENVIRONMENTS_MAX = 1_000;
-/** How long the first job of a joint ingestion waits for others that were fetched with it. */
+/** How long the first job of a joint ingestion waits for others fetched with it. */
 const COLLECT_MS = 1;
-/** Most time between two joint ingestions of an environment. */
+/** Maximum time between two joint ingestions of an environment. */
 const HOLD_MAX_MS = 12;
 const HOLD_STEP_MS = 2;
 
@@ -33,14 +31,14 @@ export class JointIngestion {
   readonly #concurrency: () => number;
   readonly #environments = new LRUCache<string, EnvironmentJobs>({ max: ENVIRONMENTS_MAX });
 
-  /** @param concurrency returns how many jobs are in progress at most */
+  /** @param concurrency returns the maximum number of jobs in progress */
   constructor(ingest: Ingest, concurrency: () => number) {
     this.#ingest = ingest;
     this.#concurrency = concurrency;
   }
 
-  /** @param events of one job, all of one environment
-   *  @throws what ingesting these events alone throws */
+  /** @param events events of one job, all of one environment
+   *  @throws what ingesting these events by themselves throws */
   async run(events: readonly Envelope[]): Promise<void> {
     const env = events[0]?.env;
     if (env === undefined || !isSmall(events)) return this.#ingest(events);
@@ -58,7 +56,7 @@ class EnvironmentJobs {
   #waiting: Waiting[] = [];
   #isRunning = false;
   #onFull: () => void = () => {};
-  /** How long jobs that are done stay active, so that more jobs wait when they end: each of them fetches the next. */
+  /** How long finished jobs stay active, so that more jobs are waiting when they end: each end fetches the next. */
   #holdMs = 0;
 
   constructor(ingest: Ingest, concurrency: () => number) {
@@ -77,7 +75,7 @@ class EnvironmentJobs {
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
-    // Jobs that were fetched in this turn of the event loop.
+    // Collects the jobs fetched in this turn of the event loop.
     await setImmediate();
     while (this.#waiting.length > 0) {
       const isFast = this.#rate.isFast(performance.now());
@@ -113,7 +111,7 @@ class EnvironmentJobs {
     return this.#waiting.splice(0, end);
   }
 
-  /** With as many jobs as can be active, more may wait in the queue: then nothing may hold them up. */
+  /** At full concurrency, more jobs may wait in the queue, so nothing may hold them up. */
   #adjust(isFast: boolean, jobs: number): void {
     if (!isFast) this.#holdMs = 0;
     else if (jobs >= this.#concurrency()) this.#holdMs /= 2;

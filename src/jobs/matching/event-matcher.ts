@@ -1,5 +1,5 @@
-/** Matches events with functions: the runs that they ask for, and decisions about functions that get none. Expressions that are false need no decision:
- *  the event and the function's triggers at that time tell (flow-control/explained-decisions.ts). */
+/** Matches events with functions: returns the runs to start, and decisions about functions without one. False expressions need no
+ *  decision: the event and the function's triggers at that time explain them (flow-control/explained-decisions.ts). */
 import { recordOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';

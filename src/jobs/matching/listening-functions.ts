@@ -1,4 +1,4 @@
-/** Which functions an event would trigger if it was sent now. Sends nothing. */
+/** The functions that an event would trigger if it were sent now. Sends nothing. */
 import { type Event, toEnvelope } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
@@ -12,7 +12,7 @@ export interface ListeningFunction {
   outcome: (typeof MATCH_OUTCOMES)[number];
 }
 
-/** In the order of their IDs. Functions whose expression is false are left out; limits of their flow control are not looked at. */
+/** Sorted by ID. Functions whose expression is false are left out; flow control is ignored. */
 export async function listeningFunctions(
   event: Event,
   env: string,

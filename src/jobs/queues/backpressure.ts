@@ -1,6 +1,5 @@
-/** Backpressure: rejects events while Redis or the queues exceed a threshold, before Redis refuses what workers need
- *  for accepted events. Each web process reads the load every second and keeps the result in memory, so a request does
- *  not wait for it. */
+/** Backpressure: rejects events while Redis or the queues exceed a threshold, before Redis rejects what workers need for accepted events.
+ *  Each web process reads the load every second and keeps the result in memory, so that requests do not wait for it. */
 import type { Thresholds } from '../../config.ts';
 import { duty } from '../../duties/duty.ts';
 import { ServiceError } from '../../errors.ts';
@@ -58,20 +57,19 @@ export class Backpressure {
     return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
   }
 
-  /** Time until memory is short at its present growth; undefined: it does not grow, has no limit, or it is too early to tell. */
+  /** Time until memory is short at its present growth; undefined if it does not grow, has no limit, or it is too early to tell. */
   get roomMs(): number | undefined {
     if (this.#exceeded.some(({ resource }) => resource === 'memory')) return 0;
     return this.#memoryThreshold > 0 ? this.#memoryTrend.msUntil(this.#memoryThreshold) : undefined;
   }
 
-  /** Call before accepting anything from a sender. Events of the service itself skip it: they make room.
+  /** Call before accepting anything from a sender. The service's own events skip it, because they lead to freed memory.
    *  @throws ServiceError memory_short, backlog_full */
   admit(): void {
     this.#reject(this.#exceeded[0]);
   }
 
-  /** Call before registering an app, which takes memory. A full backlog is no reason to reject: the app may be what
-   *  empties it.
+  /** Call before registering an app, which takes memory. A full backlog is no reason to reject it, because the app may empty it.
    *  @throws ServiceError memory_short */
   admitRegistration(): void {
     this.#reject(this.#exceeded.find(({ resource }) => resource === 'memory'));
@@ -86,7 +84,7 @@ export class Backpressure {
     });
   }
 
-  /** Without Redis the state stays as it is: nothing is accepted anyway. */
+  /** Without Redis the state is unchanged: nothing is accepted anyway. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#readLoad()
       .then(

@@ -1,4 +1,4 @@
-/** Calls of runs, by which their jobs and their admissions are named. */
+/** References to calls of runs, from which the names of their jobs and admissions are derived. */
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { TracedRunRef } from './queues.ts';
 
@@ -12,12 +12,12 @@ export interface CallRef {
 
 export interface CallToSchedule {
   ref: TracedRunRef;
-  /** Number of finished steps with which the function continues; undefined for the call of one planned step. */
+  /** Number of finished steps with which the function continues; undefined for the call of a planned step. */
   at?: number;
   stepId?: string;
-  /** Attempts after the first. */
+  /** Maximum number of attempts after the first. */
   retries: number;
-  /** Attempts that were made already. */
+  /** Number of attempts made before. */
   attemptsBefore?: number;
   delayMs?: number;
 }
@@ -37,7 +37,7 @@ export function jobIdOf({ runId, at, stepId, request }: CallRef): string {
   return request ? `${id}-request` : id;
 }
 
-/** As admissions name it. */
+/** Name of the call in admissions. */
 export function entryOf({ runId, at = 0, stepId }: CallRef): string {
   return stepId ? `${runId}//${stepId}` : `${runId}/${at}`;
 }

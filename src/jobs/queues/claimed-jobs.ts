@@ -1,5 +1,5 @@
-/** Ingest jobs of events with deduplication IDs. A job is added in one script with a look at the claims of its events. So wherever the job is, the
- *  claims are: a primary that was replaced and returns may have answered the claims, and its successor gets the job. */
+/** Ingest jobs of events with deduplication IDs. One script checks the claims and adds the job, so that the job and the claims are in the
+ *  same place: a replaced primary may have answered the claims before it returns, while its successor gets the job. */
 import { Job, type RedisQueueBackend } from 'bullmq';
 import { addStandardJob } from 'bullmq/dist/cjs/scripts/addStandardJob-9.js';
 import { type Claimed, ENQUEUED } from '../../store/events/deduplication.ts';
@@ -10,7 +10,7 @@ import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestJob } from './queues.ts';
 
 const COMMAND = 'addClaimedJob';
-/** Arguments of BullMQ's script after its keys. */
+/** Number of BullMQ's arguments after its keys. */
 const BULLMQ_ARGS = 3;
 
 /** An event of a job. */
@@ -37,8 +37,8 @@ export class ClaimedJobs {
     this.#queues = queues;
   }
 
-  /** @param events of the job that have deduplication IDs, as they are claimed in this partition
-   *  @returns whether the job was added: if not, a claim has changed */
+  /** @param events events of the job with deduplication IDs, as claimed in this partition
+   *  @returns false if a claim has changed, and the job was not added */
   async add(partition: number, data: IngestJob, events: readonly ClaimedEvent[]): Promise<boolean> {
     const { ingest: queue } = this.#queues.partition(partition);
     const checking: ScriptRunner = {

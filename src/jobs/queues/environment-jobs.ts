@@ -1,6 +1,5 @@
-/** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are
- *  delayed, prioritized behind others, or failed and kept. Jobs that are active or next find no run and end by
- *  themselves. */
+/** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are delayed, behind
+ *  prioritized ones, or failed and kept. Active and upcoming jobs find no run and end by themselves. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
@@ -8,11 +7,11 @@ import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
 
 const SCAN_COUNT = 500;
-/** Jobs read in one round trip: an ingest job may have a megabyte, and thousands may wait for a retry. */
+/** Jobs per round trip: an ingest job may have a megabyte, and thousands may wait for a retry. */
 const READ_AT_ONCE = { [INGEST]: 10, [RUNS]: 500, [TIMERS]: 500 };
 const SETS = ['delayed', 'prioritized', 'failed'] as const;
 
-/** @returns how many jobs it removed */
+/** @returns number of removed jobs */
 export async function removeJobsOf(
   env: string,
   redis: Redis,

@@ -1,8 +1,8 @@
-/** How the job schedulers of BullMQ compute and name their ticks. */
+/** Computes and names ticks for BullMQ's job schedulers. */
 import type { Job, Queue } from 'bullmq';
 import { nextTick } from '../../model/schedules/ticks.ts';
 
-/** BullMQ's sorted set of schedulers, by the time of the next tick. */
+/** BullMQ's sorted set of schedulers, by time of the next tick. */
 export const SCHEDULERS = 'repeat';
 
 /** For queues and workers. The pattern of a scheduler is the cron text as registered. */
@@ -11,12 +11,12 @@ export const SCHEDULER_SETTINGS = {
     pattern === undefined ? undefined : nextTick(pattern, afterMs),
 };
 
-/** Key of the job of a tick. */
+/** Key of a tick's job. */
 export function schedulerKey(queue: Pick<Queue, 'toKey'>, id: string, tick: string): string {
   return queue.toKey(`${SCHEDULERS}:${id}:${tick}`);
 }
 
-/** The time that a timer was set to: of a scheduler the tick, also after the job was retried with a delay. */
+/** The time that a timer was set to: for a scheduler the tick, even if the job was retried with a delay. */
 export function dueAtOf({ opts, timestamp, delay }: Pick<Job, 'opts' | 'timestamp' | 'delay'>): number {
   return opts.prevMillis ?? timestamp + delay;
 }

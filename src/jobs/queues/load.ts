@@ -1,4 +1,4 @@
-/** How full Redis and the queues are. */
+/** Measures the load of Redis and the queues. */
 import type { Load } from '../../model/capacity/thresholds.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { fullest, memoryOf } from '../../store/redis/server-info.ts';
@@ -6,7 +6,7 @@ import { primariesOf } from '../../store/redis/servers.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
 
-/** BullMQ's lists of jobs that are due, or would be if the queue were not paused. */
+/** BullMQ's lists of due jobs, including those of a paused queue. */
 const DUE_JOBS = [
   ['llen', 'wait'],
   ['llen', 'paused'],

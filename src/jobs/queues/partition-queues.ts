@@ -1,4 +1,4 @@
-/** The queues of every partition: the same in each, so that the jobs of an event are where the event is. */
+/** The queues of every partition. Each partition has all of them, so that an event's jobs are in its partition. */
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { IngestQueue, QueueOptions, RunQueue, TimerQueue } from './queues.ts';
 
@@ -21,12 +21,12 @@ export class PartitionQueues {
     this.#create = create;
   }
 
-  /** Queues of the partition that the ID of an event, a run or a run's job names. */
+  /** Queues of the partition of an ID: of an event, a run or a run's job. */
   of(id: string): QueueSet {
     return this.partition(this.#keys.of(id).number);
   }
 
-  /** Prefix of the keys that BullMQ makes. */
+  /** Prefix of BullMQ's keys. */
   prefixOf(n: number): string {
     return this.#keys.partition(n).queues;
   }

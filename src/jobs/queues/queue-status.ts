@@ -18,7 +18,7 @@ export interface QueueStatus {
   active: number;
   delayed: number;
   failed: number;
-  /** When the oldest waiting job became due, Unix milliseconds; undefined: no job waits. */
+  /** When the oldest waiting job became due, Unix milliseconds; undefined if none waits. */
   oldestWaitingAt: number | undefined;
 }
 
@@ -68,7 +68,7 @@ async function queueStatus(queue: AnyQueue, nowMs: number): Promise<QueueStatus>
     firstDueAt(queue),
   ]);
   const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
-  // A worker moves delayed jobs that are due to the waiting ones; until then they are overdue among the delayed.
+  // A worker moves due delayed jobs to the waiting ones; until then they are overdue among the delayed.
   const overdue = firstDelayed !== undefined && firstDelayed < nowMs ? [firstDelayed] : [];
   const waiting = [oldest, oldestOfBranches].flatMap((job) => (job ? [waitingSince(job)] : []));
   const since = [...waiting, ...overdue];
@@ -82,7 +82,7 @@ async function firstDueAt(queue: AnyQueue): Promise<number | undefined> {
   return score === undefined ? undefined : Math.floor(Number(score) / DELAYED_SCORE_PER_MS);
 }
 
-/** BullMQ does not record when the delay of a retry ended; the time of its last attempt stands in for it. */
+/** BullMQ does not record when a retry became due; the time of its last attempt is used instead. */
 function waitingSince(job: Pick<Job, 'timestamp' | 'opts' | 'finishedOn' | 'processedOn'>): number {
   return Math.max(job.timestamp + (job.opts.delay ?? 0), job.processedOn ?? 0, job.finishedOn ?? 0);
 }

@@ -6,25 +6,25 @@ import type { Run } from '../../model/runs/run.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 
-/** The store defines the prefix of BullMQ's keys. */
+/** The prefix of BullMQ's keys is defined by the store. */
 export interface QueueOptions {
   connection: ConnectionOptions;
   prefix: string;
-  /** BullMQ asks Redis for its version when a queue is created. If the answer fails, as on a connection with a command
-   *  timeout, the queue fails forever. true: it does not ask. */
+  /** BullMQ asks Redis for its version when a queue is created. If the answer fails, as on a connection with a command timeout, the queue
+   *  fails forever. true: it does not ask. */
   skipVersionCheck?: boolean;
 }
 
-/** Events of one environment, from the requests that shared one group commit. */
+/** Events of one environment, from requests that shared a group commit. */
 export interface IngestJob {
   events: Envelope[];
-  /** A part of a poison job; it runs beside no other such part (workers/poison-jobs.ts). */
+  /** Set on a part of a poison job: it never runs at the same time as another such part (workers/poison-jobs.ts). */
   isolated?: true;
-  /** Stalls that no longer count: the job failed because of them, and an operator retried it. */
+  /** Number of stalls to ignore: the job failed because of them, and an operator retried it. */
   forgivenStalls?: number;
 }
 
-/** The run of a job, with all that the job needs to know without reading it. */
+/** Reference to the run of a job, with all that the job needs to know without reading the run. */
 export interface RunRef {
   env: string;
   runId: string;
@@ -33,14 +33,14 @@ export interface RunRef {
   functionId: string;
 }
 
-/** With what is needed to schedule its calls. In a job, the parent span of the run's jobs is where BullMQ reads it. */
+/** A run reference with the data for scheduling its calls. In a job, BullMQ reads the parent span from another place. */
 export interface TracedRunRef extends RunRef {
   trace?: string | undefined;
-  /** What its limits need of its event. */
+  /** Values from the event that its limits need. */
   keys?: FrozenKeys | undefined;
-  /** Whether it has had a call. */
+  /** Whether the run has had a call. */
   started?: boolean;
-  /** Its place in line for its start, Unix milliseconds. */
+  /** Position in line for its start, Unix milliseconds. */
   queuedAt?: number;
 }
 
@@ -58,25 +58,25 @@ export function toRunRef({
   return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
-/** One call of the run's function: with `at` finished steps, or to run the one planned step `stepId`. */
+/** One call of the run's function: with `at` finished steps, or to run the planned step `stepId`. */
 export interface CallJob extends RunRef {
   kind: 'call';
   at?: number;
   stepId?: string;
-  /** Attempts of this call that were made by another job: the call that stored the last steps then failed. */
+  /** Attempts of this call in another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
-  /** It was admitted before its first execution (flow-control/admission.ts). */
+  /** Set if it was admitted before its first execution (flow-control/admission.ts). */
   admitted?: Admitted;
 }
 
-/** Partition of the limits of which a call holds permits, and when they were asked for, Unix milliseconds. */
+/** Partition of the limits whose permits a call holds, and when they were requested, Unix milliseconds. */
 export type Admitted = [home: number, at: number];
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {
   kind: 'wake';
   stepId: string;
-  /** Name of the awaited event or signal, for a wait. */
+  /** For a wait, name of the awaited event or signal. */
   eventName?: string;
 }
 
@@ -84,7 +84,7 @@ export interface WakeJob extends RunRef {
 export interface RequestJob extends RunRef {
   kind: 'request';
   stepId: string;
-  /** Origin of its URL. */
+  /** Origin of the URL. */
   origin: string;
 }
 
@@ -95,11 +95,11 @@ export interface CronTimer {
   kind: 'cron';
   env: string;
   functionId: string;
-  /** As registered, with its time zone. */
+  /** As registered, including its time zone. */
   cron: string;
 }
 
-/** A throttle lets the next of the runs start that wait for it. */
+/** A throttle may admit the next of its waiting runs. */
 export interface ThrottleTimer {
   kind: 'throttle';
   /** ID of the limit. */
@@ -132,23 +132,23 @@ export interface TimeoutTimer {
   runId: string;
 }
 
-/** The timeouts of a function have changed, and with them the timers of its active runs. */
+/** The timeouts of a function have changed, and therefore the timers of its active runs. */
 export interface ChangedTimeoutsTimer {
   kind: 'changed-timeouts';
   env: string;
   functionId: string;
-  /** Whose runs. */
+  /** Partition of the runs. */
   partition: number;
 }
 
-/** What is due at a time. Its handler finds out what there is to do, so a job too many changes nothing. */
+/** A timer. Its handler finds out what is due, so a superfluous job changes nothing. */
 export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer | ChangedTimeoutsTimer;
 
-/** Attempts of a job before the current one, and in all. */
+/** Attempts of a job before the current one, and the maximum. */
 export interface JobAttempts {
   made: number;
   max: number;
-  /** How often the job has been executed, this time included: also counts executions that were no attempt, because the process died. */
+  /** Number of executions, including this one, and including those that died before they counted as attempts. */
   executions: number;
 }
 
@@ -164,15 +164,14 @@ export type TimerQueue = Queue<TimerJob, void, string>;
  *  millisecond in order. */
 export const DELAYED_SCORE_PER_MS = 0x1000;
 
-/** An ingest job holds accepted events: it is retried for most of a day. */
+/** An ingest job holds accepted events, so it is retried for most of a day. */
 export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
-/** A timer is a promise to a run or an event: it is retried as long as the job of an event is. */
+/** Runs and events depend on timers, so they are retried as long as ingest jobs. */
 export const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 
-/** Which finished jobs workers keep. Failed ingest jobs hold accepted events and are kept until an operator acts.
- *  Completed jobs are removed at once: the records of events and runs outlive them and tell more, and keeping the last
- *  thousand costs Redis a tenth of its time. */
+/** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed at
+ *  once: the records of events and runs outlive them and tell more, and keeping the last thousand costs Redis a tenth of its time. */
 export const JOB_RETENTION = {
   [INGEST]: { removeOnComplete: { count: 0 }, removeOnFail: { count: -1 } },
   [RUNS]: { removeOnComplete: { count: 0 }, removeOnFail: { count: 1_000 } },

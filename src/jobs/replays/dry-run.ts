@@ -1,4 +1,4 @@
-/** What a replay would do. Bounded in time: then its counts are at least. */
+/** Computes what a replay would do. Bounded in time: its counts may then be lower bounds. */
 
 import { newId } from '../../model/ids.ts';
 import type { FormerStatus, ReplaySelection } from '../../model/replays/replay.ts';
@@ -8,7 +8,7 @@ import type { ReplayPlanner } from './planner.ts';
 const LIMIT = 200;
 const SAMPLE_MAX = 20;
 export const DRY_RUN_MS = 5_000;
-/** Runs of which it remembers that they would start, since several events of a batch ask for the same one. */
+/** Maximum number of remembered runs: several events of a batch request the same run. */
 const REMEMBERED_MAX = 100_000;
 
 export interface DryRun {
@@ -24,7 +24,7 @@ export interface DryRun {
     former: FormerStatus;
     formerRunId: string | undefined;
   }[];
-  /** Time of receipt up to which it looked; undefined: it looked at everything. */
+  /** Time of receipt up to which it counted; undefined if it counted everything. */
   stoppedAt: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-/** The runs of a replay that has started them all: each is counted by the process that ends it (runs/state-transitions.ts). What such a process left
- *  uncounted that died is counted here; and here the runs of a replay are cancelled. */
+/** The active runs of a replay that has started them all: each is counted by the process that ends it (runs/state-transitions.ts). Runs
+ *  whose process died before counting are counted here, and a cancelled replay's runs are cancelled here. */
 import type { History } from '../../history/history.ts';
 import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';
@@ -17,7 +17,7 @@ export interface EndedRunsDeps {
   transitions: Pick<RunTransitions, 'cancel'>;
 }
 
-/** Some of those that count as active, at random. */
+/** Checks a random sample of the active runs. */
 export async function checkActiveRuns(
   replay: BulkOperationRef,
   { replayedRuns, runs, history }: EndedRunsDeps,

@@ -1,5 +1,5 @@
-/** Reads the events that meet the filter of a replay, newest first: by the lists of events where these can, else by a search, whose conditions Postgres
- *  checks. */
+/** Reads the events that meet a replay's filter, newest first: from lists if those can filter by it, otherwise by a search, whose
+ *  conditions Postgres checks. */
 import { ServiceError } from '../../errors.ts';
 import type { EventSearch } from '../../history/event-search.ts';
 import type { History } from '../../history/history.ts';
@@ -10,7 +10,7 @@ import type { SearchNode } from '../../model/search/syntax.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { isOlder, type Position, type TimeRange } from '../../store/redis/pagination.ts';
 
-/** Of one search: it goes on where it stopped. */
+/** Duration of one search, which then continues where it stopped. */
 const SEARCH_MS = 2_000;
 
 export interface EventSourceDeps {
@@ -21,13 +21,13 @@ export interface EventSourceDeps {
 
 export interface SourcePage {
   events: FoundEvent[];
-  /** Where to go on; undefined: these are all. */
+  /** Where to continue; undefined at the end. */
   next: Position | undefined;
 }
 
 export type EventSource = (timeRange: TimeRange, limit: number) => Promise<SourcePage>;
 
-/** Its pages throw ServiceError archive_unavailable rather than leaving out what is archived. */
+/** Its pages throw ServiceError archive_unavailable instead of omitting archived events. */
 export function eventSourceOf(env: string, filter: EventFilter, deps: EventSourceDeps): EventSource {
   const { eventLists, search } = deps;
   const { name, source, ids } = filter;
@@ -67,7 +67,7 @@ function positionOf({ received_at: at, internal_id: id }: FoundEvent): Position 
   return { at, id };
 }
 
-/** What no list filters by; with a name that is a wildcard, the name too. */
+/** Conditions that no list can filter by; for a wildcard, also the name. */
 function conditionsOf({ name, search, idPrefix }: EventFilter): SearchNode[] {
   return [
     ...(name !== undefined && isWildcard(name) ? [isLike('name', name)] : []),

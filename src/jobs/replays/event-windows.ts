@@ -1,5 +1,5 @@
-/** Reads past events from the oldest to the newest, a few at a time. Lists begin with the newest, so it reads a time range that is short enough to
- *  fit into one page: a quarter of it where there are more events, and a longer one where there are few. */
+/** Reads past events from oldest to newest, a few at a time. Lists begin with the newest, so it reads a time range that fits into one
+ *  page: a quarter of it if there are more events, and a longer one if there are few. */
 import type { ReplayPosition } from '../../model/replays/replay.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -8,9 +8,9 @@ import type { EventSource } from './event-source.ts';
 const SHORTER = 4;
 const LONGER = 4;
 const LONGEST_MS = 30 * 86_400_000;
-/** Events of a page, where one millisecond has several pages. */
+/** Page size when one millisecond has several pages. */
 const MILLISECOND_LIMIT = 200;
-/** The time range that is read first. */
+/** Length of the first time range. */
 export const FIRST_WINDOW_MS = 60_000;
 
 export interface WindowRequest {
@@ -24,7 +24,7 @@ export interface WindowRequest {
 export interface Window {
   /** Oldest first. */
   events: FoundEvent[];
-  /** The position after all of them. */
+  /** The position after all of these. */
   next: ReplayPosition;
   windowMs: number;
 }
@@ -47,7 +47,7 @@ export async function readWindow(
       };
     }
     if (to - position.at > 1) continue;
-    // So many in one millisecond: its pages are read down to the oldest.
+    // Too many events in one millisecond: its pages are read down to the oldest.
     const rest = await oldestOf(events, next, limit, position, (cursor) =>
       page(position.at, to, cursor, Math.max(limit, MILLISECOND_LIMIT)),
     );
@@ -81,12 +81,12 @@ async function oldestOf(
   return { events: oldest.reverse(), isAll: count === oldest.length };
 }
 
-/** Older events are behind the position. */
+/** Whether the event is before the position. */
 function isDone({ at, id }: Position, position: ReplayPosition): boolean {
   return at < position.at || (at === position.at && position.id !== undefined && id < position.id);
 }
 
-/** Also the event of the position itself while functions of it are left. */
+/** Includes the position's own event while functions of it are left. */
 function isAfter({ at, id, functionId }: ReplayPosition): (event: FoundEvent) => boolean {
   return ({ received_at, internal_id }) =>
     received_at > at || id === undefined || internal_id > id || (internal_id === id && functionId !== undefined);

@@ -1,5 +1,5 @@
-/** What a replay does with past events: for each event, the functions that are concerned, and for each of those whether a run starts. Reads only;
- *  a dry run and the replay itself use it alike. */
+/** Plans a replay: for each past event, the affected functions, and for each function whether a run starts. Read-only; a dry run and the
+ *  replay itself share it. */
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { FUNCTION_INVOKED, SCHEDULED_TIMER } from '../../model/events/event.ts';
@@ -22,7 +22,7 @@ import { matchEvents } from '../matching/event-matcher.ts';
 import { type EventSourceDeps, eventSourceOf } from './event-source.ts';
 import { readWindow } from './event-windows.ts';
 
-/** Pairs of events and functions that are looked at together. */
+/** Maximum number of pairs of events and functions planned together. */
 const PAIRS_MAX = 50_000;
 
 /** An event and a function. */
@@ -37,7 +37,7 @@ export interface Pair {
 export interface RunToReplay {
   runId: string;
   fn: AppFunction;
-  /** Of a batch, the first. */
+  /** For a batch, its first event. */
   eventId: string;
   requestId: string;
   batch?: readonly string[] | undefined;
@@ -47,9 +47,9 @@ export interface RunToReplay {
 
 export interface PlannedEvent {
   event: Pick<FoundEvent, 'internal_id' | 'received_at' | 'name'>;
-  /** A function is concerned: its former run has a wanted status. */
+  /** Whether the function's former run has a selected status. */
   matched: boolean;
-  /** Those that are left, by function ID. */
+  /** Remaining pairs, by function ID. */
   pairs: Pair[];
 }
 
@@ -58,17 +58,17 @@ export interface Plan {
   events: PlannedEvent[];
   next: ReplayPosition;
   windowMs: number;
-  /** There are no more. */
+  /** Whether there are no more events. */
   isEnd: boolean;
 }
 
 export interface PlanRequest {
-  /** `id` of the replay. */
+  /** `id`: of the replay. */
   selection: ReplaySelection & { id: string };
   position: ReplayPosition;
   windowMs: number;
   limit: number;
-  /** Run ID → event ID of runs that an earlier try has registered, or an earlier part of the plan starts. */
+  /** Run ID → event ID of runs registered by an earlier try, or started by an earlier part of the plan. */
   planned: ReadonlyMap<string, string>;
 }
 
@@ -152,7 +152,7 @@ export class ReplayPlanner {
     return matches;
   }
 
-  /** The runs of functions that take batches: only they say which events they are for. */
+  /** The runs of functions with batches: only the runs tell their events. */
   async #runsOfBatches(env: string, table: TriggerTable, briefs: readonly RunBrief[]): Promise<Map<string, Run>> {
     const ids = briefs.filter(({ functionId }) => takesBatches(table.find(functionId))).map(({ id }) => id);
     const runs = ids.length === 0 ? [] : await this.#deps.history.runs.readMany(env, [...new Set(ids)]);
@@ -166,16 +166,16 @@ const NO_MATCHES: Matches = new Map();
 
 interface Known {
   fn: AppFunction | undefined;
-  /** undefined: the triggers do not match the event. */
+  /** undefined if the triggers do not match the event. */
   match: Match | undefined;
-  /** Of this event and function, in the order of creation. */
+  /** Runs of this event and function, in the order of creation. */
   runs: readonly RunBrief[];
   batchRuns: ReadonlyMap<string, Run>;
-  /** As `planned`; grows. */
+  /** Like `planned`; grows. */
   seen: Map<string, string>;
 }
 
-/** @returns undefined: its former run has another status than wanted */
+/** @returns undefined if its former run has another status than selected */
 function pairOf(
   { id, statuses }: PlanRequest['selection'],
   { internal_id: eventId, name, request_id }: FoundEvent,
@@ -210,7 +210,7 @@ function pairOf(
   return { functionId, former, formerRunId: latest?.id, start };
 }
 
-/** Events that are for one function, whatever its triggers. */
+/** Whether the event addresses one function, regardless of triggers. */
 function isDirect(name: string): boolean {
   return name === FUNCTION_INVOKED || name === SCHEDULED_TIMER;
 }
@@ -219,7 +219,7 @@ function takesBatches(fn: AppFunction | undefined): boolean {
   return fn !== undefined && flowOptionsOf(fn)?.batch !== undefined;
 }
 
-/** A table of these functions alone: no other expressions are evaluated. */
+/** A table of only these functions, so that no other expressions are evaluated. */
 function onlyOf(table: TriggerTable, functionIds: readonly string[]): TriggerTable {
   return new TriggerTable(functionIds.flatMap((id) => table.find(id) ?? []));
 }

@@ -1,4 +1,4 @@
-/** Starts the runs of a portion of a replay. Repeating it starts none twice: their IDs are derived. */
+/** Starts the runs of a portion of a replay. Idempotent: run IDs are derived. */
 import type { Logger } from '../../log.ts';
 import type { FailureReason } from '../../model/replays/replay.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -11,7 +11,7 @@ import type { Pair, RunToReplay } from './planner.ts';
 export interface PortionStarterDeps {
   events: Pick<Events, 'records'>;
   runs: Pick<Runs, 'readMany'>;
-  /** Brings archived events back to Redis. */
+  /** Restores archived events to Redis. */
   restoreEvents: (env: string, eventIds: readonly string[]) => Promise<unknown>;
   starter: Pick<RunStarter, 'start'>;
   log: Logger;
@@ -20,7 +20,7 @@ export interface PortionStarterDeps {
 export type StartingPair = Pair & { start: RunToReplay };
 
 /** @returns why some were not started
- *  @throws ServiceError when Redis or Postgres is away */
+ *  @throws ServiceError when Redis or Postgres is down */
 export async function startPortion(
   { env, id: replayId }: { env: string; id: string },
   pairs: readonly StartingPair[],
@@ -45,7 +45,7 @@ export async function startPortion(
     await starter.start(ready.map(toStart), nowMs);
   } catch (error) {
     if (isStoreFailure(error)) throw error;
-    // One of them may be the reason: it must not keep the others from starting.
+    // Started one by one, because a failing one must not keep the others from starting.
     for (const pair of ready) {
       try {
         await starter.start([toStart(pair)], nowMs);
@@ -53,7 +53,7 @@ export async function startPortion(
         if (isStoreFailure(cause)) throw cause;
         const run = pair.start.runId;
         log.warn({ env, replay: replayId, run, err: (cause as Error).message }, 'a run of a replay did not start');
-        // One that exists is reconciled.
+        // An existing run is reconciled.
         if ((await runs.readMany(env, [run])).length === 0) failed.set(pair, 'internal');
       }
     }
@@ -61,7 +61,7 @@ export async function startPortion(
   return failed;
 }
 
-/** The event that cancelled the former run is older than this: it does not cancel this one. */
+/** Waits from now: the event that cancelled the former run is older and does not cancel this one. */
 function runOf({ start, formerRunId }: StartingPair, env: string, replayId: string, nowMs: number): RunToStart {
   const { runId: id, fn, eventId, requestId, batch } = start;
   return {

@@ -1,5 +1,5 @@
-/** One portion of a replay: plans the next events, registers the runs that its rate allows, starts them, and saves how far it is. When a worker dies
- *  at any point, the portion is repeated. */
+/** One portion of a replay: plans the next events, registers as many runs as the rate allows, starts them, and saves the position. After
+ *  a worker's death the portion is repeated. */
 import {
   FAILED_TO_START,
   type Replay,
@@ -14,17 +14,17 @@ import { FIRST_WINDOW_MS } from './event-windows.ts';
 import type { PlannedEvent, ReplayPlanner } from './planner.ts';
 import { type PortionStarterDeps, type StartingPair, startPortion } from './portion-starter.ts';
 
-/** Portions of a second's runs. */
+/** Number of portions per second of runs. */
 const PORTIONS_PER_SECOND = 4;
-/** Events of the first read of a portion, and of one. */
+/** Events in the first read of a portion, and maximum per read. */
 const FIRST_LIMIT = 20;
 const LIMIT_MAX = 200;
-/** A portion ends when it has looked at so many events, or after so long, although it may start more runs. */
+/** A portion ends after this many events or this time, even if it could start more runs. */
 const EVENTS_MAX = 2_000;
 const TURN_MS = 1_000;
-/** An interrupted portion may look further, until it finds all runs that were registered. */
+/** An interrupted portion may read further, until it finds all registered runs. */
 const INTERRUPTED_FACTOR = 5;
-/** A little faster than the rate, which the registration bounds. */
+/** Slightly faster than the rate, which the registration enforces. */
 const AHEAD = 0.9;
 
 export interface PortionDeps extends PortionStarterDeps {
@@ -46,7 +46,7 @@ interface Planned {
   isEnd: boolean;
 }
 
-/** @returns how long the next portion waits, in milliseconds; undefined: there is none */
+/** @returns milliseconds until the next portion; undefined: there is none */
 export async function carryOnPortion(
   replay: Replay,
   deps: PortionDeps,
@@ -91,7 +91,7 @@ export async function carryOnPortion(
   return Math.max(0, waitsForRate ? allowed.untilNextSecondMs : restMs);
 }
 
-/** Settles what a worker left that died, without starting anything: the replay no longer runs. @returns whether there was anything */
+/** Settles a dead worker's portion without starting anything, because the replay no longer runs. @returns whether there was any */
 export async function settleInterrupted(replay: Replay, deps: PortionDeps): Promise<boolean> {
   const registered = await deps.replayedRuns.registered(replay);
   if (registered.size === 0) return false;
@@ -153,7 +153,7 @@ async function planPortion(
   return { items, next, windowMs, isEnd };
 }
 
-/** What is done when so many runs are started: everything before the next one. */
+/** Number of items to complete when this many runs are started: all before the next run. */
 function cutAt(items: readonly Item[], started: number): number {
   let starts = 0;
   const cut = items.findIndex(({ pair }) => isStart(pair) && ++starts > started);
@@ -166,7 +166,7 @@ function positionOf(last: Item | undefined): ReplayPosition | undefined {
   return { at, id, ...(last.pair && { functionId: last.pair.functionId }) };
 }
 
-/** Runs that were registered by a worker that died, and that the plan no longer starts: a function has changed since. */
+/** Settles runs that a dead worker registered and that the plan no longer starts, because a function has changed since. */
 async function settle(
   { env }: Replay,
   left: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** Replays of events as bulk operations: runs are started while there is room for them; afterwards their ends are seen to. */
+/** Replays of events as bulk operations: starts runs while there is room for them, then follows them to their ends. */
 import type { Replay, ReplayDefinition, ReplayPosition } from '../../model/replays/replay.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 import type { BulkLoad } from '../bulk/bulk-load.ts';
@@ -6,9 +6,9 @@ import type { BulkWork } from '../bulk/bulk-work.ts';
 import { cancelActiveRuns, checkActiveRuns, type EndedRunsDeps } from './ended-runs.ts';
 import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
 
-/** One replay takes no more memory than so many active runs do. */
+/** Limits the memory of one replay. */
 const ACTIVE_RUNS_MAX = 50_000;
-/** Between checks of the runs that are still active. */
+/** Minimum time between checks of active runs. */
 const CHECK_MIN_MS = 15_000;
 const CHECK_MAX_MS = 3_600_000;
 

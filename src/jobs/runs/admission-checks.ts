@@ -1,5 +1,5 @@
-/** Checks admissions: whether what holds a permit of a limit is still alive, whether a limit has room for what waits, and whether backlogs wait by the
- *  present configuration of their function. It mends what a process left undone that died. */
+/** Checks admissions: whether the holder of a permit is still alive, whether a limit has room for waiting calls, and whether backlogs
+ *  match the present configuration of their function. Completes work left undone by dead processes. */
 import { duty } from '../../duties/duty.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
@@ -9,7 +9,7 @@ import type { Admission } from '../flow-control/admission.ts';
 import { callOfEntry } from '../queues/call-ref.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
-/** A run that is active is asked again so much later: it may sleep for months. */
+/** Interval of checks of an active run, which may sleep for months. */
 const RUN_CHECK_MS = 300_000;
 
 export interface AdmissionChecksDeps {
@@ -18,7 +18,7 @@ export interface AdmissionChecksDeps {
   scheduler: RunScheduler;
   runs: Runs;
   activeRuns: ActiveRuns;
-  /** After so long an admission is checked again. */
+  /** Interval of checks of an admission. */
   checkMs: number;
 }
 
@@ -36,7 +36,7 @@ export const admissionChecks = duty<AdmissionChecksDeps>({
       (await checkAdmissions(partition, deps)) > 0 ? AGAIN_MS : undefined,
 });
 
-/** @returns how many checks it has made */
+/** @returns number of checks made */
 async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
   const { admissions } = deps;
   const due = await admissions.claimChecks(partition, Date.now());
@@ -71,6 +71,6 @@ async function checkAdmission(
   const isActive = run !== undefined && !hasEnded(run);
   if (!call && isActive) return admissions.keep(partition, [entry], Date.now() + RUN_CHECK_MS);
   await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
-  // Its call may be due all the same.
+  // Its call may still be due.
   if (isActive) await activeRuns.postpone(env, runId, Date.now());
 }

@@ -1,4 +1,4 @@
-/** Keeps the calls that workers make within their limits: a job that was enqueued before its call was admitted – a retry, a call on a future event – is
+/** Enforces limits on the calls of workers: a job enqueued before its call was admitted (a retry, or a call on a future event) is
  *  admitted when it is due, or waits. After each call its permits go to others. */
 import { setImmediate } from 'node:timers/promises';
 import { mayNotStart } from '../../model/flow-control/limits.ts';
@@ -17,12 +17,12 @@ import type { RunScheduler } from './run-scheduler.ts';
 export interface HeldPermits {
   entry: string;
   home: number;
-  /** Executions of the job: another one may have taken over. undefined: the function has no limits any more. */
+  /** Executions of the job, because another one may have taken over. undefined: the function has no limits any more. */
   executions?: number;
 }
 
 export interface AdmittedCallsDeps {
-  /** For so long an admission needs no check: longer ago, the job was late, and its permits may be with another call. */
+  /** A younger admission needs no check; with an older one the job was late, and another call may hold its permits. */
   trustMs: number;
   admission: Admission;
   functions: FunctionTables;
@@ -40,8 +40,8 @@ export class AdmittedCalls {
     this.#deps = deps;
   }
 
-  /** @param executions of the job, this one included
-   *  @returns what the call holds; undefined: it has no limits; 'waits': it must not be made yet */
+  /** @param executions of the job, including this one
+   *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
   async admit(job: CallJob, executions: number): Promise<HeldPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
@@ -64,14 +64,14 @@ export class AdmittedCalls {
     return own.admitted && { entry, home: own.admitted[0], executions };
   }
 
-  /** The run was found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
+  /** Reacts to a run found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
   async learnPause({ env, functionId, queuedAt }: Run): Promise<void> {
     const { functions, heldFunctions } = this.#deps;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);
   }
 
-  /** A job that waits was put aside: it may have been admitted meanwhile. */
+  /** Admits a job that was put aside, if its call was admitted meanwhile. */
   async recheck(job: CallJob, executions: number): Promise<void> {
     const { admitted: _former, ...unadmitted } = job;
     const { runId, at, stepId } = job;
@@ -79,7 +79,8 @@ export class AdmittedCalls {
       await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
   }
 
-  /** The call has ended. If Redis refuses, the check of the admission gives its permits back. Calls that end together are one round trip. */
+  /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a
+   *  round trip. */
   release({ entry, home, executions }: HeldPermits): Promise<void> {
     const call = { entry, ...(executions !== undefined && { executions }) };
     const batch = this.#ending.get(home);

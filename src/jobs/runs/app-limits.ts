@@ -1,11 +1,11 @@
-/** The adaptive limit of each app's calls in flight, as this worker has learned it from finished calls. */
+/** Adaptive limits of calls in flight per app, learned by this worker from finished calls. */
 import { LRUCache } from 'lru-cache';
 import { AdaptiveLimit, type FinishedCall, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { appKey } from '../../model/capacity/fair-shares.ts';
 
-/** Most recently called apps that are remembered. */
+/** Maximum number of remembered apps, most recently called first. */
 const APPS_MAX = 1_000;
-/** Slowed apps that are reported. */
+/** Maximum number of reported throttled apps. */
 const REPORTED_MAX = 100;
 
 export class AppLimits {

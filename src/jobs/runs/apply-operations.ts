@@ -18,7 +18,7 @@ import { startWait } from './operations/wait.ts';
 
 /** Applies one operation; idempotent.
  *  @param planned collects the calls of planned steps, to be enqueued together
- *  @returns the failure of the attempt, if it fails it */
+ *  @returns the failure of the attempt, if the operation fails it */
 export type ApplyOperation = (
   op: Op,
   call: AnsweredCall,
@@ -41,17 +41,17 @@ const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOpe
   ['AIGateway', startRequest],
   ['DeferAdd', addDefer],
   ['DeferAbort', abortDefer],
-  // interpret-response.ts has turned them into the end of the call.
+  // interpret-response.ts has already turned these into the end of the call.
   ['RunComplete', async () => undefined],
   ['RunError', async () => undefined],
-  // Asks for the next call, which follows in any case if there was progress.
+  // Asks for the next call, which follows anyway if there was progress.
   ['DiscoveryRequest', async () => undefined],
 ]);
 
 export const OPERATION_NAMES: readonly string[] = [...OPERATIONS.keys()];
 
-/** An operation that is not supported changes nothing, and the run's history tells it. It fails the attempt only if the run would not go on
- *  otherwise.
+/** An unsupported operation changes nothing, and is recorded in the run's history. It fails the attempt only if the run could not
+ *  continue otherwise.
  *  @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
   ops: readonly Op[],
@@ -81,15 +81,15 @@ export async function applyEach(
   let failure: Failure | undefined;
   for (const op of ops) {
     failure = (await OPERATIONS.get(op.op)?.(op, call, deps, planned)) ?? failure;
-    // The run is about to end: no further step starts.
+    // The run is about to end, so no further step starts.
     if (failure?.retriable === false) return failure;
   }
   await deps.scheduler.enqueueCalls(planned);
   return failure;
 }
 
-/** Applies what a response reports beside the end of its function, or beside an error. No call is scheduled for it.
- *  @returns the failure of the run, if an operation fails it; `at`: the number of finished steps, if there are new ones */
+/** Applies the operations that a response reports beside the end of its function, or beside an error. Schedules no call.
+ *  @returns the failure of the run, if an operation fails it; `at`: number of finished steps, if there are new ones */
 export async function applyBeside(
   ops: readonly Op[],
   call: AnsweredCall,
@@ -121,7 +121,7 @@ function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: Ans
   );
 }
 
-/** Why an operation is not applied; undefined: it is. */
+/** Why an operation is not applied; undefined if it is. */
 export function problemOf(op: Op): RunError | undefined {
   return unsupportedProblemOf(op) ?? memoProblemOf(op);
 }

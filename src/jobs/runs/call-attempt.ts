@@ -1,5 +1,5 @@
-/** One attempt of a call, and the state of the run that it counts for. A call that has stored steps while it was in flight has begun a new state of
- *  the run: its failure is the first attempt of a call for that state, whose job is another one. */
+/** One attempt of a call, and the state of the run that it counts for. A call that has stored steps while in flight has created a new
+ *  state of the run: its failure is the first attempt of a call for that state, whose job is another one. */
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 
@@ -9,9 +9,9 @@ export interface CallAttempt {
   loaded: Loaded;
   queuedAt: number;
   startedAt: number;
-  /** Number of finished steps with which another call continues the run, because this one had stored some and failed. */
+  /** Number of finished steps with which another call continues the run, because this one stored some and then failed. */
   continuesAt?: number;
-  /** The run had steps of checkpoints when this call ended it. */
+  /** The run had checkpointed steps when this call ended it. */
   hadCheckpoints?: true;
 }
 
@@ -19,13 +19,13 @@ export function mayRetry({ attempts }: Pick<CallAttempt, 'attempts'>): boolean {
   return attempts.made + 1 < attempts.max;
 }
 
-/** The attempt as the first one of the call with so many finished steps. */
+/** The attempt, counted as the first one of the call with this number of finished steps. */
 export function continuing(attempt: CallAttempt, finishedSteps: number): CallAttempt {
   if (attempt.job.at === undefined) return attempt;
   return { ...attempt, continuesAt: finishedSteps, attempts: firstAttempt(attempt.attempts) };
 }
 
-/** The attempts of a call that was taken over from a process that died: those before its checkpoint were of another state. */
+/** Attempts of a call taken over from a dead process: those before its checkpoint belonged to another state. */
 export function attemptsAt({ at }: CallJob, finishedSteps: number, attempts: JobAttempts): JobAttempts {
   return at === undefined || at === finishedSteps ? attempts : firstAttempt(attempts);
 }

@@ -1,6 +1,7 @@
-/** What becomes of a call, as data: each outcome is one of a few decisions, and each decision is a list of writes in their order (call-writes.ts). A
- *  process may die after any of them. Another one then repeats the job and decides again, so every write can be repeated, and the write that makes the
- *  outcome final comes last. test/runs/call-crashes.test.ts dies before each command of each decision. */
+/** The outcome of a call, as data: each outcome leads to one of a few decisions, and each decision is a list of writes in order
+ *  (call-writes.ts). A process may die after any of them. Another one then repeats the job and decides again, so every write can be
+ *  repeated, and the write that makes the outcome final comes last. test/runs/call-crashes.test.ts dies before each command of each
+ *  decision. */
 import { type Failure, type Outcome, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { type CallAttempt, mayRetry } from './call-attempt.ts';
@@ -15,28 +16,28 @@ export type Decision =
   | { kind: 'failed'; outcome: Failure };
 
 export const WRITES_OF = {
-  /** The first call completes the run: its record says all that a history would. */
+  /** The first call completes the run: its record says everything that a history would. */
   completedAtOnce: ['end', 'historyOfCheckpoints'],
   completed: ['history', 'reportedSteps', 'end'],
   /** Steps are finished, planned or begun. */
   steps: ['history', 'operations', 'answered'],
-  /** A step has failed: whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
+  /** A step has failed. Whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
   failedStep: ['ownership', 'history', 'operations', 'answered'],
-  /** The call stored its steps while it was in flight, and then ended for lack of time. */
+  /** The call stored its steps while in flight, and then ended because its time was over. */
   noNewStep: ['history', 'nextCall', 'answered'],
-  /** The writes of a failure (WRITES_OF_FAILURE) follow. */
+  /** Followed by the writes of the failure (WRITES_OF_FAILURE). */
   failed: ['ownership', 'history', 'reportedSteps'],
 } as const satisfies Record<Decision['kind'], readonly string[]>;
 
 export type Write = (typeof WRITES_OF)[Decision['kind']][number];
 
-/** What becomes of a failed attempt. */
+/** Writes of a failed attempt. */
 export const WRITES_OF_FAILURE = {
   /** BullMQ repeats the job. */
   retriedByJob: ['error'],
-  /** Another call continues with the steps that this one had stored. */
+  /** Another call continues with the steps that this one stored. */
   retriedFromCheckpoint: ['error', 'nextAttempt'],
-  /** The event of the failure comes before the end of the run. */
+  /** The event about the failure comes before the end of the run. */
   final: ['failedEnd'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -5,17 +5,17 @@ import { appKey, type CallOwner, type FairShares } from '../../model/capacity/fa
 import type { AppLimits } from './app-limits.ts';
 import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
-/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring
- *  costs two commands. */
+/** If an app's last call ended within this time, waiting is better than deferring: capacity comes soon, and deferring costs two
+ *  commands. */
 const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;
 const CHECK_MS = 50;
-/** How long no call of an app is tried that has no connection with capacity. */
+/** How long calls of an app are not tried after no connection had capacity. */
 const BLOCKED_MS = 1_000;
-/** Calls that are promoted when an app has a new connection; each that ends promotes others. */
+/** Maximum number of calls promoted when an app has a new connection; each ended call promotes others. */
 const PROMOTED_MAX = 100;
 
-/** undefined: start now. Otherwise the time at which the deferred call is due, Unix milliseconds. */
+/** undefined: start now. Otherwise the due time of the deferred call, Unix milliseconds. */
 export type AdmissionDecision = number | undefined;
 
 interface WaitingCall {
@@ -28,7 +28,7 @@ interface WaitingCall {
 export interface CallLimiterState {
   /** Calls that wait for capacity in this worker's memory. */
   waiting: number;
-  /** Calls that this worker has deferred. */
+  /** Number of calls that this worker has deferred. */
   deferred: number;
 }
 
@@ -38,18 +38,18 @@ export class CallLimiter {
   readonly #promote: (jobId: string) => void;
   readonly #waitingMax: number;
   readonly #deferred = new DeferredCalls();
-  /** When the last call of an app ended, the oldest first. */
+  /** When the last call of each app ended, oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
-  /** Apps without a connection with capacity, until when; Unix milliseconds. */
+  /** Apps whose connections have no capacity, until when; Unix milliseconds. */
   readonly #blocked = new Map<string, number>();
   #waiting: WaitingCall[] = [];
-  /** Calls beyond `waitingMax`, which a worker of many partitions may have: their time begins to run when they wait. */
+  /** Calls beyond `waitingMax`, which a worker of many partitions may have: their waiting time starts later, when they wait. */
   #standby: Omit<WaitingCall, 'until'>[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /** @param promote makes a deferred job due now
-   *  @param waitingMax calls that wait at the same time */
+   *  @param waitingMax maximum number of waiting calls */
   constructor(shares: FairShares, limits: AppLimits, promote: (jobId: string) => void, waitingMax: number) {
     this.#shares = shares;
     this.#limits = limits;
@@ -77,22 +77,22 @@ export class CallLimiter {
     return this.#defer(owner, jobId, nowMs);
   }
 
-  /** Defers a call that was to start, because no connection of its app has capacity, and the app's other calls with it.
-   *  `release` follows.
-   *  @returns when it is due */
+  /** Defers a call that was about to start, and the app's other calls, because no connection of its app has capacity. `release` must
+   *  follow.
+   *  @returns the due time */
   block(owner: CallOwner, jobId: string, nowMs: number): number {
     this.#blocked.set(appKey(owner.env, owner.app), nowMs + BLOCKED_MS);
     return this.#deferred.defer(owner, jobId, nowMs) ?? nowMs + BLOCKED_MS;
   }
 
-  /** The app has a new connection, which takes so many calls at once. */
+  /** Handles a new connection of the app with room for `concurrency` calls. */
   unblock(env: string, app: string, concurrency: number, nowMs: number): void {
     this.#blocked.delete(appKey(env, app));
     const ready = this.#deferred.take({ env, app }, Math.min(concurrency, PROMOTED_MAX), nowMs);
     for (const jobId of ready) this.#promote(jobId);
   }
 
-  /** @param wasCalled false: the call was blocked */
+  /** @param wasCalled false if the call was blocked */
   release(owner: CallOwner, nowMs: number, wasCalled = true): void {
     this.#shares.end(owner);
     if (wasCalled) {
@@ -105,7 +105,7 @@ export class CallLimiter {
     for (const jobId of this.#deferred.takeReady(owner, (one) => this.#capacityFor(one), nowMs)) this.#promote(jobId);
   }
 
-  /** Waiting calls return to the queue for other workers. */
+  /** Returns waiting calls to the queue for other workers. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -151,7 +151,7 @@ export class CallLimiter {
     return false;
   }
 
-  /** Calls on standby wait, start or are deferred as far as there is room. */
+  /** Moves standby calls on while there is room: they wait, start or are deferred. */
   #callUp(nowMs: number): void {
     while (this.#standby.length > 0 && this.#waiting.length < this.#waitingMax) {
       const { owner, jobId, resolve } = this.#standby.shift() as Omit<WaitingCall, 'until'>;
@@ -161,7 +161,7 @@ export class CallLimiter {
     }
   }
 
-  /** Defers the calls that have waited long enough. */
+  /** Defers calls that have waited long enough. */
   #deferOverdue(nowMs: number): void {
     const overdue = this.#waiting.filter(({ until }) => until <= nowMs);
     if (overdue.length > 0 && this.#deferred.count < DEFERRED_MAX) {
@@ -177,7 +177,7 @@ export class CallLimiter {
 
   #recordEnd({ env, app }: CallOwner, nowMs: number): void {
     const key = appKey(env, app);
-    // Deleted first, so that the map stays in the order of the last calls.
+    // Deleted first to keep the map in the order of the last calls.
     this.#lastEndedAt.delete(key);
     this.#lastEndedAt.set(key, nowMs);
     for (const [oldest, at] of this.#lastEndedAt) {

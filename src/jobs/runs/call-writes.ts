@@ -1,4 +1,4 @@
-/** The writes of a call (call-decision.ts), and how they are carried out. Each can be repeated. */
+/** Executes the writes of a call (call-decision.ts). Each can be repeated. */
 import { UnrecoverableError } from 'bullmq';
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
@@ -29,14 +29,14 @@ export interface CallWritesDeps extends OperationDeps {
   retryScale: number;
 }
 
-/** What a write has found out: that another worker's execution counts and not this one, for which state of the run the attempt counts, or that the
+/** What a write has found out: another worker's execution counts instead; the state of the run that the attempt counts for; or that the
  *  attempt has failed. */
 type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
 
 type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;
 
-/** Writes what follows from the outcome of a call.
- *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it does not take a write */
+/** Writes the consequences of a call's outcome.
+ *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects a write */
 export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWritesDeps): Promise<void> {
   const decision = decide(outcome, call);
   let attempt = call;
@@ -49,7 +49,7 @@ export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWrit
   if (decision.kind === 'failed') await commitFailure(decision.outcome, attempt, deps);
 }
 
-/** A failure that a write has found: the app itself reported none. */
+/** Handles a failure found by a write, which the app itself did not report. */
 async function commitFoundFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
   if (failure.at !== undefined) return commitFailure(failure, continuing(attempt, failure.at), deps);
   const owned = await retryStoreWrites(() => takeOwnership(attempt, deps));
@@ -117,8 +117,8 @@ const FAILURE_WRITES: Record<
   failedEnd: (failure, { loaded }, { transitions }) => transitions.fail(loaded.run, failure, loaded.event),
 };
 
-/** Once an attempt has failed, its call stores no more steps.
- *  @returns the attempt as it counts; undefined: another worker has taken the job over, whose attempt counts */
+/** Ends the ownership of the call, because after a failed attempt it stores no more steps.
+ *  @returns the attempt as it counts; undefined: another worker has taken over the job, whose attempt counts */
 async function takeOwnership(
   attempt: CallAttempt,
   { scheduler, checkpoints }: CallWritesDeps,
@@ -148,7 +148,7 @@ async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallW
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
 }
 
-/** @returns whether the call had stored steps, with which another call continues now */
+/** @returns whether the call had stored steps, with which another call now continues */
 async function continueFromCheckpoint(
   { job: { env, runId, at }, loaded, attempts }: CallAttempt,
   { checkpoints, scheduler }: CallWritesDeps,

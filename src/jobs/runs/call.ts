@@ -1,5 +1,5 @@
-/** The call job: finds the run in the state that the call is for, calls its function, and commits the outcome (call-decision.ts, call-writes.ts). Each
- *  failed call is an attempt of the job, which BullMQ repeats after the delay that the failure asks for. */
+/** The call job: finds the run in the state that the call is for, calls its function, and commits the outcome (call-decision.ts,
+ *  call-writes.ts). Each failed call is an attempt of the job, which BullMQ repeats after the delay that the failure asks for. */
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import type { EventRecord } from '../../model/events/event.ts';
@@ -25,12 +25,12 @@ export interface CallDeps extends CallWritesDeps {
   functionClient: FunctionClient;
   timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
-  /** A run that is idle for so long is reconciled. */
+  /** A run idle for this long is reconciled. */
   reconcileAfterMs: number;
 }
 
-/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when
- *    it refuses commands, or RunHeld: then the attempt has no outcome and must be repeated */
+/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects
+ *  commands, or RunHeld: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const { runId, at, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
@@ -69,10 +69,10 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   }
 }
 
-/** Records how long the first call of a run was due. A re-run and the run of a batch are due since they were created, any other run since its event. */
+/** Records how long the first call of a run was due: since the run's creation for re-runs and batches, otherwise since its event. */
 function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telemetry): void {
   if (run.startedAt !== startedAt) {
-    // Who watches the run sees that it no longer sleeps, waits, or is to be retried.
+    // Shows watchers that the run no longer sleeps, waits, or is about to be retried.
     telemetry.publishRun(run, 'Running');
     return;
   }
@@ -92,7 +92,7 @@ async function callFunction(
   if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
     return missingEvent(run, startedAt);
   }
-  // Only the official SDKs defer functions; they defer again what they are not told of.
+  // Only the official SDKs defer functions; they repeat those that the call does not list.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const context = {
@@ -115,7 +115,7 @@ async function callFunction(
   return outcome;
 }
 
-/** The events of a batch that are still stored; they stay as long as the run needs them. */
+/** The events of a batch that are still stored; they are kept as long as the run needs them. */
 async function batchOf(env: string, ids: readonly string[], events: Events): Promise<EventRecord[]> {
   await Promise.all(ids.map((id) => events.extendRetention(env, id)));
   return (await events.records(env, ids)).filter((event) => event !== undefined);

@@ -11,9 +11,9 @@ import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
-/** Runs whose waits are stored at once. */
+/** Number of runs whose waits are stored at once. */
 const STORED_AT_ONCE = 100;
-/** How long compiling expressions may occupy the event loop: each trigger may have another. */
+/** Maximum time for which compiling expressions may occupy the event loop: each trigger may have another one. */
 const TURN_MS = 10;
 
 export interface StartingRun {
@@ -33,8 +33,7 @@ export class CancelTriggers {
     this.#waitMatcher = waitMatcher;
   }
 
-  /** Stores the cancel triggers of runs as waits, and matches them with events that arrived while the runs were
-   *  created. */
+  /** Stores the cancel triggers of runs as waits, and matches them with events that came while the runs were created. */
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
     for (const [env, ofEnv] of Map.groupBy(watched, ({ event }) => event.env)) {
@@ -44,7 +43,7 @@ export class CancelTriggers {
 
   async #watch(env: string, runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const withExpressions = runs.filter(({ fn }) => fn.cancel.some(({ expression }) => expression));
-    // One event may have triggered them all.
+    // One event may have triggered all of them.
     const ids = [...new Set(withExpressions.map(({ event }) => event.internalId))];
     const records = await this.#events.records(env, ids);
     const payloads = new Map(
@@ -67,7 +66,7 @@ export class CancelTriggers {
   }
 }
 
-/** @param payload of the event that triggered the run; undefined where no expression needs it */
+/** @param payload of the event that triggered the run; undefined if no expression needs it */
 export function cancelWait(
   { event: eventName, expression, timeout }: CancelTrigger,
   ordinal: number,
@@ -80,7 +79,7 @@ export function cancelWait(
     functionId: fn.id,
     eventId,
     ...(expression && { expression }),
-    // An event from before the run's own event concerns another run.
+    // An event older than the run's own event concerns another run.
     since: receivedAt,
     ...(duration !== undefined && { until: nowMs + duration }),
   };

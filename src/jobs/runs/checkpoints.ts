@@ -1,4 +1,4 @@
-/** Checkpoints of calls: an app stores finished steps while its call is in flight, and goes on in the same call. */
+/** Checkpoints of calls: an app stores finished steps while its call is in flight, and continues in the same call. */
 import { ServiceError } from '../../errors.ts';
 import type { QueueItem } from '../../functions/call-ids.ts';
 import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
@@ -34,13 +34,13 @@ export class CallCheckpoints {
     this.#deps = deps;
   }
 
-  /** Stores the steps of the call that has the queue item. Idempotent.
+  /** Stores the steps of the call that owns the queue item. Idempotent.
    *  @throws ServiceError input_invalid, not_found, run_ended, call_superseded */
   async store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
     const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.#deps;
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
-    // An app that says that a step ran longer ago has a wrong clock.
+    // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
@@ -78,8 +78,8 @@ export class CallCheckpoints {
   }
 }
 
-/** The steps to store. `StepPlanned` only says that a step has begun.
- *  @throws ServiceError input_invalid for an operation that is the end of a call */
+/** The steps to store. `StepPlanned` only reports that a step has begun.
+ *  @throws ServiceError input_invalid for an operation that ends a call */
 function finishedIn(ops: readonly Op[]): Op[] {
   const isAllowed = (op: Op) => isFinished(op, { mayRetry: true }) || isAside(op) || op.op === 'StepPlanned';
   const other = ops.find((op) => !isAllowed(op));

@@ -1,23 +1,21 @@
-/** Calls without capacity: their jobs return to the queue, delayed, so that the worker reaches the jobs behind them.
- *  This remembers which they are, to promote them as soon as there is capacity. Losing it loses nothing: each job
- *  becomes due by itself. */
+/** Calls without capacity: their jobs return to the queue with a delay, so that the worker reaches the jobs behind them. This class
+ *  remembers them, to promote them as soon as there is capacity. Losing it is harmless: each job becomes due by itself. */
 import { appKey, type CallOwner } from '../../model/capacity/fair-shares.ts';
 
-/** Shortest delay of a deferred job. */
+/** Minimum delay of a deferred job. */
 const DELAY_MIN_MS = 1_000;
-/** The jobs of an app become due at this distance, so that many of them cost Redis no more than a hundred checks a
- *  second… */
+/** Interval between the due times of an app's jobs, so that many of them cost Redis at most a hundred checks a second… */
 const DISTANCE_MS = 10;
-/** …unless the last would be due later than this. */
+/** …unless the last one would be due later than this. */
 export const DELAY_MAX_MS = 300_000;
-/** Most jobs that one worker remembers: some 10 MB of IDs. */
+/** Maximum number of jobs remembered per worker: some 10 MB of IDs. */
 export const DEFERRED_MAX = 100_000;
-/** Apps that are checked for one that can use free capacity. */
+/** Maximum number of apps checked for one that can use free capacity. */
 const APPS_CHECKED = 20;
 
 interface AppQueue {
   owner: CallOwner;
-  /** Due time by job ID, in the order in which they were deferred. */
+  /** Due time by job ID, in the order of deferral. */
   due: Map<string, number>;
   nextDue: number;
 }
@@ -30,7 +28,7 @@ export class DeferredCalls {
     return this.#count;
   }
 
-  /** @returns when the job is due; undefined: no more can be deferred */
+  /** @returns the due time; undefined if no more can be deferred */
   defer(owner: CallOwner, jobId: string, nowMs: number): number | undefined {
     const key = appKey(owner.env, owner.app);
     let queue = this.#queues.get(key);
@@ -56,12 +54,12 @@ export class DeferredCalls {
     if (queue) this.#remove(queue, jobId);
   }
 
-  /** Removes the jobs that can be called now: those of the app whose call ended, otherwise one of another app.
-   *  @param capacityFor how many more calls an app may have in flight
+  /** Removes the jobs that can be called now: those of the app whose call ended, otherwise those of another app.
+   *  @param capacityFor number of additional calls that an app may have in flight
    *  @returns their IDs */
   takeReady(ended: CallOwner, capacityFor: (owner: CallOwner) => number, nowMs: number): string[] {
     const own = this.#queues.get(appKey(ended.env, ended.app));
-    // Two for one, if there is capacity: an app that has recovered soon gets all the calls that it can take.
+    // Two for each ended call, if there is capacity, so that a recovered app soon gets all the calls that it can take.
     if (own) {
       const taken = this.#takeFirst(own, Math.min(2, capacityFor(own.owner)), nowMs);
       if (taken.length > 0) return taken;
@@ -69,7 +67,7 @@ export class DeferredCalls {
     let left = Math.min(APPS_CHECKED, this.#queues.size);
     for (const [key, queue] of this.#queues) {
       if (left-- === 0) break;
-      // To the end: next time it is another app's turn.
+      // Moved to the end, so that next time it is another app's turn.
       this.#queues.delete(key);
       this.#queues.set(key, queue);
       const taken = this.#takeFirst(queue, Math.min(1, capacityFor(queue.owner)), nowMs);
@@ -87,7 +85,7 @@ export class DeferredCalls {
   #takeFirst(queue: AppQueue, max: number, nowMs: number): string[] {
     const taken: string[] = [];
     for (const [jobId, dueAt] of queue.due) {
-      // A job that is due needs no promotion.
+      // A due job needs no promotion.
       if (dueAt > nowMs && taken.length >= max) break;
       if (dueAt > nowMs) taken.push(jobId);
       this.#remove(queue, jobId);

@@ -1,4 +1,4 @@
-/** Runs the functions that a run has deferred until its end: each is triggered by an event of the service. */
+/** Starts the functions that a run has deferred until its end: each is triggered by an event of the service. */
 import { FUNCTION_DEFERRED } from '../../model/events/event.ts';
 import { derivedEventId } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
@@ -17,8 +17,8 @@ export class DeferredFunctions {
     this.#acceptor = acceptor;
   }
 
-  /** Idempotent: the IDs of the events are derived from the run.
-   *  @returns how many the run has deferred, with the aborted ones */
+  /** Idempotent: event IDs are derived from the run.
+   *  @returns number of functions that the run has deferred, including aborted ones */
   async start(run: Run): Promise<number> {
     const all = [...(await this.#defers.all(run.env, run.id))];
     for (const some of chunksOf(all, SENT_AT_ONCE)) {

@@ -1,5 +1,4 @@
-/** When the jobs of calls are due that are not due yet: retries, first calls of runs on future events, calls that were deferred for want of
- *  capacity. */
+/** Due times of calls that are not due yet: retries, first calls of runs on future events, and calls deferred for lack of capacity. */
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { type CallRef, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -8,10 +7,10 @@ import { type CallJob, DELAYED_SCORE_PER_MS } from '../queues/queues.ts';
 export interface DelayedJob {
   /** Unix milliseconds. */
   until: number;
-  /** Attempts so far, and how many there may be. */
+  /** Number of attempts so far, and the maximum. */
   attemptsMade: number;
   attempts: number;
-  /** Whether a worker has had it before. */
+  /** Whether a worker has had the job before. */
   wasTried: boolean;
 }
 
@@ -24,7 +23,7 @@ export class DelayedJobs {
     this.#queues = queues;
   }
 
-  /** In the order of the calls, in two pipelines; undefined: its job is not delayed, or there is none. */
+  /** In the order of the calls, read in two pipelines; undefined if the job does not exist or is not delayed. */
   async of(calls: readonly CallRef[]): Promise<(DelayedJob | undefined)[]> {
     const jobs = calls.map((call) => ({ id: jobIdOf(call), queue: this.#queues.of(call.runId).runs }));
     const scores = await inPipelines<string | null>(
@@ -39,7 +38,7 @@ export class DelayedJobs {
     const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));
     return jobs.map((job, i) => {
       const [made, tried, opts, data] = fieldsOf.get(job) ?? [];
-      // Without data the job has ended in between.
+      // Without data, the job has ended meanwhile.
       if (!data || !opts) return undefined;
       const { attemptsBefore = 0 } = JSON.parse(data) as Pick<CallJob, 'attemptsBefore'>;
       const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };

@@ -1,5 +1,5 @@
-/** Where the service calls endpoints. The request that starts an endpoint's run says where the endpoint is, and takes it from a `Host` that anybody may
- *  write: only an origin that a person has allowed counts. */
+/** Allowed origins of endpoints. The request that starts an endpoint's run reports the endpoint's URL, taken from a `Host` header that
+ *  anybody may forge: only origins that a person has allowed are called. */
 import { isLoopback } from '../../config.ts';
 import { isAllowedOrigin } from '../../origin-patterns.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
@@ -18,7 +18,7 @@ export class EndpointOrigins {
     this.#deps = deps;
   }
 
-  /** @param url on this machine, in dev mode any is allowed */
+  /** @param url in dev mode, any URL on this machine is allowed */
   async allows(env: string, url: string): Promise<boolean> {
     const { dev, appOrigins, allowedOrigins } = this.#deps;
     const { origin, hostname } = new URL(url);
@@ -28,7 +28,7 @@ export class EndpointOrigins {
   }
 }
 
-/** What to do about an endpoint that is elsewhere. */
+/** What to do about an endpoint at another origin. */
 export function endpointRemedy(url: string): string {
   const { origin } = new URL(url);
   return (

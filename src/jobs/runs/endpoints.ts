@@ -1,5 +1,5 @@
-/** Runs of endpoints: the handler of a client's request runs the steps and stores them here. With an operation that cannot be part of a request,
- *  such as a sleep, the service takes the run over and calls the endpoint again. */
+/** Runs of endpoints: the handler of a client's request executes the steps and stores them here. At an operation that cannot be part of a
+ *  request, such as a sleep, the service takes the run over and calls the endpoint again. */
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type Envelope, type Event, toEnvelope } from '../../model/events/event.ts';
@@ -27,7 +27,7 @@ export interface EndpointsDeps extends OperationDeps {
   events: Events;
   functions: FunctionTables;
   telemetry: Telemetry;
-  /** A handler that stores nothing for so long has died. */
+  /** A handler that stores nothing for this long has died. */
   callTimeoutMs: number;
   /** Setting RETRY_SCALE. */
   retryScale: number;
@@ -41,7 +41,7 @@ export interface EndpointRun {
   requestId: string;
 }
 
-/** Operations that only ask for a call, at once or after an attempt that failed. */
+/** Operations that only ask for a call, at once or after a failed attempt. */
 const CALL_REQUESTS: ReadonlySet<Op['op']> = new Set(['DiscoveryRequest', 'StepError']);
 
 export class Endpoints {
@@ -51,8 +51,8 @@ export class Endpoints {
     this.#deps = deps;
   }
 
-  /** Creates the run, whose ID the app has made. Idempotent.
-   *  @throws ServiceError input_invalid when the ID is of another run */
+  /** Creates the run, whose ID the app has chosen. Idempotent.
+   *  @throws ServiceError input_invalid if another run has the ID */
   async start({ env, runId, fn, event, requestId }: EndpointRun, nowMs: number): Promise<void> {
     const { events, runs, telemetry, callTimeoutMs } = this.#deps;
     const envelope: Envelope = toEnvelope(event, {
@@ -84,9 +84,9 @@ export class Endpoints {
     if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
     const reported = reportOf(ops, retries > 0);
-    // An answer that got lost is requested again.
+    // The handler repeats a request whose answer was lost.
     if (hasEnded(run)) return reported.isLast ? undefined : Promise.reject(ended(runId));
-    // An app that says that a step ran longer ago has a wrong clock.
+    // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(reported.finished, (op) => stepHistory(op, 0, during, nowMs));
     const stored = await checkpoints.store(env, runId, steps, { name: ENDPOINT, reconcileAt: nowMs + callTimeoutMs });
@@ -116,7 +116,7 @@ export class Endpoints {
     await this.#deps.transitions.fail(run, { error: { name: 'OutputTooLarge', message } });
   }
 
-  /** From here on the service calls the endpoint. */
+  /** The service takes the run over, and calls the endpoint. */
   async #takeOver(run: Run, { rest, failed }: Report, retries: number): Promise<void> {
     const { events, steps, checkpoints, scheduler, transitions, retryScale } = this.#deps;
     const { env, id } = run;
@@ -147,18 +147,18 @@ export class Endpoints {
   }
 }
 
-/** What a handler reports, by its effect. */
+/** A handler's report, by effect. */
 interface Report {
   finished: Op[];
   /** JSON text of the response. */
   output?: string;
-  /** The handler failed for good. */
+  /** Set if the handler failed permanently. */
   failure?: RunError;
-  /** An attempt failed: the handler's own, or one step's. */
+  /** Operation of a failed attempt: of the handler, or of a step. */
   failed?: Op | undefined;
   /** Steps to start. */
   rest: Op[];
-  /** The handler reports nothing after this. */
+  /** Whether the handler reports nothing after this. */
   isLast: boolean;
 }
 
@@ -176,7 +176,7 @@ function reportOf(ops: readonly Op[], mayRetry: boolean): Report {
     ...(failsForGood && { failure: errorOf(ofHandler) }),
     failed: failsForGood ? undefined : (ofHandler ?? others.find(({ op }) => op === 'StepError')),
     rest: others.filter(({ op }) => !CALL_REQUESTS.has(op)),
-    // A step that failed for good ends the request too: the service calls the endpoint, which may catch the error.
+    // A permanently failed step also ends the request: the service calls the endpoint, which may catch the error.
     isLast: !onlyRan,
   };
 }

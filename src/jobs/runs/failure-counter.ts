@@ -1,5 +1,5 @@
-/** Counts failed runs in error groups (docs/glossary.md). The end of a run stores what it is to be counted as; counting takes that away. A process that dies
- *  in between leaves it to whoever repeats the end. */
+/** Counts failed runs in error groups (docs/glossary.md). The end of a run stores a mark with its error group's data; counting removes
+ *  the mark. If a process dies in between, whoever repeats the end counts the run. */
 import { failingStepOf } from '../../model/errors/failing-step.ts';
 import { fingerprintOf } from '../../model/errors/fingerprint.ts';
 import type { Run } from '../../model/runs/run.ts';
@@ -7,7 +7,7 @@ import type { RunError } from '../../model/runs/run-error.ts';
 import type { ErrorGroups } from '../../store/errors/error-groups.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 
-/** Entries of the history: the failing step is among the last. */
+/** Number of history entries read: the failing step is among the last ones. */
 const ENTRIES_READ = 20;
 
 export class FailureCounter {
@@ -19,7 +19,7 @@ export class FailureCounter {
     this.#errorGroups = errorGroups;
   }
 
-  /** What the end of a run that fails with this error stores. */
+  /** The mark that the end of a run with this error stores. */
   async mark(
     { env, id, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>,
     error: RunError,
@@ -28,7 +28,7 @@ export class FailureCounter {
     return { fingerprint: fingerprintOf(functionId, step, error), uncounted: step ?? '' };
   }
 
-  /** Does nothing for a run that is counted, or did not fail. */
+  /** Does nothing for a run that has been counted or did not fail. */
   async count(run: Run): Promise<void> {
     const { status, error, fingerprint, uncounted, endedAt = Date.now() } = run;
     if (status !== 'Failed' || !error || fingerprint === undefined || uncounted === undefined) return;

@@ -1,4 +1,4 @@
-/** Functions and waits that listen to invocations of others, by the event `inngest/function.invoked`. */
+/** Functions and waits that listen to invocations of others, through the event `inngest/function.invoked`. */
 import { type Envelope, type EventRecord, recordOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
@@ -25,8 +25,8 @@ export class InvocationListeners {
     this.#deps = deps;
   }
 
-  /** The runs of functions that listen. A function with the trigger `inngest/function.invoked` alone, without an
-   *  expression, only says that it can be invoked: it does not run whenever another is.
+  /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression merely declares
+   *  that it can be invoked: it does not run when others are.
    *  @param invokedId function that the event invokes */
   async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
     const { functions, evaluator } = this.#deps;
@@ -47,15 +47,15 @@ export class InvocationListeners {
     return runs;
   }
 
-  /** @param event that is in the index */
+  /** @param event an event in the index */
   async matchWaits(event: Envelope): Promise<void> {
     const { waits, waitMatcher } = this.#deps;
     if (await waits.areAny(event.env, event.name)) await waitMatcher.matchEvents([event]);
   }
 }
 
-/** Whether a run listens to an invocation, instead of being the one that was invoked. Its own invocations are told to no
- *  listener: it would listen to itself forever. */
+/** Whether a run listens to an invocation, instead of being the invoked one. Its own invocations are not reported to listeners: it would
+ *  listen to itself forever. */
 export function isListening(functionId: string, cause: EventRecord | undefined): boolean {
   if (cause?.name !== FUNCTION_INVOKED) return false;
   const { _inngest } = cause.data;

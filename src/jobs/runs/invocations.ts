@@ -1,5 +1,4 @@
-/** Invokes a function directly, from a step of another run or through the API: an event of the service's own, and one
- *  run on it. */
+/** Invokes a function directly, from a step of another run or through the API: creates an event of the service, and one run on it. */
 import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../model/events/event.ts';
 import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
@@ -37,14 +36,14 @@ export interface ApiInvocation {
   payload: Pick<Event, 'data' | 'user' | 'v'>;
   requestId: string;
   nowMs: number;
-  /** A second invocation of the function with the same key within a day is the first one. */
+  /** A second invocation with the same key within a day returns the first one. */
   idempotencyKey?: string | undefined;
 }
 
 export interface Invoked {
   eventId: string;
   runId: string;
-  /** An earlier invocation had the same key. */
+  /** Whether an earlier invocation had the same key. */
   repeat: boolean;
 }
 
@@ -55,8 +54,8 @@ export class Invocations {
     this.#deps = deps;
   }
 
-  /** Starts the run that a step invokes; its result finishes the step, and so does the decision that it does not start. Idempotent: the IDs of run and event are derived
-   *  from the step.
+  /** Starts the run that a step invokes. Its result finishes the step, and so does a decision not to start it. Idempotent: the IDs of run
+   *  and event are derived from the step.
    *  @param cause the event that triggered the invoking run */
   async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
     const { env, id: runId } = invokingRun;
@@ -64,7 +63,7 @@ export class Invocations {
     const functionId = op.opts?.function_id ?? '';
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) {
-      // Apps of the official SDKs test for this name and these words.
+      // Apps of the official SDKs match this name and message.
       const error = { name: 'Error', message: `could not find function with ID: ${functionId}` };
       await transitions.finishStep(env, runId, op.id, { error });
       return;
@@ -77,7 +76,7 @@ export class Invocations {
     if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }
 
-  /** @returns undefined when there is no such function
+  /** @returns undefined if there is no such function
    *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS */
   async invokeFromApi({
     env,
@@ -98,13 +97,13 @@ export class Invocations {
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
     const run = { id: runId, fn, event, dueAt: nowMs, cause: 'invocation' as const };
     const skipped = await this.#start(run, event, nowMs);
-    // The claim is not confirmed: the same invocation may start its run later.
+    // The claim is not confirmed, so the same invocation may start its run later.
     if (skipped) throw skippedApiError(skipped, Date.now());
     if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
 
-  /** The ID of the event to invoke with: the earlier invocation's, if there is one. That one may have died half-way, so it is repeated until
+  /** ID of the event to invoke with: the earlier invocation's, if there is one. That one may have died halfway, so it is repeated until
    *  it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
@@ -113,7 +112,7 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  /** @returns why the run does not start, if it does not */
+  /** @returns why the run does not start; undefined if it does */
   async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
     const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);

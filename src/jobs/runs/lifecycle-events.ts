@@ -1,6 +1,6 @@
-/** The events that tell how a run has ended. `function.failed` is stored for every failed run; the others are stored
- *  only where a function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). All
- *  have IDs derived from the run: sending one again changes nothing. */
+/** Events about the end of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the
+ *  environment might match them (docs/decisions/0020-lifecycle-events.md). All have IDs derived from the run, so sending one again
+ *  changes nothing. */
 import { type Event, type EventRecord, receivedEventOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import {
@@ -21,9 +21,9 @@ import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 
-/** Larger results are left out: events are smaller than outputs may be. */
+/** Larger results are omitted, because events are smaller than outputs may be. */
 const RESULT_MAX_LENGTH = 262_144;
-/** A larger batch is cut to its first events: an ingest job carries the event. */
+/** A larger batch is truncated to its first events, because an ingest job carries the event. */
 const EVENTS_MAX_LENGTH = 1_048_576;
 const CANCELLED = 'function cancelled';
 
@@ -38,7 +38,7 @@ export interface LifecycleEventsDeps {
 /** The events that triggered a run. */
 type Causes = [EventRecord, ...EventRecord[]];
 
-/** What the parts of an event's ID are derived from. */
+/** Values from which each event's ID is derived. */
 const ID_PARTS: Record<string, string> = {
   [FUNCTION_FAILED]: 'failed',
   [FUNCTION_FINISHED]: 'finished',
@@ -52,8 +52,8 @@ export class LifecycleEvents {
     this.#deps = deps;
   }
 
-  /** Call before the run is stored as failed: when the process dies in between, its job repeats both.
-   *  @param cause the event that triggered the run, if it is at hand */
+  /** Call before the run is stored as failed: if the process dies in between, its job repeats both.
+   *  @param cause the event that triggered the run, if available */
   async failed(run: Run, failure: RunFailure, cause?: EventRecord): Promise<void> {
     const events = await this.#causes(run, cause);
     if (!events) return;
@@ -68,8 +68,7 @@ export class LifecycleEvents {
     else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
   }
 
-  /** Call after the run is stored as completed: when the process dies in between, its job finds a run that has ended,
-   *  and calls this.
+  /** Call after the run is stored as completed: if the process dies in between, its job finds an ended run, and calls this.
    *  @param awaited whether runs wait for an event of this name; undefined: look it up */
   async completed(run: Run, cause?: EventRecord, awaited?: boolean): Promise<void> {
     const { env } = run;
@@ -84,10 +83,10 @@ export class LifecycleEvents {
     else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
   }
 
-  /** Call before the run is stored as canceled: nothing repeats a cancellation. */
+  /** Call before the run is stored as cancelled, because nothing repeats a cancellation. */
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
-    // The present functions, also for what follows: cancellations are rare, and people cancel right after a registration.
+    // Reads the present functions, also for what follows: cancellations are rare, and people cancel right after a registration.
     if (!isAwaited && !(await this.#deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
     const events = await this.#causes(run);
     if (!events) return;
@@ -97,7 +96,7 @@ export class LifecycleEvents {
     else await this.#sendToFunctions(run, FUNCTION_CANCELLED, data);
   }
 
-  /** @returns undefined when the end of the run is told to nobody */
+  /** @returns undefined if the end of the run is not reported */
   async #causes(run: Run, cause?: EventRecord): Promise<Causes | undefined> {
     const stored = cause && !run.batch ? [cause] : await this.#deps.events.records(run.env, run.batch ?? [run.eventId]);
     const [first, ...rest] = stored.filter((event) => event !== undefined);

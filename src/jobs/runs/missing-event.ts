@@ -1,19 +1,19 @@
-/** Events that are missing. After a failover a run may be there before its event: the event was stored on the primary that was replaced, and its ingest
- *  job, which is not done then, stores it again. */
+/** Handles missing events. After a failover, a run may exist before its event: the event was stored on the replaced primary, and its
+ *  unfinished ingest job stores it again. */
 import { type Failure, permanentFailure } from '../../functions/interpret-response.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { unavailable } from '../../store/redis/connection.ts';
 
-/** By then another worker has the ingest job. */
+/** By this time another worker has the ingest job. */
 const AWAITED_MS = 120_000;
 
-/** Whether the event may still come. A re-run was started when its event was there. */
+/** Whether the event may still come. A re-run was only started because its event existed. */
 export function mayCome({ queuedAt, retryOf }: Pick<Run, 'queuedAt' | 'retryOf'>, nowMs: number): boolean {
   return retryOf === undefined && nowMs - queuedAt < AWAITED_MS;
 }
 
 /** @returns the failure of the run
- *  @throws ServiceError unavailable, which is no attempt, while the event may still come */
+ *  @throws ServiceError unavailable, which does not count as an attempt, while the event may still come */
 export function missingEvent(run: Run, nowMs: number): Failure {
   if (mayCome(run, nowMs)) throw unavailable(`the event ${run.eventId} of the run ${run.id} is not stored yet`);
   return permanentFailure('EventGone', `the event ${run.eventId} is no longer stored`);

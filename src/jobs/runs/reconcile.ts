@@ -1,6 +1,5 @@
-/** Reconciles idle runs: re-enqueues each job that a run should have and does not, also where a dead job has the same
- *  ID, and restores its waits. A live job is not enqueued again, and a job whose work is done finds nothing to do, so reconciling a healthy run
- *  costs little and changes nothing. */
+/** Reconciles idle runs: re-enqueues each missing job of a run, even if a dead job has the same ID, and restores its waits. A live job is
+ *  not enqueued again, and a superfluous job finds nothing to do, so reconciling a healthy run costs little and changes nothing. */
 import { LRUCache } from 'lru-cache';
 import { isUnavailable } from '../../archive/database.ts';
 import { duty } from '../../duties/duty.ts';
@@ -22,7 +21,7 @@ import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 const RUNS_AT_ONCE = 1_000;
-/** A run that fails to be reconciled is due again after 2, 4, 8, … times the usual time. */
+/** A run whose reconciliation fails is due again after 2, 4, 8, … times the usual time. */
 const MAX_DOUBLINGS = 8;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
@@ -30,7 +29,7 @@ const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-ru
 export interface ReconcileDeps extends RestoreWaitsDeps {
   activeRuns: ActiveRuns;
   runs: Runs;
-  /** Also archived runs. */
+  /** Includes archived runs. */
   history: Pick<History, 'runs'>;
   steps: Steps;
   checkpoints: Checkpoints;
@@ -57,12 +56,12 @@ export const reconciliation = duty<ReconcileDeps>({
   },
 });
 
-/** Consecutive failures to reconcile a run, by run ID. */
+/** Number of consecutive failed reconciliations, by run ID. */
 type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
 
-/** A run that fails to be reconciled does not stop the others.
- *  @returns the number of runs that were due
- *  @throws Redis's error when it refuses commands */
+/** A run whose reconciliation fails does not stop the others.
+ *  @returns number of due runs
+ *  @throws Redis's error when it rejects commands */
 async function reconcile(
   partition: number,
   deps: ReconcileDeps,
@@ -104,7 +103,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   }
   const { pending, done } = await steps.progress(env, id);
   const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
-  // The request of an endpoint seems dead: from here on the service calls it.
+  // The request of an endpoint seems dead, so the service calls the endpoint.
   if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
   // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
   const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
@@ -133,14 +132,14 @@ async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDe
 /** The invoked run may have ended without notifying its invoker. */
 async function finishInvocation(run: Run, stepId: string, { history, transitions }: ReconcileDeps): Promise<void> {
   const invoked = await history.runs.read(run.env, derivedId(run.id, 'invoke', stepId)).catch((error) => {
-    // The rest of the run is reconciled without the archive, and this the next time.
+    // The rest of the run is reconciled without the archive, and this part the next time.
     if (isUnavailable(error)) return undefined;
     throw error;
   });
   if (invoked && hasEnded(invoked)) await transitions.notifyInvoker(invoked);
 }
 
-/** A run that only sleeps or waits is idle until its first timeout. */
+/** Runs that only sleep or wait are idle until their first timeout. */
 function idleUntil(pending: Pending[], nowMs: number): number {
   const isAsleep = pending.length > 0 && pending.every((step) => step.op === 'Sleep' || awaitedBy(step) !== undefined);
   return isAsleep ? Math.max(nowMs, Math.min(...pending.map(({ until }) => until ?? nowMs))) : nowMs;

@@ -1,5 +1,5 @@
-/** The request job: makes the request of a step and finishes the step with its response. Each failed request is an attempt of the job. The request
- *  is repeated only when its worker dies before it has stored the response. */
+/** The request job: makes the request of a step and finishes the step with its response. Each failed request is an attempt of the job. A
+ *  request is repeated without a failure only if its worker dies before storing the response. */
 import type { Failure } from '../../functions/interpret-response.ts';
 import type { StepRequestClient } from '../../functions/step-request-client.ts';
 import { SealError } from '../../model/auth/seal.ts';
@@ -33,7 +33,7 @@ export interface RequestDeps {
 /** `status`: of the response, if there was one. */
 type Result = ({ memo: Memo } | Failure) & { status?: number };
 
-/** @throws AttemptFailed when another attempt follows, or Redis's error when it refuses commands before the request is made */
+/** @throws AttemptFailed when another attempt follows, or Redis's error when it rejects commands before the request is made */
 export async function makeRequest(
   job: RequestJob,
   queuedAt: number,

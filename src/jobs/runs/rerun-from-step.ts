@@ -4,13 +4,13 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import type { HistoryEntry } from '../../model/runs/run.ts';
 import { type FromStep, takesInput } from '../../model/runs/step-input.ts';
 
-/** Steps that an error names. */
+/** Maximum number of steps that an error names. */
 const NAMED_MAX = 20;
-/** Official SDKs that take edited input, by how their name in a registration begins. To others it would look like a result. */
+/** Official SDKs that accept edited input, by the beginning of their registered name. Others would take it for a result. */
 const SDKS_WITH_INPUT = /^(inngest-)?js:/;
 
 /** @param isFinished whether the step has a memo
- *  @param sdk of the app
+ *  @param sdk SDK of the app
  *  @throws ServiceError input_invalid */
 export function checkFromStep(
   { id, input }: FromStep,

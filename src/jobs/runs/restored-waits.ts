@@ -1,5 +1,6 @@
-/** Restores waits of a run that lie in another partition than the run, and that a failover has lost: from the pending steps of the run, and the cancel triggers
- *  of its function. What has arrived since they began is looked up. A wait whose expression the run knows only in part is left as it is. */
+/** Restores waits of a run that a failover has lost, stored in another partition than the run: from the run's pending steps, and its
+ *  function's cancel triggers. Events that came since they began are looked up. A wait whose expression the run stores only in part is
+ *  left as it is. */
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { awaitedBy, isWhole, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
@@ -19,7 +20,7 @@ export interface RestoreWaitsDeps {
   waitMatcher: Pick<WaitMatcher, 'matchPastEvents'>;
 }
 
-/** @param pending steps of the run, by ID */
+/** @param pending pending steps of the run, by ID */
 export async function restoreWaits(
   run: Run,
   pending: ReadonlyMap<string, Pending>,

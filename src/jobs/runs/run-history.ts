@@ -1,4 +1,4 @@
-/** The history entries of an attempt: the attempt itself, and the steps that finished with it. */
+/** History entries of an attempt: the attempt itself, and the steps that finished with it. */
 import type { Outcome } from '../../functions/interpret-response.ts';
 import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
@@ -11,13 +11,13 @@ import type { CallAttempt } from './call-attempt.ts';
 const FINISHED: ReadonlySet<string> = new Set(['Step', 'StepRun', 'DeferAdd', 'DeferAbort']);
 const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 
-/** A run that completes with its first call needs no history beside its own record. */
+/** A run that completes with its first call needs no history besides its record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
   if (outcome.kind !== 'completed' || outcome.ops) return false;
   return stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
-/** @param problemOf why an operation is not applied; undefined: it is */
+/** @param problemOf why an operation is not applied; undefined if it is */
 export function attemptHistory(
   outcome: Outcome,
   { job, attempts, loaded, queuedAt, startedAt }: CallAttempt,
@@ -37,7 +37,7 @@ export function attemptHistory(
   const finished = (outcome.ops ?? [])
     .map((op) => ({ op, error: STEP_FAILURES.has(op.op) ? errorOf(op) : problemOf(op) }))
     .filter(({ op, error }) => error || FINISHED.has(op.op));
-  // Several have times of their own.
+  // Several finished steps have their own times.
   const ownTimes = finished.length > 1 || outcome.kind !== 'steps';
   const steps = finished.map(({ op, error }) => ({
     ...stepHistory(op, attempts.made, times),
@@ -48,9 +48,9 @@ export function attemptHistory(
   return [attempt, ...steps];
 }
 
-/** The entry of a step that ran in a call.
- *  @param during the call, Unix milliseconds: an app's clock may be wrong
- *  @param otherwise its start, if the app does not tell */
+/** Entry of a step that ran in a call.
+ *  @param during time of the call, Unix milliseconds, because an app's clock may be wrong
+ *  @param otherwise its start, if the app does not report it */
 export function stepHistory(
   op: Op,
   attempt: number,
@@ -72,7 +72,7 @@ export function stepHistory(
   };
 }
 
-/** The entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
+/** Entry of a step that waited: a sleep, a wait for an event or a signal, an invocation, a request. */
 export function waitHistory(
   stepId: string,
   step: Pending,
@@ -102,7 +102,7 @@ export function waitHistory(
   return timedOut ? { ...entry, timedOut: true } : entry;
 }
 
-/** The entry of a request that failed.
+/** Entry of a failed request.
  *  @param status of its response, if there was one */
 export function requestHistory(
   stepId: string,
@@ -115,7 +115,7 @@ export function requestHistory(
   return { kind: 'attempt', stepId, name, op, ...groupOf(step), ...links, ...failed, status: 'Failed' };
 }
 
-/** What the entry of a call of one planned step has from its plan: the call may fail before the app names the step. */
+/** Fields that the entry of a planned step's call takes from the plan: the call may fail before the app names the step. */
 function plannedAs(step: Pending | undefined): Pick<HistoryEntry, 'name' | 'group'> {
   return step ? { name: step.name, ...groupOf(step) } : {};
 }

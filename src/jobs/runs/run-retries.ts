@@ -1,5 +1,5 @@
-/** Manual retries: a finished run as a new run of the same function on the same event (re-run), and a delayed attempt
- *  at once (retry now). */
+/** Manual retries: `rerun` starts a new run of the same function on the same event as a finished run; `retryNow` makes a delayed attempt
+ *  due at once. */
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -37,9 +37,9 @@ export class RunRetries {
     this.#deps = deps;
   }
 
-  /** While a re-run of the run is active, this returns that one: its ID is derived from the number of re-runs before
-   *  it. A re-run from a step is another one, for each step and input.
-   *  @returns the new run; undefined when there is no such run
+  /** Returns the active re-run if there is one: a re-run's ID is derived from the number of earlier re-runs. Each step and input has
+   *  re-runs of its own.
+   *  @returns the new run; undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, input_invalid, archive_unavailable */
   async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
     const { runs } = this.#deps.history;
@@ -52,8 +52,8 @@ export class RunRetries {
     return runs.read(env, id);
   }
 
-  /** Re-runs a run under an ID that `nextRerun` gave: a repetition changes nothing.
-   *  @returns the new run; undefined when there is no such run
+  /** Re-runs a run under an ID that `nextRerun` returned. Idempotent.
+   *  @returns the new run; undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
   async startRerun(
     env: string,
@@ -77,8 +77,8 @@ export class RunRetries {
     return this.#deps.history.runs.history(env, id);
   }
 
-  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a
-   *  run on a future event. Undefined: no call is delayed. */
+  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future
+   *  event. undefined if no call is delayed. */
   async nextAttemptAt(run: Run, progress: Progress): Promise<number | undefined> {
     const due = [...(await this.#delayedCalls(run, progress)).values()];
     return due.length === 0 ? undefined : Math.min(...due);
@@ -90,8 +90,8 @@ export class RunRetries {
     return (await this.#delayedCalls(run, await this.#deps.history.steps.progress(run.env, run.id))).size > 0;
   }
 
-  /** Makes all delayed calls of the run due now. The number of attempts stays the same.
-   *  @returns the run; undefined when there is no such run
+  /** Makes all delayed calls of the run due now. The number of attempts is unchanged.
+   *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_waiting */
   async retryNow(env: string, runId: string): Promise<Run | undefined> {
     const { history, scheduler } = this.#deps;
@@ -113,7 +113,7 @@ export class RunRetries {
     return this.#deps.scheduler.delayedCalls(calls);
   }
 
-  /** A re-run outlives the record of its run, so counting the stored ones, hot or archived, counts them all.
+  /** Re-runs outlive their first run's record, so counting the stored ones, hot or archived, counts all.
    *  @returns the ID of the next re-run; `active`: the present one, which must end first */
   async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
     const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
@@ -134,7 +134,7 @@ export class RunRetries {
     await restorer.ensure(env, batch ?? [eventId]);
     const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
-    // The event that cancelled the first run is older than this: it does not cancel this one.
+    // Waits from now: the event that cancelled the first run is older and does not cancel this one.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
     const of = { ...(batch && { batch }), ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }) };
     await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);

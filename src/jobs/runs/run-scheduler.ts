@@ -1,5 +1,5 @@
-/** Enqueues the jobs of runs. A job's ID is derived from its purpose, so enqueuing it again changes nothing. A call whose function has limits gets its job
- *  when it is admitted (flow-control/admission.ts). */
+/** Enqueues the jobs of runs. Job IDs are derived from the job's purpose, so enqueuing is idempotent. A call of a function with limits
+ *  gets its job when it is admitted (flow-control/admission.ts). */
 import { ErrorCode, type JobsOptions } from 'bullmq';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
@@ -22,8 +22,7 @@ import { DELAY_MAX_MS } from './deferred-calls.ts';
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
 
-/** States of a job that will still run. A job in any other state has ended, or is in no list, and only blocks a new one
- *  with its ID. */
+/** States of a job that will still run. A job in any other state has ended or is in no list, and only blocks a new one with its ID. */
 const LIVE_STATES: ReadonlySet<string> = new Set([
   'active',
   'delayed',
@@ -32,15 +31,15 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-/** BullMQ takes jobs without a priority first: jobs of branches, however many, delay no others. */
+/** BullMQ takes jobs without a priority first, so any number of branch jobs delays no others. */
 const BRANCH_PRIORITY = 1;
 
 export interface RequestToSchedule {
   ref: TracedRunRef;
   stepId: string;
-  /** Origin of its URL. */
+  /** Origin of the request's URL. */
   origin: string;
-  /** Attempts after the first. */
+  /** Maximum number of attempts after the first. */
   retries: number;
 }
 
@@ -49,7 +48,7 @@ export interface WakeToSchedule {
   stepId: string;
   untilMs: number;
   nowMs: number;
-  /** Name of the awaited event or signal, for a wait. */
+  /** For a wait, name of the awaited event or signal. */
   eventName?: string | undefined;
 }
 
@@ -73,14 +72,14 @@ export class RunScheduler {
     await this.start(await this.#admission.admit(calls));
   }
 
-  /** Gives calls that are admitted their jobs. */
+  /** Enqueues the jobs of admitted calls. */
   async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
     const waited = calls.filter(({ hasWaited }) => hasWaited);
-    // The job of a retry waits too.
+    // The job of a retry may exist already, delayed.
     const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
-    // In their order, whether they have jobs or not.
+    // In their order, whether or not they have jobs.
     for (const call of calls) {
       const jobId = jobIdOf(callRefOf(call));
       if (!call.hasWaited || !delayed.has(jobId)) {
@@ -128,7 +127,7 @@ export class RunScheduler {
     );
   }
 
-  /** Wakes the step at `untilMs`, if it has not ended before. */
+  /** Wakes the step at `untilMs`, unless it has ended before. */
   async enqueueWake({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
     const priorities = await this.#prioritiesOf([{ ref }]);
     await this.#queueOf(ref.runId).add(
@@ -144,7 +143,7 @@ export class RunScheduler {
     );
   }
 
-  /** Makes the request of a step. */
+  /** Enqueues the request of a step. */
   async enqueueRequest({ ref, stepId, origin, retries }: RequestToSchedule): Promise<void> {
     const priorities = await this.#prioritiesOf([{ ref }]);
     const data = { ...dataOf(ref), kind: 'request', stepId, origin } satisfies RequestJob;
@@ -168,7 +167,7 @@ export class RunScheduler {
     return LIVE_STATES.has(await this.#queueOf(jobId).getJobState(jobId));
   }
 
-  /** The run has ended: its calls no longer wait, and it gives back its limits. */
+  /** Withdraws the waiting calls of an ended run, and releases its limits. */
   async endRun(run: Run, calls: readonly CallRef[]): Promise<void> {
     const ref = toRunRef(run);
     await this.start(
@@ -179,8 +178,8 @@ export class RunScheduler {
     );
   }
 
-  /** Enqueues the call unless its job is live. A dead job with its ID, which has failed or completed, is replaced. One that was put aside has its entry in
-   *  a backlog afterwards, or is due: the worker that put it aside may have died before it looked again. */
+  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. A job that was put aside is in a
+   *  backlog afterwards, or due: the worker that put it aside may have died before checking again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
     const queue = this.#queueOf(jobId);
@@ -189,13 +188,14 @@ export class RunScheduler {
       await queue.remove(jobId, { removeChildren: false });
       return this.enqueueCall(call);
     }
-    // For any other live job the worker that takes it asks for admission: a retry that is not due yet holds no permits.
+    // For any other live job, its worker asks for admission: a retry that is not due yet holds no permits.
     if (state !== 'delayed' || !(await this.#isPutAside(callRefOf(call)))) return;
     const ready = await this.#admission.admit([call]);
     await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
   }
 
-  /** Whether its first attempt was due once, and is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
+  /** Whether its first attempt was due once, and is now delayed for longer than a call that waits for capacity
+   *  (workers/call-permits.ts). */
   async #isPutAside(call: CallRef): Promise<boolean> {
     const now = Date.now();
     const jobId = jobIdOf(call);
@@ -217,12 +217,12 @@ export class RunScheduler {
     }
   }
 
-  /** Removes the wake jobs of steps that have ended. An active one stays and finds nothing to do. */
+  /** Removes the wake jobs of ended steps. An active job stays and finds nothing to do. */
   async removeWakes(runId: string, stepIds: readonly string[]): Promise<void> {
     await this.#remove(stepIds.map((stepId) => wakeJobId(runId, stepId)));
   }
 
-  /** Removes calls that are no longer needed. An active one stays and finds nothing to do. */
+  /** Removes calls that are no longer needed. An active job stays and finds nothing to do. */
   async removeCalls(calls: readonly CallRef[]): Promise<void> {
     await this.#remove(calls.map(jobIdOf));
   }
@@ -231,7 +231,7 @@ export class RunScheduler {
     await Promise.all(jobIds.map((id) => this.#queueOf(id).remove(id, { removeChildren: false })));
   }
 
-  /** @returns the due times of those calls that are delayed, Unix milliseconds, by job ID */
+  /** @returns due times of the delayed calls, Unix milliseconds, by job ID */
   async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
     const ids = calls.map(jobIdOf);
     const scores = await Promise.all(
@@ -253,14 +253,14 @@ export class RunScheduler {
     return this.#queueOf(runId).toKey(callJobId(runId, at, stepId));
   }
 
-  /** Whether this execution of the call's job is its last: another worker takes over the job of one that seems dead. */
+  /** Whether this execution of the call's job is the latest: another worker takes over the job of a worker that seems dead. */
   async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
     const redis = await this.#queueOf(call.runId).getBackend().client;
     return (await redis.hget(this.callJobKey(call), 'ats')) === String(executions);
   }
 
   /** Makes a delayed call due now.
-   *  @returns whether it was delayed; a call in any other state is left alone */
+   *  @returns whether it was delayed; a call in any other state is unchanged */
   async promote(jobId: string): Promise<boolean> {
     const job = await this.#queueOf(jobId).getJob(jobId);
     if (!job) return false;
@@ -273,7 +273,7 @@ export class RunScheduler {
     }
   }
 
-  /** Makes a deferred call due now. One that is no longer delayed became due by itself. */
+  /** Makes a deferred call due now. If it is no longer delayed, it became due by itself. */
   async promoteDeferred(jobId: string): Promise<void> {
     try {
       await this.#queueOf(jobId).getBackend().promote(jobId);
@@ -282,7 +282,7 @@ export class RunScheduler {
     }
   }
 
-  /** The ID of a job begins with that of its run. */
+  /** The queue of the run's partition: job IDs begin with the run's ID. */
   #queueOf(id: string): RunQueue {
     return this.#queues.of(id).runs;
   }
@@ -298,13 +298,13 @@ export class RunScheduler {
   }
 }
 
-/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings, however many
- *  there are. Without `omitContext`, BullMQ would make each attempt a child of the one before. */
+/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings. Without `omitContext`, BullMQ
+ *  would make each attempt a child of the previous one. */
 function traceOptions(trace: string | undefined): JobsOptions {
   return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
 }
 
-/** What jobs need of their run. */
+/** The fields of their run that jobs need. */
 function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): RunRef {
   return { env, runId, eventId, requestId, functionId };
 }

@@ -1,5 +1,5 @@
-/** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls, in this order, so
- *  that no event in between is missed. */
+/** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
+ *  in this order, so that no event in between is missed. */
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -13,7 +13,7 @@ import type { TimeoutTimers } from './timeout-timers.ts';
 export interface RunStarterDeps {
   events: Events;
   runs: Runs;
-  /** Also of archived runs. */
+  /** Includes archived runs. */
   formerSteps: Pick<Runs, 'copySteps'>;
   /** flow-control/singletons.ts */
   singletons: { confirm(runs: readonly RunToStart[]): Promise<void> };
@@ -21,7 +21,7 @@ export interface RunStarterDeps {
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
-  /** A run that is idle for so long after it is due is reconciled. */
+  /** A run idle for this long after it is due is reconciled. */
   reconcileAfterMs: number;
   tracing: Tracing | undefined;
 }
@@ -99,20 +99,20 @@ export class RunStarter {
     }
   }
 
-  /** @returns the numbers of steps that re-runs begin with, by run ID */
+  /** @returns by run ID, the number of finished steps that a re-run begins with */
   async #copySteps(toStart: readonly RunToStart[], nowMs: number): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const { id, event, retryOf, fromStep } of toStart) {
       if (!retryOf || !fromStep) continue;
       const count = await this.#deps.formerSteps.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
-      // The reconciler fails it: without them it would run all steps again.
+      // The reconciler then fails the run, which would otherwise run all steps again.
       if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
       counts.set(id, count);
     }
     return counts;
   }
 
-  /** An event with a future timestamp is kept past its retention only for the runs that start then. */
+  /** Keeps events with a future timestamp beyond their retention if runs start then. */
   async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { events } = this.#deps;
     const aheadMs = new Map<string, { env: string; id: string; ms: number }>();

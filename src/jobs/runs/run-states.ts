@@ -1,4 +1,4 @@
-/** Where runs are: what holds them back, what they wait for, and until when. Of any number of runs in three pipelines, of which none reads outputs
+/** States of runs: what holds them back, what they wait for, and until when. Reads any number of runs in three pipelines, without outputs
  *  or memos. */
 
 import { type Limit, limitsOf } from '../../model/flow-control/limits.ts';
@@ -24,11 +24,11 @@ export interface RunStatesDeps {
   capacity: () => number;
 }
 
-/** A call that a run needs next, or a request of one of its steps. */
+/** The next call of a run, or the request of one of its steps. */
 interface NextCall {
   ref: CallRef;
   step?: { id: string; name: string };
-  /** Where it waits if a limit holds it back; undefined: it has none. */
+  /** Its backlog, if limits apply. */
   line?: { home: string; backlog: string; entry: string; limits: Limit[] } | undefined;
 }
 
@@ -45,7 +45,7 @@ export class RunStates {
   }
 
   /** By run ID.
-   *  @param runs of one environment */
+   *  @param runs runs of one environment */
   async of(runs: readonly Run[]): Promise<Map<string, RunState>> {
     const ended = runs.flatMap((run) => (hasEnded(run) ? [[run.id, endedState(run)] as const] : []));
     const active = runs.filter((run) => !hasEnded(run));
@@ -77,7 +77,7 @@ export class RunStates {
   async #nextCallsOf(runs: readonly Run[], steps: readonly PendingSteps[]): Promise<NextCall[][]> {
     const { functions, environmentKinds, capacity } = this.#deps;
     const [{ env } = { env: '' }] = runs;
-    // Only once: a function that was deleted is not looked up for each of its runs.
+    // Read once, so that a deleted function is not looked up for each of its runs.
     const table = await functions.recent(env);
     const isBranch = (await environmentKinds.of(env)) === 'branch';
     return runs.map((run, i) => {
@@ -127,12 +127,12 @@ function callState({ startedAt }: Run, { ref, step, line, position, delayed }: S
     return { kind: 'retrying', until, attempt: { next: attemptsMade + 1, max: attempts }, ...ofStep };
   }
   if (ref.request) return { kind: 'requesting', ...ofStep };
-  // A job that was deferred for want of capacity has been looked at, and is not for a moment to come.
+  // A job that was tried before is deferred for lack of capacity: its due time is not when the run starts.
   if (startedAt === undefined) return { kind: 'queued', ...(delayed && !delayed.wasTried && { until: delayed.until }) };
   return { kind: 'running', ...ofStep };
 }
 
-/** The state of a step that ends without a call. */
+/** State of a step that ends without a call. */
 function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
   if (step.beginning) return undefined;
   const { op, name, until, invokes } = step;

@@ -1,6 +1,6 @@
-/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the
- *  last one fails the run, so that none stays Running forever. When Redis refuses commands, no attempt counts: writes
- *  are retried for a while, and then the job waits. */
+/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the last one fails the
+ *  run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are retried for a while, and then
+ *  the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { NoConnection } from '../../functions/connect/transport.ts';
@@ -10,14 +10,14 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { JobAttempts, RunRef } from '../queues/queues.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-/** 30 s in all. After that the job is delayed, and the call is repeated once Redis takes writes again. */
+/** 30 s in total. After that the job is delayed, and the call is repeated once Redis accepts writes again. */
 const WRITE_RETRY_DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000] as const;
 
 /** An attempt failed, and another follows. */
 export class AttemptFailed extends Error {
   override name = 'AttemptFailed';
   readonly error: RunError;
-  /** The delay that the app asked for; undefined: the one of the retry schedule. */
+  /** The delay that the app asked for; undefined: the delay of the retry schedule. */
   readonly retryAfterMs: number | undefined;
 
   constructor(error: RunError, retryAfterMs?: number, cause?: unknown) {
@@ -27,7 +27,7 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** The run must not start: its function was paused while the call was on its way. */
+/** The run must not start, because its function was paused meanwhile. */
 export class RunHeld extends Error {
   override name = 'RunHeld';
   readonly run: Run;
@@ -38,13 +38,14 @@ export class RunHeld extends Error {
   }
 }
 
-/** Whether an error is the outcome of an attempt, and not an error on the way to one. */
+/** Whether an error is the outcome of an attempt, rather than an error on the way to one. */
 export function isJobOutcome(error: unknown): boolean {
   return error instanceof AttemptFailed || error instanceof UnrecoverableError;
 }
 
 /** Runs a job; any exception counts as a failed attempt.
- *  @throws AttemptFailed, UnrecoverableError; NoConnection, RunHeld, or Redis's error when it refuses commands, which are no attempts */
+ *  @throws AttemptFailed, UnrecoverableError; or, without counting as an attempt, NoConnection, RunHeld, or Redis's error when it rejects
+ *  commands */
 export async function withServiceErrors(
   { env, runId }: RunRef,
   attempts: JobAttempts,
@@ -67,7 +68,7 @@ export async function withServiceErrors(
   }
 }
 
-/** Repeats a write while Redis refuses it: otherwise the response of an app would be lost, and its call repeated.
+/** Repeats a write while Redis rejects it: otherwise the response of an app would be lost, and its call repeated.
  *  @param write idempotent
  *  @throws the last error of Redis, or any other error at once */
 export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {
@@ -76,7 +77,7 @@ export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {
       return await write();
     } catch (error) {
       if (!isStoreFailure(error)) throw error;
-      // Does not keep the process alive at shutdown.
+      // `unref` does not keep the process alive at shutdown.
       await setTimeout(delayMs * (0.75 + Math.random() / 2), undefined, { ref: false });
     }
   }

@@ -16,14 +16,14 @@ export class SignalSender {
     this.#deps = deps;
   }
 
-  /** @returns the ID of the run that goes on; undefined when no step waits for the signal */
+  /** @returns ID of the resumed run; undefined if no step waits for the signal */
   async send(env: string, signal: string, data: unknown): Promise<string | undefined> {
     const { signals, transitions, afterwards } = this.#deps;
     const step = await signals.waiting(env, signal);
     if (!step) return undefined;
     const { runId, stepId } = step;
     const isFirst = await transitions.finishStep(env, runId, stepId, { data: { signal, data: data ?? null } });
-    // Last: if this process dies before it, or a failover loses the memo, the sender tries again, and the first memo wins.
+    // Last: if this process dies before, or a failover loses the memo, the sender retries, and the first memo wins.
     await afterwards(() => signals.remove(env, signal, step));
     return isFirst ? runId : undefined;
   }

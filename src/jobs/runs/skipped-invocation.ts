@@ -1,10 +1,10 @@
-/** The answer to whoever invokes a function whose flow control lets no run start. */
+/** The answer to an invocation of a function whose flow control starts no run. */
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 
 interface Told {
-  /** Name of the invoking step's error. The message of a rate limit begins as apps of the official SDKs know it. */
+  /** Name of the invoking step's error. The message of a rate limit begins as apps of the official SDKs expect. */
   name: string;
   message(decision: Decision): string;
   code: ErrorCode;

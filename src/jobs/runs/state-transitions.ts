@@ -1,5 +1,5 @@
-/** State transitions of a run: a step finishes, the run completes, fails, or is cancelled. Any process may apply them.
- *  Each is idempotent, and the first write wins. */
+/** State transitions of a run: a step finishes, or the run completes, fails or is cancelled. Any process may apply them. Each is
+ *  idempotent, and the first write wins. */
 import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
@@ -44,7 +44,7 @@ export interface RunTransitionsDeps {
   telemetry: Telemetry;
 }
 
-/** Why a run fails whose steps are too many, or too large together. */
+/** The failure of a run whose steps are too many, or together too large. */
 export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
   steps: {
     name: 'TooManySteps',
@@ -63,20 +63,20 @@ export class RunTransitions {
     this.#deps = deps;
   }
 
-  /** Stores the result of a step. Schedules the next call of the function, unless it waits for other steps.
-   *  @returns whether this stored it; an earlier result stands */
+  /** Stores the result of a step, and schedules the next call of the function unless other steps are pending.
+   *  @returns whether the result was stored; an earlier one is kept */
   async finishStep(env: string, runId: string, stepId: string, memo: Memo, context?: ResultContext): Promise<boolean> {
     const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
     switch (result.outcome) {
       case 'stored':
         if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
-        // Other steps, or a limit, may hold back its next call, which would tell.
+        // Otherwise watchers would see the change only with the next call, which other steps or a limit may hold back.
         if (result.was && result.was.op !== 'StepPlanned') this.#deps.telemetry.publishRun(result.run, 'Running');
         return true;
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
-        // The process that stored the result may have died before it did so.
+        // The process that stored the result may have died before removing the wake job.
         await this.#deps.scheduler.removeWakes(runId, [stepId]);
         return false;
       case 'steps':
@@ -89,7 +89,7 @@ export class RunTransitions {
     }
   }
 
-  /** A step that ends without a call is not in the history of any attempt. Its wake job is no longer needed. */
+  /** Records the end of a step without a call, which is in no attempt's history, and removes its wake job. */
   async #recordWaitEnd(
     run: Run,
     stepId: string,
@@ -103,11 +103,11 @@ export class RunTransitions {
     await this.#deps.runs.appendHistory(env, id, [entry]);
     this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
-    // Only its own wake job ends a sleep, and that job is active.
+    // A sleep is ended only by its own wake job, which is active.
     if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
   }
 
-  /** @param finishedSteps of the run; the call carries their results */
+  /** @param finishedSteps number of finished steps, whose results the call carries */
   async scheduleNextCall(run: Run, finishedSteps: number): Promise<void> {
     await this.#deps.scheduler.enqueueCall({
       ref: toRunRef(run),
@@ -116,8 +116,8 @@ export class RunTransitions {
     });
   }
 
-  /** @param event that caused the run, if it is at hand
-   *  @returns what the run left over; undefined: it had ended before */
+  /** @param event the event that triggered the run, if available
+   *  @returns what the run left over; undefined if it had ended before */
   async complete(run: Run, result: RunResult, event?: EventRecord): Promise<LeftOver | undefined> {
     const { ended, leftOver } = await this.#end(run, { status: 'Completed', ...result });
     if (ended.status === 'Completed') await this.#deps.lifecycleEvents.completed(ended, event, leftOver?.awaited);
@@ -125,7 +125,7 @@ export class RunTransitions {
   }
 
   /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
-   *  @param event that caused the run, if it is at hand */
+   *  @param event the event that triggered the run, if available */
   async fail(run: Run, failure: RunFailure, event?: EventRecord): Promise<void> {
     const error = await this.#sendFailureEvent(run, failure, event);
     const fn = await this.#deps.functions.find(run.env, run.functionId);
@@ -135,8 +135,8 @@ export class RunTransitions {
     await this.#end(run, { status: 'Failed', error, ...mark, ...(!isKnown && { output }) });
   }
 
-  /** A run that has ended stays as it is.
-   *  @returns the run; undefined when there is none */
+  /** Ended runs are not changed.
+   *  @returns the run; undefined if there is none */
   async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
     if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
@@ -144,13 +144,13 @@ export class RunTransitions {
     return this.#deps.runs.read(env, runId);
   }
 
-  /** Does what follows the end of a run whose process died before all was done. */
+  /** Completes the end of a run whose process died before finishing it. */
   async finishEnd(run: Run): Promise<void> {
     await this.repeatEnd(run);
     await this.#removeJobs(run, await this.#deps.unfinishedEnds.leftOver(run.env, run.id));
   }
 
-  /** Repeats what follows the end of a run, in case the process died that ended it. */
+  /** Repeats the work after the end of a run, in case the process that ended it died. */
   async repeatEnd(run: Run): Promise<void> {
     await this.#releaseSingleton(run);
     await this.#deps.failures.count(run);
@@ -159,21 +159,21 @@ export class RunTransitions {
     if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
   }
 
-  /** Finishes the step that invoked the run with the run's result. */
+  /** Finishes the invoking step with the run's result. */
   async notifyInvoker(run: Run): Promise<void> {
     if (!run.invoker) return;
     const { runId, stepId } = run.invoker;
     await this.finishStep(run.env, runId, stepId, invocationResult(run), { links: { runId: run.id } });
   }
 
-  /** @returns the run as it has ended, and what it left over; undefined: it had ended before */
+  /** @returns the ended run, and what it left over; undefined if it had ended before */
   async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
     const { runs, telemetry } = this.#deps;
-    // The next call of a completed run is the call that completed it.
+    // The next call of a completed run is the one that completed it.
     const hasJobs = ending.status !== 'Completed' || (await this.#deps.timeoutTimers.mayHave(run));
     let endedAt = Date.now();
     let leftOver = await runs.end(run, ending, endedAt, { hasJobs });
-    // First the events, then the end: if this process dies in between, repeating both changes nothing.
+    // The deferred functions' events come first, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
       const startedDefers = await this.#deps.deferredFunctions.start(run);
       endedAt = Date.now();
@@ -185,12 +185,12 @@ export class RunTransitions {
     await this.#deps.failures.count(ended);
     await this.#countForReplay(ended);
     await this.notifyInvoker(ended);
-    // Last: a job that stays finds a run that has ended, and does nothing. If this process dies before, another one does it (finishEnd).
+    // Last: a job that stays finds an ended run, and does nothing. If this process dies before, another one removes the jobs (finishEnd).
     if (leftOver) await this.#removeJobs(ended, leftOver);
     return { ended, leftOver };
   }
 
-  /** The next run of its function may start. */
+  /** The next run of its function may then start. */
   async #releaseSingleton({ env, id, keys }: Run): Promise<void> {
     const digest = keys?.singleton;
     if (digest !== undefined) await this.#deps.singletonHolders.release({ env, digest, runId: id });
@@ -200,7 +200,7 @@ export class RunTransitions {
     if (replayId !== undefined) await this.#deps.replayedRuns.recordEnd({ env, id: replayId }, id, status);
   }
 
-  /** Delayed jobs would wait, possibly for months, only to find a run that has ended. */
+  /** Delayed jobs would wait, possibly for months, only to find an ended run. */
   async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
     const { scheduler, timeoutTimers, unfinishedEnds } = this.#deps;
     const { env, id: runId, status } = run;
@@ -216,13 +216,12 @@ export class RunTransitions {
     if (isUnfinished) await unfinishedEnds.finish(env, runId);
   }
 
-  /** The first ending wins, and only that one may reach the invoker. */
+  /** Only the first ending may reach the invoker. */
   async #readEnded(run: Run, ending: Ending): Promise<Run> {
     return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
   }
 
-  /** @returns the error of the run; it says so if the failure event could not be sent, because the run fails all the
-   *  same */
+  /** @returns the error of the run. If the failure event could not be sent, the error says so, because the run fails anyway */
   async #sendFailureEvent(run: Run, failure: RunFailure, event: EventRecord | undefined): Promise<RunFailure['error']> {
     try {
       await this.#deps.lifecycleEvents.failed(run, failure, event);
@@ -242,7 +241,7 @@ export class RunTransitions {
   }
 }
 
-/** A run that is cancelled keeps the error of its last attempt. */
+/** A cancelled run keeps the error of its last attempt. */
 function errorAfter({ error = null }: { error?: RunError | null }, ending: Ending): RunError | null {
   if (ending.status === 'Failed') return ending.error;
   return ending.status === 'Cancelled' ? error : null;
@@ -254,8 +253,7 @@ function invocationResult({ id, status, output = 'null', error }: Run): Memo {
   return { error: { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
 }
 
-/** Responses are checked for MAX_DEPTH; an output stored by an earlier version may exceed it, and must not block its
- *  invoker. */
+/** Responses are checked for MAX_DEPTH; a deeper output, stored by an earlier version, must not block its invoker. */
 function outputOf(runId: string, output: string): Memo {
   try {
     if (isShallowJson(output)) return { data: JSON.parse(output) };

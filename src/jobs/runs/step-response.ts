@@ -1,4 +1,4 @@
-/** Turns the response to a step's request into the memo of the step (docs/protocol.md#gateway), or into a failure of the attempt. */
+/** Converts the response to a step's request into the memo of the step (docs/protocol.md#gateway), or into a failure of the attempt. */
 import { type Failure, permanentFailure, retriableFailure } from '../../functions/interpret-response.ts';
 import type { StepResponse } from '../../functions/step-request-client.ts';
 import { redact } from '../../model/requests/secrets.ts';
@@ -9,7 +9,7 @@ import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 
 /** Statuses whose responses have no body: `new Response('', { status: 204 })` throws. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
-/** They concern the connection between the service and the host, or a body that is decoded by now. */
+/** Headers of the connection between the service and the host, or of a body that is already decoded. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -19,13 +19,13 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Errors of a client that another attempt may not have: timeout, conflict, too early, too many requests. */
+/** Client errors that another attempt may not have: timeout, conflict, too early, too many requests. */
 const RETRIED: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-/** Quoted part of a provider's error. */
+/** Maximum length of the quoted part of a provider's error. */
 const BODY_CHARS = 1_000;
 
-/** @param secrets that a provider's response must not repeat
- *  @param nowMs the base for a `retry-after` date */
+/** @param secrets texts to remove from a provider's response
+ *  @param nowMs base for a `retry-after` date */
 export function resultOf(
   request: StepRequest,
   response: StepResponse,
@@ -40,7 +40,7 @@ export function resultOf(
   );
 }
 
-/** The response whatever its status, as `fetch` has it. */
+/** The response with any status, as `fetch` returns it. */
 function fetched({ status, headers, body, url }: StepResponse): { memo: Memo } {
   const { origin, pathname } = new URL(url);
   const data = {
@@ -60,7 +60,7 @@ function passedOn(headers: StepResponse['headers']): Record<string, string> {
   );
 }
 
-/** `Content-Type`: where an SDK looks a header up in a plain map, it expects this spelling. */
+/** `Content-Type`: SDKs that look a header up in a plain map expect this spelling. */
 function canonicalName(name: string): string {
   return name.replaceAll(/(^|-)([a-z])/g, (_, hyphen: string, letter: string) => hyphen + letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
-/** Timers of runs whose function has timeouts. A run has one for its start, set when it is created, and one for its end, set when it starts: what waits
- *  for long sets none again and again. The reconciler sets those that are missing; they are removed when the run ends. */
+/** Timers of runs whose function has timeouts. A run has one timer for its start, set when it is created, and one for its end, set when
+ *  it starts: a waiting run does not set timers repeatedly. The reconciler sets missing timers; they are removed when the run ends. */
 import { hash } from 'node:crypto';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { EventRecord } from '../../model/events/event.ts';
@@ -11,17 +11,17 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
 
-/** A change is noted before it is stored, and workers may read their functions a second late. */
+/** A change is recorded before it is stored, and workers may read their functions a second late. */
 const CHANGE_MS = 3_000;
 
-/** When a run is cancelled, unless it has started, or ended, by then. */
+/** When a run is cancelled, unless it has started or ended by then. */
 export interface Deadline {
   /** Unix milliseconds. */
   at: number;
   cause: Extract<CancelReason['cause'], 'start_timeout' | 'finish_timeout'>;
 }
 
-/** What a deadline depends on. */
+/** The fields that a deadline depends on. */
 type TimedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId' | 'queuedAt' | 'startedAt' | 'retryOf'>;
 
 interface QueuedRun {
@@ -44,7 +44,7 @@ export class TimeoutTimers {
     this.#deps = deps;
   }
 
-  /** For runs that are being created. Their start timeout counts from the time at which they are due. */
+  /** Sets timers of runs that are being created. Their start timeout counts from the time at which they are due. */
   async watchQueued(runs: readonly QueuedRun[], nowMs: number): Promise<void> {
     const timers = runs.flatMap(({ id, fn, event, dueAt }) => {
       const startMs = timeoutsOf(fn)?.startMs;
@@ -55,15 +55,15 @@ export class TimeoutTimers {
     if (timers.length > 0) await this.#set(timers, nowMs);
   }
 
-  /** For a run that is about to have its first call. */
+  /** Sets the timer of a run that is about to have its first call. */
   async watchStarted(run: TimedRun, fn: AppFunction | undefined, nowMs: number): Promise<void> {
     const finishMs = timeoutsOf(fn)?.finishMs;
     if (finishMs === undefined || run.startedAt === undefined) return;
     await this.#set([{ run, deadline: { at: run.startedAt + finishMs, cause: 'finish_timeout' } }], nowMs);
   }
 
-  /** Sets the timers that active runs need now, and removes others. Reads the function as it is at this moment.
-   *  @returns the deadlines that they have, in the order of the runs */
+  /** Sets the timers that active runs need now, and removes others. Reads the functions' present state.
+   *  @returns their deadlines, in the order of the runs */
   async ensure(env: string, runs: readonly TimedRun[], nowMs: number): Promise<(Deadline | undefined)[]> {
     const deadlines = await this.deadlinesOf(env, runs);
     await Promise.all(runs.map(({ id }) => this.#remove(id)));
@@ -72,7 +72,7 @@ export class TimeoutTimers {
     return deadlines;
   }
 
-  /** For runs of one environment. Reads their functions as they are at this moment. */
+  /** Deadlines of runs of one environment. Reads the functions' present state. */
   async deadlinesOf(env: string, runs: readonly TimedRun[]): Promise<(Deadline | undefined)[]> {
     const table = await this.#deps.functions.of(env);
     const timeouts = runs.map(({ functionId }) => timeoutsOf(table.find(functionId)));
@@ -82,7 +82,7 @@ export class TimeoutTimers {
     return runs.map((run, i) => deadlineOf(run, timeouts[i], events.get(run.eventId)));
   }
 
-  /** A run has ended. A timer that is left finds that out. */
+  /** Removes the timers of an ended run. A remaining timer does nothing. */
   async remove(run: Pick<Run, 'env' | 'id' | 'functionId'>): Promise<void> {
     if (await this.mayHave(run)) await this.#remove(run.id);
   }
@@ -92,7 +92,7 @@ export class TimeoutTimers {
     return timeoutsOf(await this.#deps.functions.find(env, functionId)) !== undefined;
   }
 
-  /** The timeouts of these functions are about to change: their active runs get other timers a moment later. */
+  /** Call before the timeouts of these functions change: their active runs get other timers a moment later. */
   async noteChange(env: string, functionIds: readonly string[], nowMs: number): Promise<void> {
     await Promise.all(
       this.#deps.queues.all().map(({ timers }, partition) =>

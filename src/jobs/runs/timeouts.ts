@@ -1,4 +1,4 @@
-/** Timeouts of runs: what happens when one is reached. A call in flight is not waited for. */
+/** Cancels runs that reach a timeout, without waiting for a call in flight. */
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -28,7 +28,7 @@ export async function cancelIfOver(
   return true;
 }
 
-/** A run that has waited for too long does not start, also where its timer comes later than its call. @returns whether it is cancelled */
+/** Cancels a run that has waited too long to start, even if its timer comes after its call. @returns whether it was cancelled */
 export async function isTooLate(
   { env, runId, functionId, at }: CallJob,
   nowMs: number,
@@ -47,7 +47,7 @@ export async function watchStart(
   startedAt: number,
   { functions, timeoutTimers }: Pick<TimeoutDeps, 'functions' | 'timeoutTimers'>,
 ): Promise<void> {
-  // An earlier execution may have died before it set the timer.
+  // An earlier execution may have died before setting the timer.
   const isStart = run.startedAt === startedAt || (at === 0 && executions > 1);
   if (isStart) await timeoutTimers.watchStarted(run, await functions.find(run.env, run.functionId), startedAt);
 }

@@ -1,4 +1,5 @@
-/** Finishes the ends of runs whose process died right after: removes the jobs of their steps, tells who waits for them. Each may be done twice. */
+/** Finishes the ends of runs whose process died right afterwards: removes the jobs of their steps, and notifies those who wait for them.
+ *  Can be repeated. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { hasEnded } from '../../model/runs/run.ts';
@@ -7,7 +8,7 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-/** Ending a run takes a process a few milliseconds. */
+/** Time that a process has to finish an end itself, which takes a few milliseconds. */
 const OWN_MS = 5_000;
 const AGAIN_MS = 60_000;
 const ENDS_AT_ONCE = 1_000;
@@ -30,8 +31,8 @@ export const finishingEnds = duty<UnfinishedEndDeps>({
       finishEnds(partition, deps, Date.now()),
 });
 
-/** One that fails does not stop the others.
- *  @throws Redis's error when it refuses commands */
+/** A failing one does not stop the others.
+ *  @throws Redis's error when it rejects commands */
 async function finishEnds(partition: number, deps: UnfinishedEndDeps, nowMs: number): Promise<void> {
   const { unfinishedEnds, runs, transitions, log } = deps;
   for (const { env, runId } of await unfinishedEnds.before(partition, nowMs - OWN_MS, ENDS_AT_ONCE)) {

@@ -1,7 +1,6 @@
-/** Matches events with waits: a match finishes the waiting step, or cancels the run.
- *
- *  A wait is stored first and then looks through past events in the index; an event enters the index first and then
- *  looks for waits. So one of the two always finds the other, however close in time they are. */
+/** Matches events with waits: a match finishes the waiting step, or cancels the run. A wait is stored first and then looks through past
+ *  events in the index; an event enters the index first and then looks for waits. So one of the two always finds the other, however close
+ *  in time they are. */
 import { receivedEventOf, recordOf } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
@@ -12,11 +11,11 @@ import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-/** Most past events that a wait is matched with; between a call and its wait there are milliseconds. */
+/** Maximum number of past events that a wait is matched with; there are milliseconds between a call and its wait. */
 const PAST_EVENTS_MAX = 1_000;
-/** Triggering events of waits that are read at once. */
+/** Number of triggering events read at once. */
 const TRIGGERS_AT_ONCE = 20;
-/** Matches that are applied at once. */
+/** Number of matches applied at once. */
 const APPLIED_AT_ONCE = 50;
 
 type Payload = ReturnType<typeof receivedEventOf>;
@@ -52,7 +51,7 @@ export class WaitMatcher {
     this.#deps = deps;
   }
 
-  /** @param events that are in the index */
+  /** @param events events in the index */
   async matchEvents(events: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
@@ -62,7 +61,7 @@ export class WaitMatcher {
     }
   }
 
-  /** @param waits that are stored, all for one event name */
+  /** @param waits stored waits, all for one event name */
   async matchPastEvents(env: string, name: string, waits: readonly StoredWait[], sinceMs: number): Promise<void> {
     if (waits.length === 0) return;
     let open = waits;
@@ -73,7 +72,7 @@ export class WaitMatcher {
     }
   }
 
-  /** @returns the waits that matched */
+  /** @returns the matching waits */
   async #match(env: string, waits: readonly StoredWait[], events: readonly MatchableEvent[]): Promise<Set<StoredWait>> {
     const matched = new Set<StoredWait>();
     if (events.length === 0) return matched;
@@ -124,7 +123,7 @@ export class WaitMatcher {
     return undefined;
   }
 
-  /** The triggering events of waits that are not stored with the fields that their expressions read. */
+  /** Reads the triggering events of waits that were stored without the fields that their expressions read. */
   async #readTriggers(env: string, waits: readonly StoredWait[]): Promise<Map<string, unknown>> {
     const ids = new Set(waits.filter(needsTrigger).map(({ wait }) => wait.eventId));
     const records = await this.#deps.events.records(env, [...ids]);
@@ -135,17 +134,17 @@ export class WaitMatcher {
     const { transitions, waits, afterwards } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
-    // Last: if this process dies before it, or a failover loses the memo, the event matches again, and the first memo wins.
+    // Last: if this process dies before, or a failover loses the memo, the event matches again, and the first memo wins.
     await afterwards(() => waits.remove(env, key, storedIn));
   }
 }
 
-/** Whether the triggering event must be read, with up to half a megabyte. */
+/** Whether the triggering event must be read, which may have half a megabyte. */
 function needsTrigger({ wait }: StoredWait): boolean {
   return Boolean(wait.expression) && wait.caused === undefined;
 }
 
-/** Batches of waits for which few triggering events are read at once. */
+/** Splits waits so that few triggering events are read at once. */
 function* batchesOf(waits: readonly StoredWait[]): Generator<StoredWait[]> {
   let batch: StoredWait[] = [];
   let triggers = 0;

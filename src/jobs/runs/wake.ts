@@ -9,7 +9,7 @@ import type { JobAttempts, WakeJob } from '../queues/queues.ts';
 import { withServiceErrors } from './service-errors.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-/** Apps of the official SDKs test for this name. */
+/** Apps of the official SDKs match this name. */
 const INVOKE_TIMEOUT = 'InngestInvokeTimeoutError';
 
 export interface WakeDeps {
@@ -19,7 +19,7 @@ export interface WakeDeps {
   transitions: RunTransitions;
 }
 
-/** @throws AttemptFailed, UnrecoverableError, or Redis's error when it refuses commands */
+/** @throws AttemptFailed, UnrecoverableError, or Redis's error when it rejects commands */
 export async function wake(job: WakeJob, attempts: JobAttempts, deps: WakeDeps): Promise<void> {
   await withServiceErrors(job, attempts, deps, () => finishStep(job, deps));
 }

@@ -1,10 +1,10 @@
-/** What every process reports of itself, and what it has counted. */
+/** Duties that report the state and the counts of a process. */
 import { hostname } from 'node:os';
 import { type Duty, duty } from '../../duties/duty.ts';
 import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Shutdown does not depend on Redis. */
+/** Short, because shutdown must not depend on Redis. */
 const LAST_FLUSH_MS = 2_000;
 
 export interface TelemetryDutyDeps {
@@ -12,7 +12,7 @@ export interface TelemetryDutyDeps {
   processes: Processes;
   processId: string;
   kind: ProcessKind;
-  /** Further facts for the heartbeat. */
+  /** Additional facts for the heartbeat. */
   status: () => Pick<ProcessStatus, 'slowedApps' | 'runConcurrency'>;
 }
 

@@ -1,4 +1,4 @@
-/** The gauges that every process reads from Redis when Prometheus scrapes it. */
+/** Gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
 import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
@@ -10,7 +10,7 @@ import type { Processes } from '../../store/telemetry/processes.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { queueStatuses } from '../queues/queue-status.ts';
 
-/** How long a result is reused: Redis is read once however many scrapes arrive. */
+/** How long a result is reused, so that any number of scrapes reads Redis once. */
 const CACHE_MS = 1_000;
 /** How long a scrape waits for Redis. */
 const TIMEOUT_MS = 1_000;
@@ -25,8 +25,8 @@ interface StoredGaugesDeps {
 
 type Read = () => Promise<StoredGauges | undefined>;
 
-/** @param hotMs age at which events go to the archive; undefined: there is none
- *  @returns a function that reads them; undefined: Redis is away, or does not answer in time */
+/** @param hotMs age at which events are archived; undefined without an archive
+ *  @returns a function that reads them; undefined: Redis is down, or does not answer in time */
 export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues, hotMs: number | undefined): Read {
   let last: { at: number; status: Promise<StoredGauges | undefined> } | undefined;
   let reading = false;
@@ -75,7 +75,7 @@ async function read(
     backlogs,
     archiveLagMs,
     processes: { web: count('web'), worker: count('worker') },
-    // A service is as full as the fullest node of its Redis.
+    // The fullest node limits the whole service.
     usedMemoryBytes: cluster?.fullest.usedMemoryBytes ?? usedMemoryBytes,
     maxMemoryBytes: cluster ? cluster.fullest.maxMemoryBytes : maxMemoryBytes,
     cluster: cluster && { ...cluster, usedMemoryBytes },

@@ -1,5 +1,5 @@
-/** Telemetry of a process: its heartbeat, its counters, and live updates. Everything is collected in memory and sent at
- *  intervals, so that the work does not wait for it. A process that is killed loses what it has not sent yet. */
+/** Telemetry of a process: its heartbeat, its counters, and live updates. Collected in memory and sent at intervals, so that work does
+ *  not wait for it. A killed process loses what it has not sent yet. */
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { isStepError } from '../../model/errors/failing-step.ts';
@@ -20,7 +20,7 @@ import type { LogOutcome, VerificationResult } from '../../store/webhooks/webhoo
 type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
   Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;
 
-/** Steps whose durations are counted: they do something, or wait for somebody. */
+/** Steps whose durations are counted: they execute something, or wait for something. */
 const TIMED_STEPS: ReadonlySet<string | undefined> = new Set([
   'Step',
   'StepRun',
@@ -62,7 +62,7 @@ export class Telemetry {
     this.#recorder = recorder;
   }
 
-  /** Events are wholly ingested. */
+  /** Records completely ingested events. */
   recordIngested(batch: readonly Stored[], nowMs: number): void {
     for (const { event, repeat, ingested } of batch) {
       const { env, internalId, name, receivedAt, source } = event;
@@ -78,12 +78,12 @@ export class Telemetry {
     }
   }
 
-  /** The body of a request that sends events was read. */
+  /** Records the body size of a request that sends events. */
   recordReceived(bytes: number): void {
     this.#recorder.eventRequestReceived(bytes);
   }
 
-  /** @param verification undefined: the webhook verifies nothing, or the request did not come so far */
+  /** @param verification undefined if the webhook verifies nothing, or the request failed earlier */
   recordWebhookAnswer(outcome: LogOutcome, verification?: VerificationResult): void {
     this.#recorder.webhookRequest(outcome);
     if (verification) this.#recorder.webhookVerified(verification);
@@ -95,7 +95,7 @@ export class Telemetry {
     this.#recorder.eventsAcknowledged(ms);
   }
 
-  /** The first call of a run starts.
+  /** Records the first call of a run.
    *  @param ms since the run was due */
   recordRunStart(run: ChangedRun, ms: number): void {
     this.#counters.countRun(run.env, run.functionId, 'started');
@@ -109,17 +109,17 @@ export class Telemetry {
     this.#recorder.functionCalled(callResultOf(outcome), ms);
   }
 
-  /** A call of a function with flow control starts, or has ended. */
+  /** Records the start or end of a call of a function with flow control. */
   recordCallInFlight(env: string, functionId: string, by: 1 | -1): void {
     this.#recorder.callInFlight(env, functionId, by);
   }
 
-  /** @param error null: its last attempt has not failed */
+  /** @param error null if its last attempt has not failed */
   recordRunEnd(run: ChangedRun & { endedAt: number }, status: Ending['status'], error: RunError | null): void {
     const { env, functionId, startedAt, endedAt } = run;
     this.#counters.countRun(env, functionId, COUNTER_OF[status]);
     this.#functions.count(env, functionId, COUNTER_OF[status]);
-    // How long a cancelled run took says nothing about its function.
+    // The duration of a cancelled run says nothing about its function.
     if (startedAt !== undefined && status !== 'Cancelled') {
       this.#functions.timeRun(env, functionId, Math.max(0, endedAt - startedAt));
     }
@@ -127,8 +127,8 @@ export class Telemetry {
     this.publishRun(run, status, error);
   }
 
-  /** What is new in the history of a run.
-   *  @param memos of the run before it: the call that a failed step ends is no attempt of its own */
+  /** Records new entries of a run's history.
+   *  @param memos memos of the run before it: the call that a failed step ends does not count as an attempt */
   recordHistory(
     { env, functionId }: Pick<Run, 'env' | 'functionId'>,
     entries: readonly HistoryEntry[],
@@ -144,12 +144,12 @@ export class Telemetry {
     }
   }
 
-  /** @param error null: its last attempt has not failed */
+  /** @param error null if its last attempt has not failed */
   publishRun(run: ChangedRun, status: RunStatus, error: RunError | null = run.error ?? null): void {
     this.#liveUpdates.publish(run.env, 'runs', liveRun(run, status, error));
   }
 
-  /** @param event that triggers it; without its text there is no gist */
+  /** @param event its event; without its text there is no gist */
   publishNewRun(run: ChangedRun, { name, payload }: Partial<Pick<Envelope, 'name' | 'payload'>>): void {
     this.#liveUpdates.publish(run.env, 'runs', {
       ...liveRun(run, 'Queued', null),
@@ -175,7 +175,7 @@ export class Telemetry {
     this.#liveUpdates.publish(undefined, 'webhook-issues', { id, webhookId, kind, state });
   }
 
-  /** Adds the counters to Redis. What Redis does not take is part of the next flush. */
+  /** Adds the counters to Redis. Counts that Redis rejects are part of the next flush. */
   async flush(nowMs: number): Promise<void> {
     const counters = this.#counters;
     this.#counters = new CounterBuffer();
@@ -187,7 +187,7 @@ export class Telemetry {
     }
   }
 
-  /** Those of functions, likewise. */
+  /** Like `flush`, for the counters of functions. */
   async flushFunctions(nowMs: number): Promise<void> {
     const functions = this.#functions;
     this.#functions = new FunctionBuffer();
@@ -199,7 +199,7 @@ export class Telemetry {
     }
   }
 
-  /** With the live updates that wait to be sent. */
+  /** Also sends pending live updates. */
   async flushAll(nowMs: number): Promise<void> {
     this.#liveUpdates.flush();
     await Promise.all([this.flush(nowMs), this.flushFunctions(nowMs)]);

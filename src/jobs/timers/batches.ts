@@ -1,5 +1,5 @@
-/** The timer of batches: creates the runs of those that are full or due. A batch is forgotten only when its run and the lists of its events have each other,
- *  so a worker may die at any point. */
+/** The timer of batches: creates the runs of full or due batches. A batch is removed only after its run exists and is listed under its
+ *  events, so a worker may die at any point. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { batchRunIdOf } from '../../model/runs/run.ts';
@@ -14,12 +14,12 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { BatchTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
 
-/** Limits for a function that no longer has batches: those that are left are due, and stay whole. */
+/** Limits for a function that no longer has batches: remaining ones are due, and are not split. */
 const NO_LIMITS: BatchLimits = { maxSize: 1_000_000, timeoutMs: 0 };
 
 export interface BatchTimersDeps {
   batches: Batches;
-  /** Also archived ones. */
+  /** Includes archived events. */
   events: Pick<Events, 'envelopes'>;
   /** Runs read their events from Redis. */
   restorer: EventRestorer;
@@ -66,7 +66,7 @@ export class BatchTimers {
       const event = firsts.get(eventIds[0] as string) ?? (await this.#firstStored(env, eventIds));
       if (!event) continue;
       const runId = batchRunIdOf(id, fn.id);
-      // The run is in the partition of its batch's first event, which names it even where that is gone.
+      // The run is in the partition of its batch's first event, even if that event is gone.
       const named = { ...event, internalId: id };
       candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
     }
@@ -77,7 +77,7 @@ export class BatchTimers {
     await this.#deps.heldRuns.start(candidates, this.#deps.stage);
   }
 
-  /** Events that another batch had before: an ingest job added them again, not knowing that an earlier try had. */
+  /** Events already in another batch: an ingest job added them again, unaware of an earlier try. */
   async #doubled(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<Set<string>> {
     const doubtful = closed.flatMap(({ id, doubtful }) => doubtful.map((eventId) => ({ eventId, id })));
     const runs = await this.#deps.runLists.briefsByEvent(

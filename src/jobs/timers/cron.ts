@@ -1,6 +1,6 @@
-/** The tick of a function: an event of the service's own, and one run on it. Both IDs are derived from environment, function and the time of
- *  the tick, so a timer that is handled twice changes nothing, and several schedules of a function that tick at the same time make one run.
- *  Ticks that are due together are stored together: at a full minute these are many. */
+/** The tick of a function: an event of the service, and one run on it. Both IDs are derived from environment, function and the time of
+ *  the tick, so a timer handled twice changes nothing, and several schedules of a function that tick at the same time start one run.
+ *  Ticks due together are stored together: at a full minute there are many. */
 
 import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -21,9 +21,9 @@ import type { CronTimer } from '../queues/queues.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** Timers whose runs are created together. */
+/** Number of timers whose runs are created together. */
 const TOGETHER_MAX = 250;
-/** Runs that are created in one go. */
+/** Number of runs created together. */
 const STARTED_TOGETHER = 1_000;
 
 export interface CronTicksDeps {
@@ -41,7 +41,7 @@ export interface CronTicksDeps {
 interface Due {
   timer: CronTimer;
   dueAt: number;
-  /** An earlier execution of its job did not end. */
+  /** Whether an earlier execution of its job did not finish. */
   isRepeated: boolean;
 }
 
@@ -65,7 +65,7 @@ export class CronTicks {
       this.#waiting.push({ timer, dueAt, isRepeated: executions > 1, resolve, reject });
       if (this.#isWorking) return;
       this.#isWorking = true;
-      // Behind the others that this turn of the event loop brings.
+      // After the other timers of this turn of the event loop.
       setImmediate(() => void this.#work());
     });
   }
@@ -102,7 +102,7 @@ export class CronTicks {
     const { events, flowControl, starter, telemetry } = this.#deps;
     const stored = await events.storeNew(candidates.map(({ event }) => event));
     const byId = new Map(stored.map((one) => [one.event.internalId, one]));
-    // The event of a tick is there already after an earlier try, or after another schedule of the function that ticks at the same time.
+    // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
     const toStart = candidates.flatMap((candidate) => {
       const { ingested, present } = byId.get(candidate.event.internalId) ?? {};
       return ingested ? [] : [{ ...candidate, ...(present && { repeated: true as const }) }];
@@ -142,8 +142,8 @@ export class CronTicks {
   }
 }
 
-/** The ID of the event of a tick.
- *  @param partition that the function has for good */
+/** ID of the event of a tick.
+ *  @param partition permanent partition of the function */
 export function tickEventId(env: string, functionId: string, tick: number, partition: number): string {
   return ownEventId(tick, partition, 'schedule', env, functionId, String(tick));
 }

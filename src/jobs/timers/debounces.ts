@@ -1,4 +1,5 @@
-/** The timer of debounces: creates the runs of those that are over. A debounce is forgotten only when its run exists, so a worker may die at any point. */
+/** The timer of debounces: creates the runs of debounces that are over. A debounce is removed only after its run exists, so a worker may
+ *  die at any point. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -19,7 +20,7 @@ const NO_PERIODS: DebouncePeriods = { periodMs: 0 };
 
 export interface DebounceTimersDeps {
   debounces: Debounces;
-  /** Also archived ones. */
+  /** Includes archived events. */
   events: Pick<Events, 'envelopes'>;
   /** Runs read their events from Redis. */
   restorer: EventRestorer;
@@ -68,7 +69,7 @@ export class DebounceTimers {
   }
 }
 
-/** Now it is known with which run the events were debounced. */
+/** Only now is it known which run the events were debounced into. */
 function decisionsOn({ eventId, replaced }: FiredDebounce, env: string, functionId: string): Decision[] {
   const runId = runIdOf(eventId, functionId);
   return replaced.map((id) => ({ env, eventId: id, functionId, reason: 'debounced', runId }));

@@ -6,7 +6,7 @@ import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 
 export interface HeldRunsDeps {
-  /** Resolves once what `work` did is where a replica that takes over has it. */
+  /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
   environments: Pick<Environments, 'read'>;
   flowControl: FlowControl;
@@ -20,14 +20,14 @@ export class HeldRuns {
     this.#deps = deps;
   }
 
-  /** A deleted environment has no events any more, and nothing may be left behind. */
+  /** A deleted environment has no events any more, and nothing must be left behind. */
   async exists(env: string): Promise<boolean> {
     if (env === PRODUCTION) return true;
     const environment = await this.#deps.environments.read(env);
     return environment !== undefined && environment.deletingAt === undefined;
   }
 
-  /** Idempotent. What held them may forget them then: a failover keeps their runs. */
+  /** Idempotent. Afterwards the batch or debounce can be removed: a failover keeps the runs. */
   async start(candidates: readonly Candidate[], heldBy: FlowStage): Promise<void> {
     const { flowControl, starter, replicated } = this.#deps;
     if (candidates.length === 0) return;

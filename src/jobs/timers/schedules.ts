@@ -1,7 +1,7 @@
-/** The schedules in force, as job schedulers of BullMQ: one for each cron trigger, in the partition of its function for good. They follow the
- *  functions: at once after a change, and by a round of the workers, which mends what a process left undone that died in between. A schedule
- *  that is there stays as it is, so a registration neither repeats nor shifts a tick. Ticks look at the function themselves (cron.ts), so a
- *  schedule too many starts no run. */
+/** The schedules in force, as job schedulers of BullMQ: one per cron trigger, in its function's permanent partition. They are updated at
+ *  once after a change of functions, and by a periodic round, which completes work left undone by dead processes. An existing schedule is
+ *  not touched, so a registration neither repeats nor shifts a tick. Ticks check the function themselves (cron.ts), so a superfluous
+ *  schedule starts no run. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
@@ -14,9 +14,9 @@ import { SCHEDULERS, schedulerKey } from '../queues/job-schedulers.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { CronTimer, TimerQueue } from '../queues/queues.ts';
 
-/** Schedules read, added or removed in one go. */
+/** Number of schedules read, added or removed at once. */
 const AT_ONCE = 500;
-/** A schedule whose job is overdue for so long may have lost it. */
+/** A schedule whose job is overdue by this much may have lost it. */
 const OVERDUE_MS = 60_000;
 
 export interface SchedulesDeps {
@@ -27,10 +27,10 @@ export interface SchedulesDeps {
   environments: Pick<Environments, 'all' | 'read'>;
 }
 
-/** Wanted schedules by their IDs. */
+/** Wanted schedules by ID. */
 type Wanted = Map<string, Schedule>;
 
-/** An earlier version may have registered functions without their schedules, so the first round is soon. */
+/** An earlier version may have registered functions without their schedules, so the first round is early. */
 export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconcile'>; log: Logger }>({
   name: 'schedules',
   about:
@@ -48,7 +48,7 @@ export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconci
 
 export class Schedules {
   readonly #deps: SchedulesDeps;
-  /** The schedules of each environment, at the version of its functions. */
+  /** The wanted schedules of each environment, and the version of its functions. */
   readonly #known = new Map<string, { version: number; wanted: Wanted }>();
 
   constructor(deps: SchedulesDeps) {
@@ -56,23 +56,23 @@ export class Schedules {
   }
 
   /** Call after the schedules of an environment may have changed.
-   *  @param gone that were in force before */
+   *  @param gone schedules that were in force before */
   async follow(env: string, gone: readonly Schedule[] = []): Promise<void> {
     const wanted = await this.#wantedIn(env);
     const unwanted = gone.filter((schedule) => !wanted.has(scheduleId(schedule)));
     await this.#remove(unwanted);
-    // Read again after a removal: whoever wants one back looks for it only after saying so.
+    // Read again after a removal: a process that wants a removed schedule back checks for it only after storing the function.
     await this.#addMissing(unwanted.length === 0 ? wanted : await this.#wantedIn(env));
   }
 
-  /** Compares all of them.
-   *  @returns how many it added and removed */
+  /** Compares all schedules.
+   *  @returns number of added and removed ones */
   async reconcile(): Promise<{ added: number; removed: number }> {
     let removed = 0;
     for (const { timers } of this.#deps.queues.all()) {
       const there = await this.#deps.redis.zrange(timers.toKey(SCHEDULERS), '0', '-1');
       if (there.length === 0) continue;
-      // Functions are stored before their schedules, so one that is there is wanted, or no longer.
+      // Read after the existing schedules: functions are stored before their schedules.
       const wanted = await this.#allWanted();
       for (const id of there) if (!wanted.has(id) && (await timers.removeJobScheduler(id))) removed++;
     }
@@ -103,7 +103,7 @@ export class Schedules {
     return new Map([...this.#known.values()].flatMap(({ wanted }) => [...wanted]));
   }
 
-  /** @returns how many were missing */
+  /** @returns number of missing schedules */
   async #addMissing(wanted: Wanted): Promise<number> {
     const { redis } = this.#deps;
     const now = Date.now();
@@ -120,7 +120,7 @@ export class Schedules {
     return added;
   }
 
-  /** IDs of the schedules whose next tick has no job. */
+  /** IDs of schedules whose next tick has no job. */
   async #withoutJob(schedules: readonly [id: string, Schedule][]): Promise<Set<string>> {
     const lost = new Set<string>();
     for (const [id, schedule] of schedules) {
@@ -147,7 +147,7 @@ export class Schedules {
 async function add(queue: TimerQueue, id: string, { env, functionId, cron }: Schedule): Promise<void> {
   const data: CronTimer = { kind: 'cron', env, functionId, cron };
   await queue.upsertJobScheduler(id, { pattern: cron }, { name: 'cron', data }).catch((error: Error) => {
-    // Another process has added it, and its first tick is being worked on.
+    // Another process has added it, and its first tick is being handled.
     if (!/collision|already exists/i.test(error.message)) throw error;
   });
 }

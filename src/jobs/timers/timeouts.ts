@@ -14,10 +14,10 @@ export interface TimeoutTimerDeps {
   transitions: RunTransitions;
 }
 
-/** Their events are read, each of which may have half a megabyte. */
+/** Few, because their events are read, each of which may have half a megabyte. */
 const RUNS_AT_ONCE = 20;
 
-/** @param dueAt the process that set the timer may have a clock that is ahead of this one's */
+/** @param dueAt the process that set the timer may have a clock ahead of this one's */
 export async function handleTimeout(
   { env, runId }: TimeoutTimer,
   dueAt: number,
@@ -26,7 +26,7 @@ export async function handleTimeout(
   await cancelIfOver(env, runId, Math.max(dueAt, Date.now()), deps);
 }
 
-/** Sets the timers of all active runs of a function anew, in one partition. */
+/** Resets the timers of all active runs of a function in one partition. */
 export async function handleChangedTimeouts(
   { env, functionId, partition }: ChangedTimeoutsTimer,
   { runLists, timeoutTimers }: TimeoutTimerDeps,

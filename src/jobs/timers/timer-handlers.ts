@@ -1,10 +1,10 @@
-/** What is done when a timer is due. A handler may run twice for the same timer, and late: it looks at what is there. */
+/** Handlers of due timers. A handler may run late or twice for the same timer, so it checks what is due. */
 import type { TimerJob } from '../queues/queues.ts';
 
 type JobOf<Kind extends TimerJob['kind']> = Extract<TimerJob, { kind: Kind }>;
 
-/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: how often its job has been executed, this time
- *  included. */
+/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: number of executions of its job, including this
+ *  one. */
 export type TimerHandlers = {
   [Kind in TimerJob['kind']]: (timer: JobOf<Kind>, dueAt: number, executions: number) => Promise<void>;
 };

@@ -1,5 +1,5 @@
-/** Sends the events that tell of issues of webhooks (docs/webhooks.md#issues). Whoever opens or resolves an issue sends its event; a worker sends what
- *  was not sent. The event has the same ID each time, so it is there once. */
+/** Sends events about issues of webhooks (docs/webhooks.md#issues). The process that opens or resolves an issue sends its event; a worker
+ *  sends the ones still pending. The event has the same ID each time, so it is accepted once. */
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/events/event.ts';
 import { ownEventId } from '../../model/ids.ts';
@@ -27,7 +27,7 @@ export class IssueTeller {
     this.#deps = deps;
   }
 
-  /** @throws ServiceError unavailable when Redis did not take the event: it stays untold */
+  /** @throws ServiceError unavailable when Redis rejects the event: it stays pending */
   async tell(untold: Untold): Promise<void> {
     const { keys, webhooks, webhookIssues, acceptor, publicUrl } = this.#deps;
     const { id, event, reopened } = untold;

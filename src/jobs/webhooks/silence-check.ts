@@ -1,5 +1,5 @@
-/** Opens an issue for each webhook that gets no more requests, and resolves it when there are some again. Everything that a round needs is in Redis, so
- *  any worker may do it. */
+/** Opens an issue for each webhook that stops getting requests, and resolves it when requests come again. All state of a round is in
+ *  Redis, so any worker can do it. */
 import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
@@ -16,7 +16,7 @@ import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { IssueTeller } from './issue-teller.ts';
 
-/** Webhooks whose traffic is read together. */
+/** Number of webhooks whose traffic is read together. */
 const AT_ONCE = 200;
 
 export interface SilenceCheckDeps {
@@ -47,10 +47,10 @@ export const silenceCheck = duty<SilenceCheckDeps>({
   },
 });
 
-/** When a webhook is to be looked at again that has had no request since `lastAt`, by its ID. */
+/** When to check a webhook again that has had no request since `lastAt`, by its ID. */
 export type LookAgain = Pick<LRUCache<string, { lastAt: number; at: number }>, 'get' | 'set'>;
 
-/** @returns how many issues were opened, and resolved */
+/** @returns number of issues opened and resolved */
 export async function checkSilence(
   deps: SilenceCheckDeps,
   nowMs: number,
@@ -130,12 +130,12 @@ async function openIfSilent(
   return true;
 }
 
-/** What cannot be told now is told later (untold-issues.ts). */
+/** If sending fails now, it is sent later (untold-issues.ts). */
 async function tellSoon(telling: Promise<void>): Promise<void> {
   await telling.catch(() => undefined);
 }
 
-/** A silence is told once, also when somebody has resolved its issue while it lasts. */
+/** A silence is reported once, even if somebody resolves its issue while it lasts. */
 function markerOf(lastAt: number): string {
   return String(lastAt);
 }

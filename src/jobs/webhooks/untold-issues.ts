@@ -1,10 +1,10 @@
-/** Sends what nobody was told of issues of webhooks: the process that should have done so has died, or could not. */
+/** Sends pending events about issues of webhooks, whose process died or failed before sending them. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { IssueTeller } from './issue-teller.ts';
 
-/** Until then, the process that opened the issue sends it. */
+/** Time in which the process that opened the issue sends it. */
 const GRACE_MS = 5_000;
 const AT_ONCE = 100;
 
@@ -26,7 +26,7 @@ export const untoldIssues = duty<UntoldIssuesDeps>({
     },
 });
 
-/** @returns how many were sent */
+/** @returns number of events sent */
 export async function tellUntold(
   partition: number,
   { webhookIssues, issueTeller, log }: UntoldIssuesDeps,

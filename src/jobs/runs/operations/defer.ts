@@ -1,4 +1,4 @@
-/** `DeferAdd` and `DeferAbort`: a function runs when the run has ended, however it ends (../deferred-functions.ts). */
+/** `DeferAdd` and `DeferAbort`: a function runs after the end of the run, whatever its ending (../deferred-functions.ts). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { metaOf } from '../../../model/events/sessions.ts';
@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../model/values/json.ts';
 import type { DeferOutcome } from '../../../store/runs/defers.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-/** The part of an answered call that is needed here. */
+/** The needed part of an answered call. */
 type OfRun = { loaded: Pick<AnsweredCall['loaded'], 'run'> };
 type DeferDeps = Pick<OperationDeps, 'defers'>;
 

@@ -1,5 +1,5 @@
-/** Steps that finish together: several in one response, or in one checkpoint. They are stored at once, so that no call is made with only some
- *  of them, which would run the others again. */
+/** Steps that finish together in one response or checkpoint. They are stored at once, so that no call is made with only some of them,
+ *  which would run the others again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, type Op } from '../../../model/runs/operation.ts';
@@ -19,7 +19,7 @@ export function memoOf(op: Op): Memo {
   return op.op === 'StepFailed' || op.op === 'StepError' ? failureMemo(op) : { data: op.data ?? null };
 }
 
-/** Finished steps to store, and the failure of the attempt for those whose memo is too large. */
+/** Finished steps to store, and the failure of the attempt if a memo is too large. */
 export interface FinishedSteps {
   steps: FinishedStep[];
   tooLarge: Failure | undefined;
@@ -37,23 +37,23 @@ export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => Histor
   return { steps, tooLarge: failure };
 }
 
-/** Why the memo of the operation cannot be stored; undefined: it can, or the operation has none. */
+/** Why the memo of the operation cannot be stored; undefined if it can, or the operation has none. */
 export function memoProblemOf(op: Op): RunError | undefined {
   return isFinished(op, { mayRetry: true }) ? tooLarge(op, JSON.stringify(memoOf(op)))?.error : undefined;
 }
 
-/** What they add to the history. */
+/** History entries of the steps. */
 export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
   return steps.flatMap(({ entry }) => entry ?? []);
 }
 
-/** Why a run fails whose steps are too many, or too large together. */
+/** The failure of a run whose steps are too many, or together too large. */
 export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
   return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
-/** Stores the memos, applies the rest of the response, and then schedules the next call, unless a step is pending: then that step does (but
- *  for race mode). A memo that is too large fails the attempt, and the others are stored.
+/** Stores the memos, applies the rest of the response, and then schedules the next call. While a step is pending, that step schedules it
+ *  instead (except in race mode). A memo that is too large fails the attempt; the others are stored.
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
@@ -77,7 +77,7 @@ export async function finishSteps(
   if (failure?.retriable === false) return failure;
   const { pending, done } = await steps.progress(run.env, run.id);
   if (failure) return { ...failure, ...(done > stack.length && { at: done }) };
-  // The app knows of these steps already.
+  // The app already knows of these steps.
   if (pending.size > 0 && !race) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
   return undefined;

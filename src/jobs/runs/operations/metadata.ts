@@ -1,10 +1,11 @@
-/** Stores the metadata that comes with an operation, about its step. */
+/** Stores the metadata that an operation carries for its step. */
 import { metadataOfOperation, REJECTED_KIND } from '../../../model/runs/metadata.ts';
 import type { Op } from '../../../model/runs/operation.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
 
-/** To be called before the steps are finished: a repeated operation of a finished step may be left out. Metadata never fails an attempt: what cannot be stored is told in the run's metadata, if there is room. */
+/** Call before the steps are finished, because a repeated operation of a finished step may be omitted. Metadata never fails an attempt:
+ *  rejected metadata is reported in the run's metadata, if there is room. */
 export async function storeMetadata(
   ops: readonly Op[],
   run: Pick<Run, 'env' | 'id'>,

@@ -1,4 +1,4 @@
-/** What applying an operation needs. */
+/** Dependencies and context of applying an operation. */
 import type { Pending } from '../../../model/runs/memo.ts';
 import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
@@ -29,19 +29,19 @@ export interface OperationDeps {
   scheduler: RunScheduler;
 }
 
-/** A call and its context, once the app has answered. */
+/** A call and its context, after the app has answered. */
 export interface AnsweredCall {
   loaded: Loaded & { event: NonNullable<Loaded['event']> };
   ref: TracedRunRef;
-  /** Retries of a planned step. */
+  /** Number of retries of a planned step. */
   retries: number;
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
-  /** The app asks for race mode in all steps of the response. */
+  /** The app requests race mode for all steps of the response. */
   race: boolean;
-  /** What the steps of the response that begin together have in common (Pending). */
+  /** Group of the steps of the response that begin together (Pending). */
   group?: number;
-  /** Steps that have begun already, and what beginning them returned. */
+  /** Steps that have already begun, and what beginning them returned. */
   begun?: ReadonlyMap<string, Pending | 'steps' | undefined>;
 }

@@ -1,4 +1,4 @@
-/** `WaitForSignal`: the step ends with a signal that is sent to it by name, or at its timeout. */
+/** `WaitForSignal`: the step ends with a signal sent by name, or at its timeout. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
@@ -21,7 +21,7 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
   const signal = step.waitsFor ?? step.name;
   const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
-  // Before a signal can end the step, which removes the wake job.
+  // Before a signal can end the step, because that removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName: signal });
   const replaces = op.opts?.conflict === 'replace';
   const added = await deps.signals.add(
@@ -35,13 +35,13 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
     );
   }
   if (added.outcome !== 'stored') return undefined;
-  // Whoever sees that the step waits may send the signal at once.
+  // Last, because anybody who sees that the step waits may send the signal at once.
   await deps.steps.confirm(call.loaded.run, op.id, waiting);
   if (added.replaced) await endWithoutTimeout(env, added.replaced, deps);
   return undefined;
 }
 
-/** A replaced wait lasts until its timeout. One without would last forever. */
+/** A replaced wait ends at its timeout. Without one it would last forever, so it ends now. */
 async function endWithoutTimeout(
   env: string,
   { runId, stepId }: StepRef,

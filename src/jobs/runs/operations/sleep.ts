@@ -1,4 +1,4 @@
-/** `Sleep`: the step ends at a moment. */
+/** `Sleep`: the step ends at a given time. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';

@@ -1,5 +1,5 @@
-/** Steps that the operations of a response start, as they are pending. They begin together, before anything else of the
- *  response is applied: a step that ends at once must not look like the last pending one, which calls the function. */
+/** Pending steps that the operations of a response start. They begin together, before anything else of the response is applied: a step
+ *  that ends at once must not seem to be the last pending one, which would call the function. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Op } from '../../../model/runs/operation.ts';
 import { pendingInvocation } from './invocation.ts';
@@ -10,8 +10,8 @@ import { pendingSleep } from './sleep.ts';
 import { pendingStep, plannedStep, type StartingStep } from './steps.ts';
 import { pendingWait } from './wait.ts';
 
-/** How a step that the operation starts is pending.
- *  @returns undefined: the operation starts none; a failure: the operation is invalid */
+/** The pending step that the operation starts.
+ *  @returns undefined if the operation starts none; a failure if it is invalid */
 function startingStep(op: Op): StartingStep | Failure | undefined {
   switch (op.op) {
     case 'StepPlanned':
@@ -33,7 +33,7 @@ function startingStep(op: Op): StartingStep | Failure | undefined {
 }
 
 /** Begins the steps up to the first invalid operation.
- *  @returns the call with the steps that have begun; unchanged when the response has only one operation */
+ *  @returns the call with the begun steps; unchanged if the response has a single operation */
 export async function beginTogether(
   ops: readonly Op[],
   call: AnsweredCall,

@@ -6,7 +6,7 @@ import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../m
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-/** How an operation's step is pending, apart from what all steps have. */
+/** Fields of an operation's pending step, apart from those that all steps have. */
 export type StartingStep = Omit<Pending, 'since' | 'race' | 'group'>;
 
 /** `StepRun`, and `Step` of earlier versions: a finished step. */
@@ -20,7 +20,7 @@ export async function tryStep(op: Op, call: AnsweredCall, deps: OperationDeps): 
   return { kind: 'failed', error: errorOf(op), retriable: true };
 }
 
-/** `StepFailed`: a step has failed for good. */
+/** `StepFailed`: a step has failed permanently. */
 export async function failStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   return finishStep(op, failureMemo(op), call, deps);
 }
@@ -54,7 +54,7 @@ export function tooLarge(op: Op, memo: string): Failure | undefined {
   return retriableFailure('OutputTooLarge', message);
 }
 
-/** Stores the step as pending. @returns undefined when it is finished already, or its run has ended */
+/** Stores the step as pending. @returns undefined if it is already finished, or its run has ended */
 export async function startStep(
   op: Op,
   call: AnsweredCall,
@@ -84,13 +84,13 @@ export function plannedStep(op: Op): StartingStep {
   return { op: 'StepPlanned', name: stepName(op) };
 }
 
-/** A step that waits for an event or a signal with this name. */
+/** A step that waits for an event or signal with this name. */
 export function waitingStep(kind: 'WaitForEvent' | 'WaitForSignal', op: Op, waitsFor: string): StartingStep {
   const name = stepName(op) || waitsFor;
   return { op: kind, name, ...(name !== waitsFor && { waitsFor }) };
 }
 
-/** Plans a step. Its call is enqueued with those of the other planned steps. */
+/** Plans a step. Its call is enqueued together with those of the other planned steps. */
 export async function planStep(
   op: Op,
   call: AnsweredCall,

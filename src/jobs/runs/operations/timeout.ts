@@ -4,7 +4,7 @@ import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { MAX_WAIT_MS, momentMs } from '../../../model/values/duration.ts';
 
-/** When the step times out, from its `timeout`; a failure if that is invalid. */
+/** Time at which the step times out, from its `timeout`; a failure if that is invalid. */
 export function untilOf(op: Op): { until?: number } | Failure {
   const timeout = op.opts?.timeout;
   if (timeout === undefined || timeout === null) return {};

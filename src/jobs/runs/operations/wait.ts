@@ -1,4 +1,4 @@
-/** `WaitForEvent`: the step ends with an event that matches, or at its timeout. */
+/** `WaitForEvent`: the step ends with a matching event, or at its timeout. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { expressionEventOf } from '../../../model/events/expression-event.ts';
@@ -36,14 +36,14 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   const eventName = step.waitsFor ?? step.name;
   const expression = op.opts?.if ?? undefined;
   const added = waitOfStep(run, op.id, { eventName, expression, until: waiting.until }, expressionEventOf(event));
-  // Before an event can match the wait: a match removes the wake job.
+  // Before an event can match the wait, because a match removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], Date.now());
   await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);
   return undefined;
 }
 
-/** @param caused the event of the run, as expressions see it */
+/** @param caused the run's event as expressions see it */
 export function waitOfStep(
   run: Pick<Run, 'id' | 'functionId' | 'eventId'>,
   stepId: string,
