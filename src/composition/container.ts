@@ -41,15 +41,7 @@ export class Container<Parts extends object> {
   /** Closes what was built, the last first. One that fails does not stop the others.
    *  @throws the first error */
   async close(): Promise<void> {
-    const errors: unknown[] = [];
-    for (let close = this.#closes.pop(); close; close = this.#closes.pop()) {
-      try {
-        await close();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    if (errors.length > 0) throw errors[0];
+    await closeAll(this.#closes);
   }
 
   #build(name: string, build: Build<unknown, unknown>, close?: (part: unknown) => unknown): unknown {
@@ -66,4 +58,18 @@ export class Container<Parts extends object> {
       this.#building.pop();
     }
   }
+}
+
+/** Takes and calls the last first. One that fails does not stop the others.
+ *  @throws the first error */
+export async function closeAll(closes: (() => unknown)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (let close = closes.pop(); close; close = closes.pop()) {
+    try {
+      await close();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }

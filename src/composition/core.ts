@@ -7,9 +7,9 @@ import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { startMetrics } from '../metrics/start.ts';
 import { exposureWarnings } from '../model/network/exposure.ts';
 import type { ProcessKind } from '../store/telemetry/processes.ts';
-import type { GroupMember } from '../supervision/supervised.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import type { Starting, StartOptions } from './start-options.ts';
 
 export interface Core {
   kind: ProcessKind;
@@ -25,17 +25,15 @@ export interface Core {
   metricsServer: MetricsServer | undefined;
 }
 
-/** @param group undefined: the process has no supervisor
- *  @throws ConfigError when the metrics port is taken */
+/** @throws ConfigError when the metrics port is taken */
 export async function startCore(
   kind: ProcessKind,
-  config: Config,
-  log: Logger,
-  group: GroupMember | undefined,
+  { config, log, group, opened }: StartOptions & Starting,
 ): Promise<Core> {
   const { metricsPort, metricsToken } = config;
   if ((group?.number ?? 1) === 1) warnOfExposure(kind, config, log);
   const tracing = await startTracing(config.tracing, kind, log);
+  if (tracing) opened.add(tracing);
   // With a token and without a port of its own, a web process serves its metrics beside the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
   const own = await startMetrics(areMetricsOn, kind);

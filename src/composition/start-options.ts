@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { DutyRunner } from '../duties/runner.ts';
 import type { Logger } from '../log.ts';
 import type { GroupMember } from '../supervision/supervised.ts';
+import { Opened } from './opened.ts';
 
 export interface StartOptions {
   config: Config;
@@ -28,14 +29,24 @@ export interface Running {
   close(ending?: Ending): Promise<void>;
 }
 
-/** Until it has started, a failure rejects the start; later ones are reported.
- *  @param start gets the function to call with a failure */
-export async function startOrFail<Started>(
-  start: (fail: (error: Error) => void) => Promise<Started>,
-  onFailure: StartOptions['onFailure'],
-): Promise<Started> {
+/** What `start` takes: where it adds what it opens, and the function to call with a failure. */
+export interface Starting {
+  opened: Opened;
+  fail: (error: Error) => void;
+}
+
+/** Until it has started, a failure closes what it has opened and rejects the start; later ones are reported. */
+export async function startOrFail(
+  start: (options: StartOptions & Starting) => Promise<Running>,
+  options: StartOptions,
+): Promise<Running> {
   const failure = Promise.withResolvers<never>();
-  const started = await Promise.race([start(failure.reject), failure.promise]);
-  failure.promise.catch((error) => onFailure?.(error));
+  const opened = new Opened();
+  const starting = start({ ...options, opened, fail: failure.reject });
+  const started = await Promise.race([starting, failure.promise]).catch(async (error) => {
+    await opened.close().catch(() => {});
+    throw error;
+  });
+  failure.promise.catch((error) => options.onFailure?.(error));
   return started;
 }

@@ -19,9 +19,10 @@ import { baseParts } from './base.ts';
 import { Container } from './container.ts';
 import { type Core, startCore } from './core.ts';
 import { INGESTION } from './ingestion.ts';
+import type { Opened } from './opened.ts';
 import { RUN_SERVICES } from './runs.ts';
 import { SELECTION } from './selection.ts';
-import { type Ending, type Running, type StartOptions, startOrFail } from './start-options.ts';
+import { type Ending, type Running, type Starting, type StartOptions, startOrFail } from './start-options.ts';
 import { setWebGauges, WEB, type WebParts } from './web.ts';
 import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
 import { openWebStore, type WebStore } from './web-store.ts';
@@ -35,65 +36,55 @@ const FIRST_READ_MS = 2_000;
 /** Settings and metrics first, then Redis and what is read from it, then the HTTP server, then the duties.
  *  @throws ConfigError when a setting, or what it names, prevents the start */
 export function startWeb(options: StartOptions): Promise<Running> {
-  return startOrFail((fail) => start(options, fail), options.onFailure);
+  return startOrFail(start, options);
 }
 
-async function start({ config, log, group, onClosable }: StartOptions, fail: (error: Error) => void): Promise<Running> {
+async function start(options: StartOptions & Starting): Promise<Running> {
+  const { config, log, group, onClosable, opened } = options;
   const isFirst = (group?.number ?? 1) === 1;
   if (isFirst) {
     log.info({ outbound: describeOutbound(config.outbound) }, 'where apps may be called');
     if (config.dev) log.warn('dev mode: no authentication; not for production');
   }
-  const core = await startCore('web', config, log, group);
-  const opened = openWebStore(core, fail);
+  const core = await startCore('web', options);
+  const webStore = opened.add(openWebStore(core, options.fail));
+  opened.add(webStore.transforms);
+  if (core.metricsServer) opened.add(core.metricsServer);
   // Without Redis the process starts all the same, and /readyz says so.
-  await Promise.race([opened.firstReads, setTimeout(FIRST_READ_MS)]);
-  const container = await compose(core, opened);
-  const web = container.parts;
+  await Promise.race([webStore.firstReads, setTimeout(FIRST_READ_MS)]);
+  const web = await compose(core, webStore, opened);
   const server = createWebServer(web);
-  web.gateway.start();
   const { shutdownDrainMs: drainMs, shutdownGraceMs: graceMs } = config;
   const endStreams = () => {
     for (const part of [web.liveStreams, web.realtime, web.webSockets]) part.close();
     void web.gateway.drain(Math.max(0, graceMs - drainMs - CLOSE_MS));
   };
   const closeServer = gracefulShutdown(server, { drainMs, graceMs, endStreams });
-  const { store, secretKeyClaimed } = opened;
+  const { store, secretKeyClaimed } = webStore;
   const { duties } = web;
-  const reporting = duties.start(TELEMETRY_DUTIES, {
+  const reporting = {
     telemetry: web.telemetry,
     processes: store.processes,
     processId: newId(),
     kind: core.kind,
     status: () => ({}),
-  });
-  const working = [duties.start(CONNECTION_DUTIES, web)];
-  /** Finishes what requests have started, sends the last telemetry, disconnects. */
-  const disconnect = async () => {
-    await web.gateway.close();
-    await Promise.all(working.map((part) => part.close()));
-    await opened.transforms.close();
-    await reporting.close();
-    await container.close();
-    await core.metricsServer?.close();
-    web.durability?.close();
-    opened.disconnect();
-    await web.archive?.database.close();
-    await core.tracing?.close();
   };
+  opened.add(duties.start(TELEMETRY_DUTIES, reporting));
+  opened.add(duties.start(CONNECTION_DUTIES, web));
+  web.gateway.start();
+  opened.add(web.gateway);
   const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
     // Whoever checks a replaced process reaches its successor next.
     if (!isReplaced) web.readiness.shutDown();
     web.gateway.refuseConnections();
     await closeServer({ isReplaced });
-    await disconnect();
+    // Finishes what requests have started, sends the last telemetry, disconnects.
+    await opened.close();
   };
   onClosable?.(close);
   const socket = group ? await group.listeningSocket() : { port: config.port, host: config.host };
-  const port = await listen(server, socket, config).catch(async (error) => {
-    await disconnect();
-    throw error;
-  });
+  const port = await listen(server, socket, config);
+  opened.add({ close: () => server.close().closeAllConnections() });
   const address = config.publicUrl ?? `http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${port}`;
   if (isFirst) await Promise.race([prepareFirstAdmin(config, store, address, log), setTimeout(FIRST_READ_MS)]);
   secretKeyClaimed.then(
@@ -101,23 +92,27 @@ async function start({ config, log, group, onClosable }: StartOptions, fail: (er
     // Reported as a failure.
     () => undefined,
   );
-  working.push(duties.start(WEB_DUTIES, web));
-  if (isFirst) working.push(duties.start(DISCOVERY_DUTIES, { ...web, port }));
+  opened.add(duties.start(WEB_DUTIES, web));
+  if (isFirst) opened.add(duties.start(DISCOVERY_DUTIES, { ...web, port }));
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
 
 /** @throws ConfigError when Redis is not configured as durably as INGEST_DURABILITY demands */
-async function compose(core: Core, { store, ...opened }: WebStore) {
+async function compose(core: Core, { store, close: _, ...shared }: WebStore, opened: Opened) {
   const { config, log } = core;
   const durability = await durabilityOf(config, { ...store, queueRedis: store.redis }, log);
+  if (durability) opened.add(durability);
   const queueOptions = { connection: store.redis, skipVersionCheck: true };
-  const container = new Container({ ...baseParts(core, store), ...opened, queueOptions, durability })
+  const base = baseParts(core, store);
+  if (base.archive) opened.add(base.archive.database);
+  const container = new Container({ ...base, ...shared, queueOptions, durability })
     .with(INGESTION)
     .with(RUN_SERVICES)
     .with(SELECTION)
     .with(WEB);
-  setWebGauges(container.parts);
-  return container;
+  const { parts } = opened.add(container);
+  setWebGauges(parts);
+  return parts;
 }
 
 function createWebServer(web: Pick<WebParts, 'app' | 'webSockets'>): Server {

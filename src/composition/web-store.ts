@@ -19,8 +19,8 @@ export interface WebStore {
   secretKeyClaimed: Promise<void>;
   /** Resolves once everything that the process keeps in memory has been read. */
   firstReads: Promise<unknown>;
-  /** After everything else. */
-  disconnect(): void;
+  /** Disconnects, after everything else. */
+  close(): void;
 }
 
 /** Connects, and starts to read what the process keeps in memory.
@@ -52,7 +52,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
     store.eventKeys.follow(subscriber),
     store.installationLimits.follow(subscriber),
   ]);
-  const disconnect = () => {
+  const close = () => {
     for (const connection of [redis, subscriber, realtimeSubscriber]) connection.disconnect();
   };
   return {
@@ -63,6 +63,6 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
     webhookDirectory,
     secretKeyClaimed,
     firstReads,
-    disconnect,
+    close,
   };
 }

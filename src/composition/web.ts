@@ -75,8 +75,8 @@ interface ServerParts {
 
 export interface WebParts extends AppParts, WebhookParts, ServerParts {}
 
-type Opened = Omit<WebStore, 'store' | 'secretKeyClaimed' | 'disconnect'>;
-export type WebNeeds = IngestionNeeds & IngestionParts & RunServices & SelectionParts & Opened;
+type Shared = Omit<WebStore, 'store' | 'secretKeyClaimed' | 'close'>;
+export type WebNeeds = IngestionNeeds & IngestionParts & RunServices & SelectionParts & Shared;
 type Parts = WebNeeds & WebParts;
 
 const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
