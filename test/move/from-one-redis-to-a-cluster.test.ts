@@ -89,7 +89,7 @@ describe('A move from one Redis to a cluster', function () {
   });
 
   const start = async (env: Record<string, string>, workers = 1) => {
-    const service = await startService({ dev: false, workers, env: { KEY_PREFIX: PREFIX, ...env } });
+    const service = await startService({ processes: true, dev: false, workers, env: { KEY_PREFIX: PREFIX, ...env } });
     services.push(service);
     return service;
   };

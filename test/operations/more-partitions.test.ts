@@ -23,7 +23,7 @@ describe('More partitions while the service runs', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
-    [service, host] = await Promise.all([startService({ webs: 2, workers: 2 }), startAppHost()]);
+    [service, host] = await Promise.all([startService({ processes: true, webs: 2, workers: 2 }), startAppHost()]);
   });
   after(async () => {
     await host?.close();

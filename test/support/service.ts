@@ -45,19 +45,7 @@ export const SECRETS = {
 const OF_PROCESSES = ['PARTITIONS', 'REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
 
 /** Their tests have not been tried without processes yet. */
-const WITH_PROCESSES = [
-  'test/archive',
-  'test/dashboard',
-  'test/deploy',
-  'test/docs',
-  'test/languages',
-  'test/move',
-  'test/official',
-  'test/operations',
-  'test/store',
-  'test/support/client-test-bed',
-  'test/upgrade',
-];
+const WITH_PROCESSES = ['test/dashboard'];
 
 /** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
