@@ -68,7 +68,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.proxy = config.trustProxy > 0;
   app.maxIpsCount = config.trustProxy;
   app.on('error', (error: NodeJS.ErrnoException & { status?: number }) => {
-    // Errors of connections have a code; one without is a bug that the error handler has not seen, or a rejection of Bull Board's.
+    // Connection errors have a code; an error without one is a bug that bypassed the error handler, or a rejection by Bull Board.
     if (error.code !== undefined || (error.status ?? 500) < 500) log.debug({ err: error.message }, 'connection error');
     else log.error({ err: error }, 'error outside the error handler');
   });

@@ -1,6 +1,6 @@
-/** Serves the dashboard from dashboard/dist, which `npm run build` builds: its files without authentication, since they hold no data, and its
- *  page behind the guard. While Redis cannot say who the user is, the page is served to anybody: it holds no data either, and goes on by
- *  itself when Redis is back. */
+/** Serves the dashboard from dashboard/dist, which `npm run build` builds: its files without authentication, because they contain no
+ *  data, and its page behind the guard. While Redis cannot tell who the user is, the page is served to anybody: it contains no data
+ *  either, and recovers by itself. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -55,8 +55,8 @@ const FOR_PROGRAMS = new Set([
 ]);
 const RETRY_AFTER_SECONDS = 5;
 
-/** Allows the dashboard's own scripts and styles, the code editor's inline style by its nonce, sending copies of events to a service on the
- *  user's machine, and Bull Board in a frame. */
+/** Permits the dashboard's own scripts and styles, the code editor's inline style by its nonce, sending copies of events to a service on
+ *  the user's machine, and Bull Board in a frame. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -97,7 +97,7 @@ export function dashboardPage(dist = DIST) {
   };
 }
 
-/** Goes before the guard. */
+/** Mounted before the guard. */
 export function pageDuringOutage(dist = DIST) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.method !== 'GET' || !PAGES.has(firstSegment(ctx)) || !wantsHtml(ctx)) return next();
@@ -114,7 +114,7 @@ export function pageDuringOutage(dist = DIST) {
   };
 }
 
-/** Goes after all routes: people who follow a dead link get a page, programs JSON. */
+/** Mounted after all routes: people who follow a dead link get a page, programs get JSON. */
 export function notFoundPage(dist = DIST) {
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.method !== 'GET' || !wantsHtml(ctx) || FOR_PROGRAMS.has(firstSegment(ctx))) return next();
@@ -131,7 +131,7 @@ function wantsHtml(ctx: Context): boolean {
   return ctx.get('accept').includes('text/html');
 }
 
-/** Reads the page for each request: a deploy, or development, may have replaced it. */
+/** Reads the page for each request, because a deploy may have replaced it. */
 async function servePage(ctx: Context, dist: string): Promise<void> {
   const page = await readPage(dist);
   if (page === undefined) {

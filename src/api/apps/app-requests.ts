@@ -34,13 +34,13 @@ export function appGuard({ dev, signingKeys, environments }: AppGuardDeps): Midd
   };
 }
 
-/** Refuses a request without any key before its body is read.
+/** Rejects a request without a key before its body is read.
  *  @throws ServiceError credentials_invalid */
 export function requireCredentials(ctx: Context, { dev }: Pick<AppGuardDeps, 'dev'>): void {
   if (!dev && bearerOf(ctx) === undefined) throw keyRequired();
 }
 
-/** Requires the hashed signing key of an environment that the request names otherwise than by header.
+/** Requires the hashed signing key of an environment that is not named by a header.
  *  @throws ServiceError credentials_invalid, environment_unknown */
 export async function requireSigningKey(
   ctx: Context,
@@ -54,20 +54,21 @@ export async function requireSigningKey(
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
 }
 
-/** The environment of a registration that `appGuard` let in; production when the app names none. An unknown name creates a branch environment.
+/** The environment of a registration that passed `appGuard`; production if the app names none. An unknown name creates a branch
+ *  environment.
  *  @throws ServiceError registration_invalid, environment_archived, environment_changed, quota_exceeded */
 export async function environmentOfApp(ctx: Context, environments: Environments, branchesMax: number): Promise<string> {
   const name = selectedName(ctx);
   const found = await environments.findOrFetch(name);
   requireProven(ctx, found);
   const environment = found ?? (await createBranch(name, environments, branchesMax));
-  // Somebody else may have been faster.
+  // Another request may have created it first.
   requireProven(ctx, environment);
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(name) });
   return name;
 }
 
-/** The environment whose data an app requests that `appGuard` let in.
+/** The environment of an app's request for data that passed `appGuard`.
  *  @throws ServiceError environment_unknown, environment_changed */
 export async function existingEnvironment(ctx: Context, environments: Environments): Promise<string> {
   const environment = await namedEnvironment(ctx, environments);
@@ -92,7 +93,7 @@ function selectedName({ req }: Context): string {
   return readHeader(req.headers, 'env') || PRODUCTION;
 }
 
-/** The key of which the request sends the hash. */
+/** The signing key whose hash the request sends. */
 async function keyProvenBy(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<string | undefined> {
   const given = bearerOf(ctx);
   if (given === undefined) return undefined;

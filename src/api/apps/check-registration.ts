@@ -23,7 +23,7 @@ export interface SortedFunctions {
 }
 
 export interface CheckedFunctions extends SortedFunctions {
-  /** undefined: the service acts on all that it was given. */
+  /** undefined if the service acts on all fields. */
   unsupported: Unsupported | undefined;
 }
 

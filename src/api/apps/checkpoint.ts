@@ -27,7 +27,7 @@ export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): voi
     const { qi_id, steps } = validate(callCheckpointSchema, await readCheckpoint(ctx), 'field');
     const item = decodeQueueItem(qi_id);
     if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
-    // Not every SDK names its environment here, but the call does.
+    // Not every SDK names its environment in the headers, but the queue item does.
     await requireSigningKey(ctx, item.env, deps);
     await storeOperations(steps, (ops) => deps.callCheckpoints.store(ctx.params.run_id, item, ops));
     ctx.body = {};
@@ -46,7 +46,7 @@ export function operationsIn(steps: unknown[]): Op[] {
   return ops;
 }
 
-/** Stores the operations. Beside a refused one, the steps that ran are still stored, and never run again.
+/** Stores the operations. If one is refused, the finished steps beside it are still stored, and never run again.
  *  @throws ServiceError input_invalid, and what `store` throws */
 export async function storeOperations(steps: unknown[], store: (ops: Op[]) => Promise<void>): Promise<void> {
   const { ops, refused } = parseOps(steps);

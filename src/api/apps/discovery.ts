@@ -1,5 +1,5 @@
-/** Dev mode: finds apps on this machine and registers them; registers them again when they come back or have changed. The ports and paths are few, and
- *  asked at intervals; a program that is no app gets a handful of requests twice a minute. */
+/** Dev mode: finds apps on this machine, registers them, and registers them again when they restart or change. Few ports and paths are
+ *  probed at intervals; a program that is not an app gets a handful of requests twice a minute. */
 import type { Dispatcher } from 'undici';
 import { duty } from '../../duties/duty.ts';
 import { introspectLocal, type LocalApp, listeningHost, localKey, PATHS } from '../../functions/local-apps.ts';
@@ -10,11 +10,11 @@ import { startInDevMode } from './mode-hints.ts';
 import type { Registrar } from './registrar.ts';
 import type { AppSync } from './sync.ts';
 
-/** A port that has no app is asked again after so many rounds: a framework may compile its routes late. */
+/** A port without an app is probed again after this many rounds, because a framework may compile its routes late. */
 const ROUNDS_OF_OTHERS = 10;
-/** What an app says about itself does not tell all that may change. */
+/** An app is registered again after this time, because its introspection does not show all changes. */
 const REPEAT_MS = 20_000;
-/** Apps that are asked. */
+/** Maximum number of probed apps. */
 const APPS_MAX = 50;
 
 export interface DiscoveryDeps {
@@ -31,11 +31,11 @@ export interface DiscoveryDeps {
 /** An app that was found. */
 interface Known {
   url: string;
-  /** undefined: it has not responded the last time. */
+  /** undefined if it did not respond last time. */
   hash: string | undefined;
   askedAt: number;
   wasRegistered: boolean;
-  /** Name of the app that registered; undefined: none has, or not by this process. */
+  /** Name of the registered app; undefined if none has registered through this process. */
   app?: string;
   /** The last problem that was logged. */
   problem?: string;
@@ -59,20 +59,20 @@ export class Discovery {
   readonly #known = new Map<string, Known>();
   readonly #listening = new Set<number>();
   #rounds = 0;
-  /** Of the round in progress. */
+  /** Signal of the round in progress. */
   #signal: AbortSignal = new AbortController().signal;
 
   constructor(deps: DiscoveryDeps) {
     this.#deps = deps;
   }
 
-  /** @param ownPort of this service */
+  /** @param ownPort port of this service */
   async round(ownPort: number, signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     const before = await this.#registered();
     for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...before.urls.keys()]);
     const { urls: registered, names } = await this.#registered();
-    // What was found meanwhile may be the same app on another path.
+    // Apps registered meanwhile may be the same app on another path.
     for (const key of registered.keys()) if (!before.urls.has(key)) this.#forgetFoundOn(portOf(key));
     this.#rounds++;
     const targets = new Map([...this.#known].map(([key, { url }]) => [key, url]));
@@ -101,7 +101,7 @@ export class Discovery {
     }
   }
 
-  /** Asks each path of a port that listens anew, and at times again. */
+  /** Probes each path of a port that just opened, and again at intervals. */
   async #lookAt(port: number, registered: readonly string[]): Promise<void> {
     const host = await listeningHost(port);
     if (host === undefined) {
@@ -115,7 +115,7 @@ export class Discovery {
     for (const key of new Set([...present, ...PATHS.map((path) => `${port}${path}`)])) {
       const url = `http://${host}:${key}`;
       const hash = this.#known.get(key)?.hash ?? (await this.#introspect(url))?.hash;
-      // Some programs answer on every path, always as the same app.
+      // Some programs answer on every path with the same app.
       if (hash === undefined || hashes.has(hash)) continue;
       hashes.add(hash);
       if (this.#known.has(key) || this.#known.size >= APPS_MAX) continue;
@@ -129,7 +129,7 @@ export class Discovery {
     const app = await this.#introspect(url);
     known.hash = app?.hash;
     if (!app) {
-      // One that someone deletes stays away until it starts anew.
+      // A deleted app is not registered again until it restarts.
       if (isRegistered) known.wasRegistered = true;
       else this.#known.delete(key);
       return;
@@ -164,7 +164,7 @@ export class Discovery {
     }
   }
 
-  /** Once. */
+  /** Logs each problem once. */
   #tell(known: Known, problem: string): void {
     if (known.problem === problem) return;
     known.problem = problem;

@@ -19,12 +19,13 @@ export interface EndpointResponseDeps {
   environments: Environments;
 }
 
-/** Then the client is sent here again: proxies end requests that are silent for longer (Heroku after 30 s). */
+/** After this time the client is redirected here again: proxies end requests that are silent for longer (Heroku after 30 s). */
 const WAIT_MS = 20_000;
 const POLL_MS = 100;
 const POLL_MAX_MS = 1_000;
 const CANCELLED = { name: 'RunCancelled', message: 'the run was cancelled' };
-/** Clients that wait in this process: of a run, which has one token, of an environment or of all branches together, and in all. */
+/** Maximum numbers of waiting clients in this process: per run, which has one token; per environment, or all branches together; and in
+ *  total. */
 const OF_RUN_MAX = 20;
 const OF_OWNER_MAX = 500;
 const WAITING_MAX = 2_000;
@@ -53,7 +54,7 @@ export function endpointResponseRoutes(router: Router, deps: EndpointResponseDep
   const output = async (ctx: Context & { params: { run_id: string } }) => {
     const { run_id: runId } = ctx.params;
     const env = responseTokens.verify(ctx.query.token, runId, Date.now());
-    // The token permits it, not the page.
+    // The token authorizes the request, whatever its page.
     ctx.set('access-control-allow-origin', '*');
     const end = begin(env, runId);
     try {
@@ -65,7 +66,7 @@ export function endpointResponseRoutes(router: Router, deps: EndpointResponseDep
   router.get('/v1/http/runs/:run_id/output', output);
   router.get('/v1/checkpoint/:run_id/output', output);
 
-  /** The run when it has ended, or when the client has waited for long enough.
+  /** Waits until the run has ended, or the maximum time is over.
    *  @throws ServiceError not_found */
   async function endOf(ctx: Context, env: string, runId: string): Promise<Run> {
     const until = performance.now() + WAIT_MS;

@@ -1,5 +1,5 @@
-/** Runs of endpoints (docs/protocol.md#endpoints): an app creates the run of a request, and stores its steps. The official SDKs have two sets of
- *  paths for the same. */
+/** Runs of endpoints (docs/protocol.md#endpoints): an app creates the run of a request, and stores its steps. The official SDKs use two
+ *  sets of paths for this. */
 import { z } from 'zod';
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -40,7 +40,7 @@ export interface EndpointRouteDeps extends AppGuardDeps {
   responseTokens: ResponseTokens;
 }
 
-/** An app makes the ID of a run, whose time is when the request arrived. */
+/** An app creates the run's ID, whose time is the receipt of the request. */
 const CLOCK_SKEW_MS = 86_400_000;
 
 const runSchema = z.looseObject({
@@ -119,7 +119,7 @@ export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void
     throw new ServiceError('endpoint_origin_unknown', { detail: endpointRemedy(data.domain) });
   }
 
-  /** An endpoint registers with its first request. It is a function without an app of its own: its host is whatever its client wrote. */
+  /** Registers an endpoint with its first request. The function belongs to no app, because its host is whatever the client wrote. */
   async function register(env: string, fn: AppFunction, ctx: Context): Promise<void> {
     ctx.set(headerName(fn.dialect, 'sdk'), SERVER_SDK);
     const known = (await deps.functionTables.of(env)).find(fn.id);
@@ -141,7 +141,7 @@ function functionOf(
   { kind, retries }: { kind: EndpointProtocol; retries: number },
 ): AppFunction {
   const { app, id, name } = endpointNames(data);
-  // Only the official SDKs have endpoints, and the one for Go sends no header of its dialect.
+  // Only the official SDKs have endpoints, and the Go SDK sends no header of its dialect.
   const dialect = dialectOf(req.headers) ?? 'inngest';
   const url = new URL(data.path, data.domain).href;
   const shared = { id, name, app, url, dialect, retries, triggers: [], cancel: [], archived: false, config: {} };

@@ -1,4 +1,4 @@
-/** The environment on whose behalf an app makes a request: the one it names, else the one whose signing key it sends. */
+/** The environment of an app's request: the one it names, otherwise the one whose signing key it sends. */
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import { provesKey } from '../../functions/signing.ts';
@@ -11,7 +11,8 @@ import { type AppGuardDeps, namedEnvironment } from './app-requests.ts';
 
 const KEY_WORD = /^signkey-(\w+)-/;
 
-/** Requires `Authorization: Bearer <signing key>`, hashed or as it is: some SDKs send it so. After the body, `confirmEnvironment` has to follow.
+/** Requires `Authorization: Bearer <signing key>`, hashed or unhashed, as some SDKs send it. Call `confirmEnvironment` after reading the
+ *  body.
  *  @throws ServiceError credentials_invalid, environment_unknown */
 export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise<string> {
   const { dev, environments, signingKeys } = deps;
@@ -35,7 +36,7 @@ export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise
   });
 }
 
-/** @param name what `authenticateApp` returned before the body was read
+/** @param name result of `authenticateApp` before the body was read
  *  @throws ServiceError environment_changed */
 export function confirmEnvironment(
   ctx: Context,
@@ -45,7 +46,7 @@ export function confirmEnvironment(
   requireProven(ctx, environments.find(name));
 }
 
-/** Environments that may have the key: its middle word is the environment's name, or anything where a setting provides the key. */
+/** Environments that may have the key. The word in its middle is the environment's name, or anything if a setting provides the key. */
 function namesOfKey(bearer: string, { environments }: AppGuardDeps): string[] {
   const word = KEY_WORD.exec(bearer)?.[1];
   const named = word === undefined ? [] : environments.named().filter((name) => name.replace(/\W/g, '_') === word);

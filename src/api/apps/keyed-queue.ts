@@ -1,5 +1,5 @@
-/** Runs the tasks of each key one after another in this process. Otherwise two registrations at the same time could both pass a quota that
- *  only one of them fits. */
+/** Runs the tasks of each key one after another in this process. Otherwise two concurrent registrations could both pass a quota with room
+ *  for one. */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,13 +1,13 @@
-/** Whether apps are still at their known paths when they register at others (docs/security.md#addresses-of-apps). */
+/** Checks whether apps are still at their known paths when they register at others (docs/security.md#addresses-of-apps). */
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import { type AppToProbe, probeApp } from '../../functions/probe.ts';
 import { maybeThere } from '../../model/apps/app-problems.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 
-/** The app waits meanwhile for the answer to its registration. */
+/** Short, because the app waits for the answer to its registration. */
 const TIMEOUT_MS = 3_000;
-/** Anybody can cause registrations: those of this time share one probe. */
+/** Registrations within this time share a probe, because anybody can cause them. */
 const SHARED_MS = 10_000;
 
 export interface KnownPathsDeps {
@@ -18,14 +18,14 @@ export interface KnownPathsDeps {
 
 export class KnownPaths {
   readonly #deps: KnownPathsDeps;
-  /** By environment and URL; the oldest first. */
+  /** By environment and URL, oldest first. */
   readonly #probes = new Map<string, { isThere: Promise<boolean>; startedAt: number }>();
 
   constructor(deps: KnownPathsDeps) {
     this.#deps = deps;
   }
 
-  /** @param known the known path at an origin that is allowed */
+  /** @param known the known path, at an allowed origin */
   async isKept(env: string, known: Pick<AppToProbe, 'url' | 'dialect'>): Promise<boolean> {
     const now = performance.now();
     for (const [key, { startedAt }] of this.#probes) {

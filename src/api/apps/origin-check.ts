@@ -1,5 +1,5 @@
-/** Holds registrations by which an app would move to an origin that nobody has allowed, and keeps the path of an app that is still there: SDKs take the
- *  URL of an app from a request that anybody may make (docs/security.md#addresses-of-apps). */
+/** Holds registrations that would move an app to an origin that nobody has allowed, and keeps an app's known path while the app answers
+ *  there: SDKs derive the URL of an app from a request that anybody may send (docs/security.md#addresses-of-apps). */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Registration } from '../../model/apps/app.ts';
@@ -30,20 +30,20 @@ export interface OriginCheckDeps {
 export interface CheckedRegistration {
   registration: Registration;
   functions: readonly AppFunction[];
-  /** The app as it is; undefined: it is not known. */
+  /** The registered app; undefined if it is unknown. */
   before: App | undefined;
   by: SyncOrigin;
-  /** Where a person had the service ask the app, if this is its answer. */
+  /** The URL that a person asked for, if this registration is the answer. */
   askedUrl: string | undefined;
 }
 
-/** What a registration counts as. */
+/** A registration with the URL that counts. */
 export interface TrustedRegistration extends CheckedRegistration {
-  /** Where it says that the app is, with another path, if the app is still at the known one. */
+  /** The reported URL with another path, which does not count because the app still answers at the known one. */
   declinedUrl?: string;
 }
 
-/** Origins in a log line and in a message. */
+/** Maximum number of origins in a log line or a message. */
 const NAMED_ORIGINS = 10;
 
 export class OriginCheck {
@@ -53,10 +53,10 @@ export class OriginCheck {
     this.#deps = deps;
   }
 
-  /** A query that only the app names does not count, nor a path while the app answers at the known one. */
+  /** Ignores a query that only the app reports, and a new path while the app answers at the known one. */
   async trusted(env: string, checked: CheckedRegistration): Promise<TrustedRegistration> {
     const { registration, functions, before, by, askedUrl } = checked;
-    // In the answer to the service the query is that of the request.
+    // The answer to a sync request has the query of the request.
     if (this.#deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
     const trusted = { ...checked, ...withTrustedQuery(registration, functions, before?.url) };
     const { url } = trusted.registration;
@@ -71,20 +71,20 @@ export class OriginCheck {
     };
   }
 
-  /** An origin that waits for a confirmation gets no request. */
+  /** No request is sent to an origin that waits for confirmation. */
   async #isStillAt(env: string, url: string, { before, ...checked }: CheckedRegistration): Promise<boolean> {
     if (before === undefined || (await this.#unconfirmed(env, { before, ...checked })).length > 0) return false;
     return this.#deps.knownPaths.isKept(env, { url, dialect: before.dialect });
   }
 
-  /** Whether a person has the app register there right now, by a request of its own. */
+  /** Whether a person has just asked the app to register there, and it does so by a request of its own. */
   async #isAsked(env: string, { appName, url }: Registration): Promise<boolean> {
     const [origin] = originsOf([url]);
     const requested = await this.#deps.allowedOrigins.requested(env, appName, Date.now());
     return origin !== undefined && requested.includes(origin);
   }
 
-  /** Keeps a registration that waits, for people to see.
+  /** Stores a held registration, for people to see.
    *  @throws ServiceError registration_held */
   async holdUnconfirmed(env: string, checked: CheckedRegistration): Promise<void> {
     const { dev, heldRegistrations, log } = this.#deps;
@@ -120,7 +120,7 @@ export class OriginCheck {
     const given = originsOf([url, ...functions.map((fn) => fn.url)]);
     const origins = { given, allowed: [...appOrigins, ...asked], holdsNewApps: newApps === 'hold' };
     const present = before && originsOf([before.url]);
-    // Nearly all registrations end here.
+    // Nearly all registrations return here.
     if (unconfirmedOrigins({ ...origins, present }).length === 0) return [];
     const [allowed, requested, own] = await Promise.all([
       allowedOrigins.of(env, appName),
@@ -134,14 +134,14 @@ export class OriginCheck {
     });
   }
 
-  /** Functions of an app may be at other URLs than the app. */
+  /** URLs of the app and its functions, which may differ. */
   async #urlsOf(env: string, app: string): Promise<string[]> {
     const { functions } = await this.#deps.functions.all(env);
     return functions.filter((fn) => fn.app === app && !fn.archived).map(({ url }) => url);
   }
 }
 
-/** A registration that is held changes nothing of the app. */
+/** A held registration does not change the app. */
 export function isHeld(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'registration_held';
 }

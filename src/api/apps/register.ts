@@ -55,7 +55,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
       const name = appNameInText(text);
-      // A registration that is held changes nothing of the app.
+      // A held registration does not change the app.
       if (!isHeld(error) && isStillProven(ctx, environments.find(env))) {
         const { message } = error as Error;
         await apps.recordSyncFailure(env, (app) => app.name === name, message, Date.now(), 'told', BY_APP);
@@ -65,7 +65,7 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
   });
 }
 
-/** @throws ServiceError registration_invalid when the app expects dev mode and the service is not in it, or the other way round */
+/** @throws ServiceError registration_invalid if one of app and service is in dev mode and the other is not */
 function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: string): void {
   const expected = readHeader(ctx.req.headers, 'expected-server-kind');
   if (!expected || expected === serverKind) return;
@@ -74,7 +74,7 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   });
 }
 
-/** Name of the app; undefined when the text is not JSON or has no name. */
+/** Name of the app; undefined if the text is not JSON or has no name. */
 function appNameInText(text: string): unknown {
   try {
     return appNameIn(JSON.parse(text));

@@ -1,4 +1,4 @@
-/** Registers apps, however their registration comes. */
+/** Registers apps, whatever way their registration comes. */
 import type { Config, FunctionLimits, Quotas } from '../../config.ts';
 import { localKey } from '../../functions/local-apps.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
@@ -21,15 +21,15 @@ import { KeyedQueue } from './keyed-queue.ts';
 import type { OriginCheck, TrustedRegistration } from './origin-check.ts';
 import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
 
-/** Functions with problems in one log line. */
+/** Maximum number of functions with problems per log line. */
 const LOGGED_FUNCTIONS = 50;
-/** Fields that do not act, in one log line. */
+/** Maximum number of unsupported fields per log line. */
 const LOGGED_FIELDS = 20;
 
 export interface RegistrarDeps {
   quotas: Quotas;
   functionLimits: FunctionLimits;
-  /** What happens to a registration with fields that the service does not act on. */
+  /** Reaction to registrations with unsupported fields. */
   unsupported: Config['unsupported'];
   apps: Apps;
   functions: Functions;
@@ -38,17 +38,17 @@ export interface RegistrarDeps {
   deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
   looks: Pick<Looks, 'lookNow'>;
-  /** Limits that a registration changes act on what waits. */
+  /** Applies changed limits to waiting calls. */
   admission: Pick<Admission, 'noteChange'>;
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
   schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
-/** `modified`: whether a function has changed. */
+/** `modified`: whether a function changed. */
 export type Saved = SortedFunctions & Pick<Replaced, 'modified'> & Pick<TrustedRegistration, 'declinedUrl'>;
 
-/** Who registers: the app itself by a request, or by a connection. */
+/** Origin of registrations by the app itself. */
 export const BY_APP: SyncOrigin = { kind: 'app' };
 export const BY_CONNECTION: SyncOrigin = { kind: 'connection' };
 
@@ -62,7 +62,7 @@ export interface ParsedRegistration {
 export class Registrar {
   readonly #deps: RegistrarDeps;
   readonly #queue = new KeyedQueue();
-  /** Local apps that are asked at intervals (discovery.ts): a registration of these that changes nothing is logged as debug only. */
+  /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
 
   constructor(deps: RegistrarDeps) {
@@ -79,12 +79,12 @@ export class Registrar {
     return { registration, checked, dialect };
   }
 
-  /** `modified`: whether a function has changed.
-   *  @param askedUrl where the service asked, if this is the app's answer
+  /** `modified`: whether a function changed.
+   *  @param askedUrl URL that the service asked, if this is the app's answer
    *  @throws ServiceError quota_exceeded, registration_held */
   async register(env: string, parsed: ParsedRegistration, by: SyncOrigin, askedUrl?: string): Promise<Saved> {
     const { registration, checked, dialect } = parsed;
-    // Before the queue: it may send the app a request.
+    // Outside of the queue, because it may send the app a request.
     const trusted = await this.#deps.originCheck.trusted(env, {
       registration,
       functions: checked.registered,
@@ -93,15 +93,15 @@ export class Registrar {
       askedUrl,
     });
     const saved = await this.#queue.run(env, () => this.#save(env, trusted, checked, dialect));
-    // A changed expression may no longer have its problem.
+    // A changed expression may no longer have the recorded problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
-    // Nor may batches and debounces wait as long as before.
+    // Batches and debounces may be due earlier now.
     await this.#deps.looks.lookNow(env, saved.changed);
     this.#log(env, parsed, saved, by);
     return saved;
   }
 
-  /** One line for a registration; a further one when it brings functions that do not work as configured. */
+  /** Logs the registration, and in a second line functions that do not work as configured. */
   #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: SyncOrigin): void {
     const { log } = this.#deps;
     const { appName: app, url, sdk, framework } = registration;
@@ -145,7 +145,7 @@ export class Registrar {
     const { appName } = registration;
     const before = await apps.read(env, appName);
     await originCheck.holdUnconfirmed(env, { ...trusted, before });
-    // First: if this process dies in between, setting timers anew changes nothing.
+    // First: if this process dies in between, resetting the timers changes nothing.
     await this.#noteChangedTimeouts(env, registered);
     const app = appOf(registration, dialect, by, Date.now());
     const release = await apps.claim(env, app, quotas.apps);
@@ -161,7 +161,7 @@ export class Registrar {
       await this.#deps.admission.noteChange(env, ids);
     }
     const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
-    // Also without a change: an earlier registration may have died before its schedules were there.
+    // Even without a change: an earlier registration may have died before storing its schedules.
     if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
       await schedules.follow(env, gone);
     }
@@ -182,7 +182,7 @@ export class Registrar {
   }
 
   /** If this process dies between the change and this, the history lacks the deploy.
-   *  @returns whether anything has changed */
+   *  @returns whether anything changed */
   async #recordDeploy(env: string, before: App | undefined, app: App, by: SyncOrigin, saved: Replaced) {
     const { registered, previous, changed } = saved;
     const present = new Set(idsOf(registered));
@@ -196,7 +196,7 @@ export class Registrar {
     return true;
   }
 
-  /** They apply to the runs that are there. */
+  /** Changed timeouts also apply to existing runs. */
   async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
     const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
     const changed = given.filter((fn) => {

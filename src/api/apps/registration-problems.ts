@@ -1,26 +1,26 @@
-/** Tells an app what is wrong with its registration. */
+/** Reports problems of a registration to its app. */
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
 import { describeUnsupported, type Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { shellWord } from '../../model/values/shell-word.ts';
 
-/** Functions whose problems one text has. */
+/** Maximum number of functions in a text. */
 const SHOWN_MAX = 20;
 
-/** A registered function and what does not work as configured. */
+/** A registered function, and the parts of its configuration that have no effect. */
 export interface FunctionProblems {
   id: string;
   problems: string[];
 }
 
-/** Tells about the functions that are registered and do not work as configured. */
+/** Registered functions that do not work as configured. */
 export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
   const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
   return all.filter(({ problems }) => problems.length > 0);
 }
 
-/** The text that official SDKs show of an answer: without it they say that everything is registered, whatever the problems are. */
+/** Text that official SDKs show from an answer. Without it they report that everything is registered, whatever the problems are. */
 export function shownBySdk(
   functions: readonly FunctionProblems[],
   declinedUrl: string | undefined,
@@ -32,7 +32,7 @@ export function shownBySdk(
   return warnings.length === 0 ? undefined : { error: `Registered, but ${warnings.join('. And ')}` };
 }
 
-/** Anybody may read it: it does not name the known path. */
+/** Does not name the known path, because anybody may read it. */
 function declined(url: string): string {
   return `the app stays at the path where it was, because it still answers there. If it has moved: "tidegate apps sync ${shellWord(url)}"`;
 }
@@ -47,7 +47,7 @@ function nameOf(id: string | null): string {
   return id === null ? 'without an ID' : `"${id}"`;
 }
 
-/** What is wrong with the refused functions; the others are registered. undefined: nothing */
+/** Describes the refused functions, while the others are registered. undefined if none was refused. */
 export function refusalOf(registered: number, refused: readonly RefusedFunction[]): ServiceError | undefined {
   const [first, ...others] = refused;
   if (!first) return undefined;
@@ -65,7 +65,7 @@ export function refusalOf(registered: number, refused: readonly RefusedFunction[
   });
 }
 
-/** What the app is told where UNSUPPORTED is reject. */
+/** Answer to an app if UNSUPPORTED is `reject`. */
 export function unsupportedRefusal(unsupported: Unsupported): ServiceError {
   return new ServiceError('registration_invalid', {
     detail:

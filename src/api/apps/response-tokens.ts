@@ -1,4 +1,4 @@
-/** Tokens for the response of one run, which an app passes on to the client of its endpoint. Nothing is stored. */
+/** Tokens for the response of one run, which an app passes on to its endpoint's client. Nothing is stored. */
 import { ServiceError } from '../../errors.ts';
 import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
 import { RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
@@ -8,12 +8,12 @@ const VALID_MS = 86_400_000;
 export class ResponseTokens {
   readonly #tokens: SubscriptionTokens;
 
-  /** @param fallback the previous secret, whose tokens are still valid */
+  /** @param fallback the previous secret, whose tokens stay valid */
   constructor(secret: string, fallback: string | undefined) {
     this.#tokens = new SubscriptionTokens(secret, fallback);
   }
 
-  /** The same token permits to read the response, and to follow it while the endpoint streams it. */
+  /** The token authorizes reading the response, and following it while the endpoint streams it. */
   of(env: string, runId: string, nowMs: number): { token: string; realtime_token: string } {
     const topics = new Map([[runId, new Set([RESPONSE_TOPIC])]]);
     const token = this.#tokens.sign({ env, topics }, nowMs + VALID_MS);

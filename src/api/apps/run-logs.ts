@@ -22,7 +22,7 @@ export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
   const { runLogs, environments, backpressure, telemetry } = deps;
   router.post('/v0/runs/:id/logs', appGuard(deps), async (ctx) => {
     const { id } = ctx.params;
-    // What is logged is worth less than events, for which the memory is needed.
+    // Memory needed for events is worth more than logs.
     backpressure.admitRegistration();
     if (!ID_PATTERN.test(id)) throw notFound(id);
     const batch = validate(logBatchSchema, await readJsonBody(ctx, LOG_BATCH_MAX_BYTES), 'field');
@@ -35,7 +35,7 @@ export function runLogRoute(router: Router, deps: RunLogRouteDeps): void {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    // Open pages of the run read it again.
+    // Makes open pages of the run reload it.
     if (appended !== 'known') telemetry.publishRun({ env, id, ...appended }, appended.status);
     ctx.body = {};
   });

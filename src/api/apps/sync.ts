@@ -1,4 +1,4 @@
-/** Has an app register on request of a user, at the app's URL (docs/protocol.md#registration). */
+/** Asks an app at its URL to register, on request of a user (docs/protocol.md#registration). */
 import { ServiceError } from '../../errors.ts';
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import type { InBandRegistration } from '../../functions/in-band-registration.ts';
@@ -20,15 +20,15 @@ import { BODY_MAX_BYTES } from './register.ts';
 import type { Registrar } from './registrar.ts';
 import { type FunctionProblems, problemsOf, refusalOf } from './registration-problems.ts';
 
-/** What an app that has registered is told. */
+/** Result of a sync request. */
 export interface SyncResult {
-  /** Its name. */
+  /** Name of the app. */
   app: string;
-  /** Where it was asked; where it is, if it says so in its answer. */
+  /** The requested URL, or the one in the app's answer. */
   url: string;
-  /** The functions that do not work as configured. */
+  /** Functions that do not work as configured. */
   functions: FunctionProblems[];
-  /** undefined: the service acts on all that the app has. */
+  /** undefined if the service acts on all fields. */
   unsupported: Unsupported | undefined;
 }
 
@@ -55,9 +55,10 @@ export class AppSync {
   }
 
   /** Resolves once the app has registered.
-   *  @param by who asks for it
-   *  @param onlyApp no other app may register; undefined: any
-   *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, registration_held, environment_archived, quota_exceeded, memory_short */
+   *  @param by who requests it
+   *  @param onlyApp the only app that may register; undefined: any
+   *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, registration_held, environment_archived,
+   *  quota_exceeded, memory_short */
   async register(env: string, url: string, by: SyncOrigin, onlyApp?: string): Promise<SyncResult> {
     const { apps } = this.#deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
@@ -72,7 +73,7 @@ export class AppSync {
     );
   }
 
-  /** The official Python SDK responds with 200 even when the service has rejected its registration. */
+  /** The official Python SDK responds with 200 even if the service has rejected its registration. */
   async #request(
     env: string,
     url: string,
@@ -80,7 +81,7 @@ export class AppSync {
   ): Promise<{ registration: InBandRegistration } | SyncResult> {
     const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    // An app that does not register in its answer does so meanwhile, by itself.
+    // Apps that do not register in their answer send a registration of their own meanwhile.
     const endRequest = dev
       ? undefined
       : await allowedOrigins.startRequest(env, { urls: [url], app: onlyApp }, Date.now());
@@ -113,7 +114,7 @@ export class AppSync {
     };
   }
 
-  /** @param askedUrl a person gave it, and not what the answer says */
+  /** @param askedUrl the URL that a person entered, not the one in the answer */
   async #registerInBand(
     env: string,
     askedUrl: string,
@@ -143,7 +144,7 @@ function otherApp(url: string, wanted: string, found: unknown): ServiceError {
   return new ServiceError('registration_invalid', { detail });
 }
 
-/** All branch environments share one key, so the signature does not tell them apart. */
+/** All branch environments share one key, so the signature does not distinguish them. */
 function rejectOtherEnvironment(env: string, { env: selected = PRODUCTION }: InBandRegistration): void {
   if (selected === env) return;
   throw new ServiceError('registration_invalid', {

@@ -1,4 +1,4 @@
-/** People's accounts: sign in, set a password, create the first admin, invite a user. Knows nothing of HTTP. */
+/** Accounts: sign in, set a password, create the first admin, invite a user. Independent of HTTP. */
 import { ServiceError } from '../../errors.ts';
 import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
@@ -9,7 +9,7 @@ import type { Sessions } from '../../store/auth/sessions.ts';
 import type { SignInThrottle, Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
 import type { Users } from '../../store/auth/users.ts';
 
-/** Most passwords that this process checks at once; each check takes 200 ms and 32 MiB. */
+/** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
 export interface AccountsDeps {
@@ -66,7 +66,7 @@ export class Accounts {
     return this.#withPassword(signedIn.user, password);
   }
 
-  /** Sets the password of the user whom the token was made for, and ends all sessions of the user.
+  /** Sets the password of the token's user, and ends all of the user's sessions.
    *  @throws ServiceError link_invalid */
   async setPassword(token: string, password: string): Promise<SignedIn> {
     const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
@@ -76,7 +76,7 @@ export class Accounts {
     return this.#withPassword(user, password);
   }
 
-  /** @throws ServiceError link_invalid, also when there already is a user */
+  /** @throws ServiceError link_invalid, also if there is already a user */
   async setUp(token: string, email: string, password: string): Promise<SignedIn> {
     const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
     const user = oneTimeToken?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
@@ -84,7 +84,7 @@ export class Accounts {
     return { user, token: await this.#deps.sessions.start(user, Date.now()) };
   }
 
-  /** Creates the first admin; undefined when there already is a user. */
+  /** Creates the first admin; undefined if there is already a user. */
   async createFirst(email: string, password: string): Promise<User | undefined> {
     const user = { ...newUser(email, 'admin'), password: await hashPassword(password) };
     return (await this.#deps.users.createFirst(user)) ? user : undefined;
@@ -103,7 +103,7 @@ export class Accounts {
     return this.#deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
-  /** Whether the token still works; does not use it up. */
+  /** Whether the token is valid; does not use it up. */
   async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
     const oneTimeToken = await this.#deps.oneTimeTokens.read(token);
     if (oneTimeToken?.purpose !== purpose) return false;
@@ -137,7 +137,7 @@ function newUser(email: string, role: Role): User {
   return { id: newId(), email, role, version: newSecret(), createdAt: now, updatedAt: now };
 }
 
-/** A token is void once the password has changed. */
+/** A token becomes invalid when the password changes. */
 function isFor(token: OneTimeToken | undefined, { id, version }: User): boolean {
   return token?.purpose === 'set-password' && token.userId === id && token.version === version;
 }

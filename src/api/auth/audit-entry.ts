@@ -5,10 +5,10 @@ import type { AuditedAction } from './audit-logger.ts';
 import { environmentOf } from './guard.ts';
 import { principalOf } from './principals.ts';
 
-/** Fields of a body that the entry includes; none of them is secret. */
+/** Body fields that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Of replays: which events they run functions on again, or which requests. Of bulk actions: which runs they cancel or retry. Of events: which are sent
- *  again, assigned or discarded. Of apps: which origins are allowed. */
+/** Fields that select objects: events or requests of replays, runs of bulk actions, events to send again, assign or discard, and allowed
+ *  origins of apps. */
 const LOGGED_SELECTION = [
   'action',
   'all',
@@ -33,14 +33,14 @@ const LOGGED_SELECTION = [
 ];
 const SELECTING =
   /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays|allowed-origins|held-registrations)(?:\/|$)/;
-/** Names shown of a list; a longer list is counted. */
+/** Maximum number of names shown of a list; a longer list is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;
 const SELECTION_MAX_LENGTH = 500;
 
 type AuditedRoute = Pick<Route, 'method' | 'path' | 'summary' | 'scope'>;
 
-/** @param data the response's data: it has the ID or name of what was created */
+/** @param data the response's data, with the ID or name of a created object */
 export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unknown): AuditedAction {
   const { method, path, scope, summary } = route;
   const target = Object.values(ctx.params).join('/') || idOf(data);
@@ -76,7 +76,7 @@ function loggedSelection(path: string, { query, request: { body } }: RouteContex
   });
 }
 
-/** For people: a filter as its fields, and IDs as their number. */
+/** Text for people: a filter as its fields, and IDs as their number. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.length > NAMED_MAX ? `${value.length}` : value.map(textOf).join(' or ');
   if (typeof value === 'object' && value !== null) {
@@ -86,14 +86,14 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** How many runs a bulk action found before it began. */
+/** Number of runs that a bulk action matched before it began. */
 function matchedBy(data: unknown): string[] {
   const { matched } = (data ?? {}) as { matched?: { count?: unknown; is_exact?: unknown } };
   if (typeof matched?.count !== 'number') return [];
   return [`${matched.is_exact === true ? '' : 'at least '}${matched.count} runs`];
 }
 
-/** How many events were assigned, discarded or sent again. */
+/** Number of events assigned, discarded or sent again. */
 function eventsOf(path: string, data: unknown): string[] {
   if (!SELECTING.test(path)) return [];
   const { assigned, sent, deleted } = (data ?? {}) as { assigned?: unknown; sent?: unknown; deleted?: unknown };

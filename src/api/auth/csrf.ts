@@ -1,5 +1,5 @@
-/** Blocks cross-site requests (CSRF). Browsers add the session cookie to requests of any site, but also headers that no page can set and
- *  that name the site. */
+/** Blocks cross-site requests (CSRF). Browsers add the session cookie to requests of any site, but also headers that name the site and
+ *  that no page can set. */
 import { ServiceError } from '../../errors.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
 import type { Context } from '../http/router.ts';
@@ -38,7 +38,7 @@ const BASE = 'http://here.invalid';
 export function safeRedirect(target: unknown): string {
   if (typeof target !== 'string' || !target.startsWith('/') || !URL.canParse(target, BASE)) return '/';
   const { origin, pathname, search } = new URL(target, BASE);
-  // "//other.example", and what browsers take for it ("/\other.example"), has another origin or a path that begins with "//".
+  // "//other.example", and texts that browsers treat like it ("/\other.example"), have another origin or a path that begins with "//".
   return origin === BASE && !pathname.startsWith('//') ? pathname + search : '/';
 }
 

@@ -7,10 +7,10 @@ import { isContainerHostName } from '../../model/network/container-host-names.ts
 import type { Context, Middleware } from '../http/router.ts';
 import { isThisMachine } from './this-machine.ts';
 
-/** Host headers whose check is remembered: nearly all requests have the same. */
+/** Maximum number of cached Host headers: nearly all requests have the same. */
 const REMEMBERED_HOSTS = 100;
 
-/** @param allowed origins in addition to those of this machine */
+/** @param allowed additional origins */
 export function requireLocalHost(allowed: readonly string[]): Middleware {
   const check = localHostCheck(allowed);
   return async (ctx: Context, next: Next) => {
@@ -19,7 +19,7 @@ export function requireLocalHost(allowed: readonly string[]): Middleware {
   };
 }
 
-/** @returns a function that throws ServiceError origin_untrusted for any other request */
+/** @returns a function that throws ServiceError origin_untrusted for other requests */
 export function localHostCheck(allowed: readonly string[]): (ctx: Context) => void {
   const hosts = new Set(allowed.map((origin) => new URL(origin).hostname));
   const known = new LRUCache<string, boolean>({ max: REMEMBERED_HOSTS });
@@ -32,7 +32,7 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
     return result;
   };
   return (ctx) => {
-    // Behind a trusted proxy both the Host header and X-Forwarded-Host count: a client may have set either.
+    // Behind a trusted proxy, both Host and X-Forwarded-Host are checked: a client may have set either.
     const foreign = [ctx.get('host'), ctx.host].find((host) => !isLocal(host));
     if (foreign !== undefined) throw rejection(`the host is "${foreign}"`, `http://${foreign}`);
     const origin = ctx.get('origin');
@@ -46,13 +46,13 @@ export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> 
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');
   ctx.set('access-control-allow-headers', '*');
-  // Chromium requires this before a page of a public address may send to this machine.
+  // Chromium requires this before a page from a public address may send to this machine.
   ctx.set('access-control-allow-private-network', 'true');
   ctx.set('access-control-max-age', '600');
   ctx.status = 204;
 }
 
-/** The headers of CORS that do not depend on the method. */
+/** CORS headers that do not depend on the method. */
 export function setCrossOrigin(ctx: Context): void {
   ctx.vary('origin');
   const origin = ctx.get('origin');
@@ -64,7 +64,7 @@ function isLocalPage(origin: string, allowed: readonly string[]): boolean {
   return url !== null && (isThisMachine(url.hostname) || allowed.includes(url.origin));
 }
 
-/** The setting cannot list pages without an origin, such as a file or a sandboxed frame. */
+/** The setting cannot list pages without an origin, such as files and sandboxed frames. */
 function remedy(origin: string): string {
   const listable = URL.parse(origin)?.origin ?? 'null';
   return listable === 'null'

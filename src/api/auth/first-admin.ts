@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 
 export type FirstAdminStore = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
-/** Retries until Redis answers. Every web process logs the same link; it is void once there is a user.
+/** Retries until Redis answers. Every web process logs the same link, which is invalid once there is a user.
  *  @param address URL of the service, for the link */
 export async function prepareFirstAdmin(
   config: Config,

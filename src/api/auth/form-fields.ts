@@ -8,7 +8,7 @@ import { requireSameOrigin } from './csrf.ts';
 const MAX_BYTES = 16_384;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** An HTML form gets a page as its response, a program JSON. */
+/** HTML forms get a page as their response, programs get JSON. */
 export function isForm(ctx: Context): boolean {
   return mediaTypeOf(ctx.get('content-type')) === FORM;
 }

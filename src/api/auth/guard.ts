@@ -34,7 +34,7 @@ function isBrowser(ctx: Context): boolean {
 export interface AccessRule {
   access: Access;
   scope: 'environment' | 'installation';
-  /** Apps may use it too, with their signing key. */
+  /** Apps may also use it, with their signing key. */
   forApps?: true | undefined;
 }
 
@@ -56,7 +56,7 @@ export function allow(ctx: Context, { access, scope, forApps }: AccessRule): voi
   }
 }
 
-/** The environment that the request selects, else the one that the principal is restricted to, else production. */
+/** The selected environment, otherwise the one that the principal is restricted to, otherwise production. */
 export function environmentOf(ctx: Context): string {
   return environmentSelection(ctx) ?? principalOf(ctx).environment ?? PRODUCTION;
 }

@@ -16,7 +16,7 @@ input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid 
 small { display: block; margin-top: .25rem; opacity: .7; }
 `);
 
-/** @param value what the user gave in the previous attempt */
+/** @param value the user's input in the previous attempt */
 function emailField(value = ''): string {
   const focus = value === '' ? ' autofocus' : '';
   return field('email', 'Email address', `type="email" autocomplete="username" value="${escapeHtml(value)}"${focus}`);
@@ -29,7 +29,7 @@ const NEW_PASSWORD = field(
   'At least 12 characters',
 );
 
-/** What the form showed the last time. */
+/** Content of the form after a failed attempt. */
 export interface Attempt {
   error: string;
   email?: string;
@@ -77,7 +77,7 @@ export function invalidLinkPage(): string {
   );
 }
 
-/** Redis cannot say whether a link is valid. */
+/** Shown while Redis cannot tell whether a link is valid. */
 export function outagePage(message: string): string {
   return page('Try again in a moment', message, '<p><a href="">Reload this page</a></p>');
 }

@@ -1,4 +1,4 @@
-/** Authenticates a request: by its API key or signing key, else by its session cookie. Dev mode authenticates nobody. */
+/** Authenticates a request by its API key or signing key, otherwise by its session cookie. Dev mode authenticates nobody. */
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { isKey } from '../../functions/signing.ts';
@@ -30,7 +30,7 @@ export class Principals {
     this.#deps = deps;
   }
 
-  /** undefined: the request has no credentials, or unknown ones. */
+  /** undefined for missing or unknown credentials. */
   async of(ctx: Context): Promise<Principal | undefined> {
     const { config, sessions } = this.#deps;
     if (config.dev) return DEV_PRINCIPAL;
@@ -50,7 +50,7 @@ export class Principals {
     return principalOfKey(key);
   }
 
-  /** An app: the secret is the signing key of the selected environment, hashed as SDKs send it or as it is. */
+  /** An app whose secret is the selected environment's signing key, hashed as SDKs send it, or unhashed. */
   async #ofSigningKey(secret: string, ctx: Context): Promise<Principal | undefined> {
     const { environments, signingKeys } = this.#deps;
     const name = environmentSelection(ctx) ?? PRODUCTION;

@@ -1,12 +1,12 @@
-/** A body may take a minute to arrive, after the request has proven its right to an environment. Meanwhile the environment may be deleted, and
- *  another made under its name: what the name means afterwards is compared with what was proven. */
+/** A body may take a minute to arrive after the request was authenticated for an environment. Meanwhile the environment may be deleted,
+ *  and another one created under its name, so the present environment is compared with the one authenticated for. */
 import { ServiceError } from '../../errors.ts';
 import { type Environment, isStill } from '../../model/environment.ts';
 import type { Context, Proven } from '../http/router.ts';
 
 type ProvenState = Pick<Context, 'state'>;
 
-/** @param proven `environment` is undefined where there is none of the name */
+/** @param proven `environment` is undefined if none had the name */
 export function rememberProven({ state }: ProvenState, proven: Proven): void {
   state.proven = proven;
 }
@@ -15,7 +15,7 @@ export function isStillProven({ state: { proven } }: ProvenState, present: Envir
   return proven !== undefined && isStill(proven.environment, present);
 }
 
-/** @param present what the name means now
+/** @param present the environment that the name means now
  *  @throws ServiceError environment_changed */
 export function requireProven(ctx: ProvenState, present: Environment | undefined): void {
   if (!isStillProven(ctx, present)) throw environmentChanged();

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 const RETRY_MS = 500;
 
 /** Retries until Redis answers.
- *  @throws ConfigError when the key does not decrypt the stored secrets */
+ *  @throws ConfigError if the key does not decrypt the stored secrets */
 export async function claimSecretKey(
   { redis, secretKeyCheck }: Pick<Store, 'redis' | 'secretKeyCheck'>,
   log: Logger,

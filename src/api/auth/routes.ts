@@ -25,7 +25,7 @@ import {
 import { type Principals, principalOf } from './principals.ts';
 import { clearSessionCookie, isSecure, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
-/** Longer ones are not addresses. */
+/** Longer texts are not email addresses. */
 const EMAIL_SHOWN_MAX = 256;
 const givenSchema = z.string().max(256);
 const tokenSchema = z.string().max(256);
@@ -51,7 +51,7 @@ export interface AuthRouteDeps {
 export function authRoutes({ publicUrl, accounts, sessions, principals, auditLogger }: AuthRouteDeps): Router {
   const router = new Router();
 
-  /** Starts the session; a form is redirected, a program gets the principal. */
+  /** Starts the session. Forms are redirected, programs get the principal. */
   async function startSession(
     ctx: Context,
     { user, token }: SignedIn,
@@ -65,7 +65,7 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
     ctx.body = { data: { kind: 'user', id, name, access, role: user.role } };
   }
 
-  /** Shows a person the form again with the error; a program gets the error as JSON. */
+  /** Shows the form again with the error; programs get the error as JSON. */
   async function orShowForm(
     ctx: Context,
     fields: unknown,
@@ -80,7 +80,7 @@ export function authRoutes({ publicUrl, accounts, sessions, principals, auditLog
     }
   }
 
-  /** @throws what is no ServiceError and no outage */
+  /** @throws errors that are neither a ServiceError nor an outage */
   function showError(ctx: Context, thrown: unknown, page: (error: string) => string): void {
     const error = translateAway(thrown);
     if (!(error instanceof ServiceError) || (error.status >= 500 && error.code !== 'unavailable')) throw error;

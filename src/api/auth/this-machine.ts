@@ -1,15 +1,15 @@
-/** Which host names mean this machine, for dev mode. */
+/** Host names of this machine, for dev mode. */
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { isLoopback } from '../../config.ts';
 import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
 
-/** Linux and macOS, where the service runs. */
+/** On Linux and macOS, where the service runs. */
 const HOSTS_FILE = '/etc/hosts';
-/** Programs connect to this machine by these, too. No page elsewhere can have such a host. */
+/** Programs also connect to this machine by these. No page of another machine can have such a host. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
-/** @param hostname of a URL, as `URL` has it */
+/** @param hostname as in `URL` */
 export function isThisMachine(hostname: string): boolean {
   if (isLoopback(hostname) || UNSPECIFIED.has(hostname)) return true;
   return isContainerHostName(hostname) && containerHostNames(hostsFile(), isOwnAddress).has(hostname);

@@ -1,8 +1,8 @@
-/** Closing a WebSocket. Some official SDKs give up unless the reason is one of these codes, which they retry. */
+/** Closes WebSockets. Some official SDKs give up unless the reason is one of these codes, on which they reconnect. */
 import type { WebSocket } from 'ws';
 import { CLOSE_MS } from './limits.ts';
 
-/** The service shuts down, or has lost the instance: it connects again. */
+/** The service shuts down, or has lost the instance, which then connects again. */
 export const GATEWAY_CLOSING = { code: 1_001, reason: 'connect_gateway_closing' };
 export const HANDSHAKE_TIMEOUT = { code: 4_408, reason: 'connect_worker_hello_timeout' };
 export const AUTHENTICATION_FAILED = { code: 4_401, reason: 'connect_authentication_failed' };
@@ -13,7 +13,7 @@ export interface Closing {
   reason: string;
 }
 
-/** Closes it, and breaks it off if the other end does not answer. */
+/** Closes the WebSocket, and terminates it if the other end does not answer. */
 export function closeSoon(socket: WebSocket, { code, reason }: Closing): void {
   socket.close(code, reason);
   const timer = setTimeout(() => socket.terminate(), CLOSE_MS);

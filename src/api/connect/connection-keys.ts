@@ -1,4 +1,4 @@
-/** The signing keys that authenticated connections and streams. A rotation leaves the former key valid; the next one ends what that key has opened. */
+/** Signing keys of connections and streams. A rotation leaves the previous key valid; the next one closes what that key has opened. */
 import { keyFingerprint } from '../../functions/signing.ts';
 import { ownerOfName } from '../../model/environment.ts';
 import type { AppGuardDeps } from '../apps/app-requests.ts';
@@ -10,7 +10,7 @@ export class ConnectionKeys {
     this.#deps = deps;
   }
 
-  /** @param fingerprint of the key that a connection, or its session, was authenticated by */
+  /** @param fingerprint of the key that authenticated the connection or its session */
   async isValid(env: string, fingerprint: string | undefined): Promise<boolean> {
     const { dev, environments, signingKeys } = this.#deps;
     if (dev) return true;

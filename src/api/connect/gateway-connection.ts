@@ -1,5 +1,5 @@
-/** One WebSocket of an instance of an app, from the end of its handshake to its close. It passes calls to the instance, and stores what comes
- *  back. It keeps nothing that another gateway would need: an instance may go on over another connection. */
+/** One WebSocket of an instance of an app, from the end of its handshake to its close. It forwards calls to the instance, and stores the
+ *  replies. It holds no state that another gateway would need: an instance may continue over another connection. */
 import type { WebSocket } from 'ws';
 import {
   ExecutorRequest,
@@ -26,7 +26,7 @@ const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 export interface GatewayConnectionDeps {
   calls: ConnectCalls;
   leaseMs: number;
-  /** Its status has changed. */
+  /** Called when its status changes. */
   onStatus: (connection: GatewayConnection) => void;
   log: Logger;
 }
@@ -35,7 +35,7 @@ export class GatewayConnection {
   readonly record: Connection;
   readonly #socket: WebSocket;
   readonly #deps: GatewayConnectionDeps;
-  /** Calls that it has got and not acknowledged. */
+  /** Calls received and not acknowledged. */
   readonly #unacknowledged = new Map<string, GatewayMessage>();
   #unconfirmed = 0;
   #seenAt = Date.now();
@@ -53,7 +53,7 @@ export class GatewayConnection {
     return Date.now() - this.#seenAt > SILENCE_MAX_MS;
   }
 
-  /** Passes a call to the instance, or refuses it for another connection. */
+  /** Forwards a call to the instance, or refuses it so that another connection gets it. */
   async take(message: GatewayMessage): Promise<void> {
     const canTake =
       !this.#isClosing &&
@@ -70,7 +70,7 @@ export class GatewayConnection {
     this.#send(KIND.gatewayExecutorRequest, executorRequest(message, body));
   }
 
-  /** Tells the instance to open another connection; calls that it has go on over either. */
+  /** Tells the instance to open another connection; its calls continue over either. */
   drain(): void {
     this.#isClosing = true;
     this.#refuseUnacknowledged();
@@ -93,7 +93,7 @@ export class GatewayConnection {
     }
   }
 
-  /** Kinds that are not known are ignored: newer SDKs may have them. */
+  /** Unknown kinds are ignored: newer SDKs may send them. */
   #handle(kind: number, payload: Uint8Array): void {
     const { record } = this;
     if (kind === KIND.workerHeartbeat) {
@@ -116,7 +116,7 @@ export class GatewayConnection {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
     if (await this.#deps.calls.acknowledge(this.#lease(callId))) return;
-    // Another connection has it: the instance need not go on.
+    // Another connection has the call, so the instance can stop.
     this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode({ requestId: callId }));
   }
 
@@ -125,7 +125,7 @@ export class GatewayConnection {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
     const isExtended = await this.#deps.calls.extend(this.#lease(callId), leaseId);
-    // The lease keeps its ID: one whose confirmation was lost with a connection can be extended over the next.
+    // The lease keeps its ID: a lease whose confirmation was lost with a connection can be extended over the next one.
     const answer = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
     this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode(answer));
   }
@@ -142,7 +142,7 @@ export class GatewayConnection {
     return { env: this.record.env, callId, connectionId: this.record.id, leaseMs: this.#deps.leaseMs };
   }
 
-  /** Without an answer the instance sends the same again: it extends its leases regularly, and flushes its replies. */
+  /** Without an answer the instance repeats the message: it extends leases regularly, and flushes its replies. */
   #store(storing: Promise<void>): void {
     if (++this.#unconfirmed >= UNCONFIRMED_MAX) this.#socket.pause();
     storing
@@ -165,7 +165,7 @@ export class GatewayConnection {
   }
 }
 
-/** @returns whether it is the first reply to a call that somebody waits for */
+/** @returns whether it is the first reply to a call that is waited for */
 export async function storeReply(
   env: string,
   callId: string,

@@ -1,4 +1,4 @@
-/** The gateway of a web process: holds the WebSockets of apps that connect (docs/connect.md). Life cycle: `start`, `drain` when the process
+/** Gateway of a web process: holds the WebSockets of apps that connect (docs/connect.md). Life cycle: `start`, `drain` when the process
  *  shuts down, `close`. */
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKES } from './limits.ts';
 export const GATEWAY_PATH = '/v0/connect';
 const HANDSHAKE_CHECK_MS = 100;
 const CLOSE_CHECK_MS = 50;
-/** For instances to notice that their idle HTTP connections were closed: a request to start a connection over one of them would fail. */
+/** Time for instances to notice that their idle HTTP connections were closed: starting a connection over one of them would fail. */
 const IDLE_CLOSED_MS = 250;
 
 export interface GatewayDeps extends HandshakeDeps {
@@ -31,7 +31,7 @@ export interface GatewayDeps extends HandshakeDeps {
   webSockets: WebSockets;
   /** The environment, or the set of all branches. */
   ownerOf: (env: string) => string;
-  /** Whether the environment is there, and not archived: others have no connections. */
+  /** Whether the environment exists and is not archived; others have no connections. */
   isLive: (env: string) => boolean;
 }
 
@@ -56,7 +56,7 @@ export class Gateway {
 
   constructor(deps: GatewayDeps) {
     this.#deps = deps;
-    // `drain` tells the instances of a shutdown.
+    // `drain` notifies the instances.
     const onShutdown = () => undefined;
     const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: [SUBPROTOCOL], onShutdown };
     this.#accept = deps.webSockets.endpoint(options);
@@ -70,7 +70,7 @@ export class Gateway {
     return this.#connections.size;
   }
 
-  /** The process shuts down: apps must connect to another one. */
+  /** Whether the process is shutting down, so that apps must connect to another one. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -83,17 +83,17 @@ export class Gateway {
     ];
   }
 
-  /** Takes no new connections. */
+  /** Stops accepting connections. */
   refuseConnections(): void {
     this.#isDraining = true;
   }
 
-  /** Asks all instances to connect elsewhere, and closes the connections of those that do not within `graceMs`. */
+  /** Asks all instances to connect elsewhere, and closes connections that remain after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     const until = Date.now() + graceMs;
     const all = [...this.#connections.values()];
-    // First, so that no worker chooses them any more.
+    // First, so that workers no longer choose them.
     await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
@@ -102,7 +102,7 @@ export class Gateway {
     for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
 
-  /** After the HTTP server, whose end closes what is left. */
+  /** After the HTTP server, whose end closes remaining connections. */
   async close(): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()));
     this.#stops = [];
@@ -146,7 +146,7 @@ export class Gateway {
     if (this.#isDraining) connection.drain();
   }
 
-  /** @returns false: Redis is away; the next renewal repeats it */
+  /** @returns false: Redis is down; the next renewal repeats it */
   async #store(record: Connection): Promise<boolean> {
     const { connections, log } = this.#deps;
     try {
@@ -178,7 +178,7 @@ export class Gateway {
     if (!this.#isDraining) await this.#renewAll([...this.#connections.values()].map(({ record }) => record));
   }
 
-  /** Closes the connections whose signing key is no longer valid. An instance that has the new one connects again. */
+  /** Closes connections whose signing key is no longer valid. Instances with the new key connect again. */
   async #endRevoked(): Promise<void> {
     const check = async (connection: GatewayConnection) => {
       const { id, env, keyFingerprint } = connection.record;
@@ -189,12 +189,12 @@ export class Gateway {
     await Promise.all([...this.#connections.values()].map(check));
   }
 
-  /** Closes those that somebody has ended. Their instances connect again. */
+  /** Closes connections that somebody has ended. Their instances connect again. */
   async #renewAll(records: readonly Connection[]): Promise<void> {
     for (const id of await this.#deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
   }
 
-  /** @returns the first message. Whoever sends too much before it is cut off at once */
+  /** @returns the first message. A connection that sends too much before it is terminated at once */
   async #greet(webSocket: WebSocket, socket: Socket): Promise<Buffer> {
     let bytes = 0;
     const count = (chunk: Buffer) => {

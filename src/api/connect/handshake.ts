@@ -27,13 +27,13 @@ export interface HandshakeDeps extends RegisterConnectionDeps {
   sessions: ConnectSessions;
   connectionKeys: ConnectionKeys;
   gatewayId: string;
-  /** Most calls of a connection, and connections of an environment. */
+  /** Maximum number of calls per connection, and of connections per environment. */
   callsMax: number;
   connectionsMax: number;
   log: Logger;
 }
 
-/** @returns the bytes of the first message. Nothing more is read, so that what follows is not lost before somebody listens */
+/** @returns the first message. Reading pauses afterwards, so that later messages are not lost before there is a listener */
 export function greet(socket: WebSocket): Promise<Buffer> {
   socket.send(frame(KIND.gatewayHello), () => undefined);
   return new Promise((resolve) => {
@@ -45,7 +45,7 @@ export function greet(socket: WebSocket): Promise<Buffer> {
 }
 
 /** Authenticates the instance and registers its apps.
- *  @param onAuthenticated is called between the two, and may throw a ServiceError
+ *  @param onAuthenticated called between the two; may throw a ServiceError
  *  @returns undefined: the WebSocket has been closed, with the reason */
 export async function accept(
   socket: WebSocket,
@@ -61,7 +61,7 @@ export async function accept(
   }
 }
 
-/** The connection is registered: from now on the instance gets calls, unless it wants to say first that it is ready. */
+/** Confirms the connection: the instance now gets calls, unless it announces separately when it is ready. */
 export function confirm(socket: WebSocket, leaseMs: number): void {
   const payload = ConnectionReady.encode({
     heartbeatInterval: `${HEARTBEAT_SECONDS}s`,
@@ -125,7 +125,7 @@ function requestOf(first: Buffer): WorkerConnectRequest {
   }
 }
 
-/** As HTTP registrations name the SDKs. */
+/** Same form as in HTTP registrations. */
 function sdkName(language: string): string {
   const known: Record<string, string> = { typescript: 'js', python: 'py' };
   return known[language] ?? language;
@@ -143,7 +143,7 @@ function closingOf(error: ServiceError | undefined): Closing {
   if (!error || error.status >= 500) return INTERNAL_ERROR;
   if (error.code === 'credentials_invalid') return AUTHENTICATION_FAILED;
   const bytes = Buffer.from(`${error.code}: ${error.message}`);
-  // A stream leaves out the character that is cut off.
+  // Streaming mode drops an incomplete last character.
   const reason = new TextDecoder().decode(bytes.subarray(0, REASON_MAX), { stream: true });
   return { code: error.code === 'too_many_connections' ? FULL : INVALID, reason };
 }

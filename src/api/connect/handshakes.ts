@@ -1,14 +1,14 @@
-/** WebSockets that have not authenticated yet. Anybody can open one, so they are bounded by address and in all. A newcomer is always let in, and the
- *  oldest of those that may be too many gives way: an app authenticates within moments, who only occupies a socket does not. */
+/** WebSockets that have not authenticated yet. Anybody can open one, so they are limited per address and in total. A newcomer is always
+ *  accepted, and at the limit the oldest is closed: an app authenticates within moments, while an attacker only occupies the socket. */
 import { addressBlock } from '../../model/network/address.ts';
 
 export interface HandshakeLimits {
-  /** Unauthenticated at once. */
+  /** Maximum number of unauthenticated WebSockets. */
   max: number;
   ofAddressMax: number;
-  /** What all of them together may have sent. */
+  /** Maximum number of bytes that all of them together may have sent. */
   maxBytes: number;
-  /** Until the first message is there, and until the end of the registration. */
+  /** Deadlines for the first message, and for the end of the registration. */
   helloMs: number;
   totalMs: number;
 }
@@ -22,7 +22,7 @@ interface Handshake {
 
 export class Handshakes<T> {
   readonly #limits: HandshakeLimits;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #anonymous = new Map<T, Handshake>();
   readonly #authenticated = new Map<T, Handshake>();
 
@@ -34,7 +34,7 @@ export class Handshakes<T> {
     return [...this.#anonymous.keys(), ...this.#authenticated.keys()];
   }
 
-  /** @returns the one that gives way */
+  /** @returns the WebSocket to close in its favor, if any */
   begin(one: T, address: string, nowMs: number): T | undefined {
     const block = addressBlock(address);
     const evicted = this.#tooMany(block);
@@ -44,7 +44,7 @@ export class Handshakes<T> {
     return evicted;
   }
 
-  /** @returns the one that gives way: it has sent the most */
+  /** @returns the WebSocket to close, which has sent the most, if any */
   receive(one: T, bytes: number): T | undefined {
     const handshake = this.#anonymous.get(one);
     if (!handshake) return undefined;
@@ -60,13 +60,13 @@ export class Handshakes<T> {
     return largest[0];
   }
 
-  /** Its first message is there. */
+  /** Records that its first message was received. */
   greeted(one: T): void {
     const handshake = this.#anonymous.get(one);
     if (handshake) handshake.until = handshake.startedAt + this.#limits.totalMs;
   }
 
-  /** From now on nobody takes its place. */
+  /** From now on it does not count and is never closed for a newcomer. */
   authenticate(one: T): void {
     const handshake = this.#anonymous.get(one);
     if (!handshake) return;
@@ -79,14 +79,15 @@ export class Handshakes<T> {
     this.#authenticated.delete(one);
   }
 
-  /** Ends those that took too long, and returns them. */
+  /** Removes and returns those that took too long. */
   takeOverdue(nowMs: number): T[] {
     const overdue = [...this.#anonymous, ...this.#authenticated].filter(([, { until }]) => nowMs > until);
     for (const [one] of overdue) this.end(one);
     return overdue.map(([one]) => one);
   }
 
-  /** @returns the oldest of the address if that has too many, or of the address that has the most if there are too many in all */
+  /** @returns the oldest of the address if that has too many; otherwise, if the total is too high, the oldest of the address with the
+   *  most */
   #tooMany(address: string): T | undefined {
     const byAddress = new Map<string, { oldest: T; count: number }>();
     for (const [one, handshake] of this.#anonymous) {

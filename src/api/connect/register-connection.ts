@@ -1,4 +1,4 @@
-/** An app that connects registers the functions that come with its connection. */
+/** Registers the functions that an app announces with its connection. */
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import type { AppConfiguration, WorkerConnectRequest } from '../../functions/connect/messages.ts';
@@ -68,7 +68,7 @@ async function registerApp(
       );
       const problem = refusalOf(registered.length, refused);
       if (problem && registered.length === 0) throw problem;
-      // The other functions get their calls; the app's page tells about these.
+      // The other functions get their calls; the app's page shows these.
       if (problem) await recordFailure(problem);
     }
   } catch (error) {
@@ -79,7 +79,7 @@ async function registerApp(
   return { name, version, functionsHash };
 }
 
-/** The functions' configurations, which have no URL to be called at. */
+/** Configurations of the functions, without URLs. */
 function functionsIn({ appName, functions }: AppConfiguration): unknown[] {
   const text = Buffer.from(functions).toString('utf8');
   const parsed = isShallowJson(text) ? parse(text) : undefined;

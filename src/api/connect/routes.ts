@@ -1,5 +1,5 @@
-/** `/v0/connect`: an app asks where to open its WebSocket, and delivers replies that a WebSocket has lost. Bodies are protobuf, as in the messages
- *  of the WebSocket (docs/protocol.md#connect). */
+/** `/v0/connect`: tells an app where to open its WebSocket, and accepts replies that a WebSocket has lost. Bodies are protobuf, like the
+ *  WebSocket's messages (docs/protocol.md#connect). */
 import { ServiceError } from '../../errors.ts';
 import { FlushResponse, Reply, StartRequest, StartResponse } from '../../functions/connect/messages.ts';
 import { dialectOf } from '../../functions/headers.ts';
@@ -17,7 +17,7 @@ import { FRAME_MAX_BYTES } from './limits.ts';
 
 const START_MAX_BYTES = 16_384;
 const TYPE = 'application/protobuf';
-/** Instances may exclude gateways by group. All processes are one group: a load balancer chooses among them. */
+/** Instances can exclude gateways by group. All processes form one group, because a load balancer chooses among them. */
 const GROUP = 'default';
 
 export interface ConnectRouteDeps extends AppGuardDeps {

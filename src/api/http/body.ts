@@ -1,9 +1,9 @@
-/** Reads a request's body up to a limit, whatever Content-Length says. */
+/** Reads a request's body up to a limit, regardless of Content-Length. */
 import type { IncomingMessage } from 'node:http';
 import readRaw from 'raw-body';
 import { ServiceError } from '../../errors.ts';
 
-/** @param remedy how to raise the limit, where users can
+/** @param remedy how users can raise the limit, if they can
  *  @throws ServiceError body_too_large, body_invalid, content_encoding_unsupported */
 export async function readBody(request: IncomingMessage, limitBytes: number, remedy?: string): Promise<Buffer> {
   rejectEncoding(request);
@@ -20,8 +20,8 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rem
   }
 }
 
-/** A short body comes with its headers, and is there before anything reads it: then no listener has to wait for it.
- *  @returns undefined: the body is empty, too long, or not there yet */
+/** A short body arrives with its headers, before anything reads it: then no listener is needed.
+ *  @returns undefined if the body is empty, too long, or not complete yet */
 function arrivedWhole(request: IncomingMessage, limitBytes: number): Buffer | undefined {
   const { complete, readableLength, readableFlowing, readableEncoding, destroyed } = request;
   if (!complete || destroyed || readableFlowing !== null || readableEncoding !== null) return undefined;

@@ -13,10 +13,10 @@ const REST_API = /^\/(?:v1\/|openapi\.json$)/i;
 /** Responses that contain credentials. */
 const WITH_CREDENTIALS = /^\/v1\/(?:webhooks|environments|event-keys|api-keys|users)(?:\/|$)/i;
 
-/** Protects against BREACH: the length of a compressed response reveals its content to an attacker who chooses a part of it and sees the
+/** Protects against BREACH: the length of a compressed response reveals its content to an attacker who chooses part of it and sees the
  *  encrypted traffic. Responses to requests that another site made the browser send, and responses with credentials, are not compressed.
- *  Live updates compress their messages themselves (shared-gzip.ts), each for itself: they tell of a payload once, so that no two guesses of an
- *  attacker who sends events are compressed with it. */
+ *  Live updates compress each message separately (shared-gzip.ts): they contain a payload once, so an attacker who sends events cannot
+ *  have two guesses compressed with it. */
 export function compressResponses(): Middleware {
   const compress = koaCompress({
     threshold: THRESHOLD_BYTES,
@@ -25,7 +25,7 @@ export function compressResponses(): Middleware {
     deflate: false,
   });
   return async (ctx: Context, next: Next) => {
-    // Senders and apps get short responses.
+    // Responses to senders and apps are short.
     if (!REST_API.test(ctx.path)) return next();
     if (isCrossSite(ctx) || WITH_CREDENTIALS.test(ctx.path) || !acceptsAny(ctx)) ctx.compress = false;
     await compress(ctx, next);

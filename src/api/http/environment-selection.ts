@@ -6,9 +6,9 @@ import type { Query } from './urlencoded.ts';
 
 const NONE: Query = Object.freeze(Object.create(null));
 
-/** Name of the selected environment; undefined: none. */
+/** Name of the selected environment; undefined if none is selected. */
 export function environmentSelection(ctx: Context): string | undefined {
-  // Parsing a query that is not there costs as much as the rest.
+  // Parsing an absent query costs as much as the rest.
   return selectionOf(ctx.req.headers, ctx.req.url?.includes('?') ? ctx.query : NONE);
 }
 

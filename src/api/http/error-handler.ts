@@ -7,7 +7,7 @@ import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
 import { lingeringBody } from './lingering-close.ts';
 import type { Context, Middleware } from './router.ts';
 
-/** Errors with a status of 5xx that are not logged as such. Backpressure logs a shortage of memory once, when it begins. */
+/** Errors with status 5xx that are not logged as faults. Backpressure logs a shortage of memory once, when it begins. */
 const NO_FAULTS: ReadonlySet<ErrorCode> = new Set(['memory_short', 'feature_unsupported']);
 
 export function handleErrors(log: Logger, backpressure?: Backpressure): Middleware {
@@ -55,7 +55,7 @@ function writeBody(ctx: Context, text: string): void {
   if (complete) return;
   ctx.length = Buffer.byteLength(text);
   ctx.compress = false;
-  // The rest of an unread body would be taken for the next request of the connection.
+  // Otherwise the rest of an unread body would be taken for the next request of the connection.
   ctx.set('connection', 'close');
 }
 

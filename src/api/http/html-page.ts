@@ -4,7 +4,7 @@ import type { Context } from './router.ts';
 
 export interface Style {
   tag: string;
-  /** The style's hash, as a content security policy names it. */
+  /** Hash of the style, for the content security policy. */
   source: string;
 }
 

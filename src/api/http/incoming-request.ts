@@ -28,8 +28,8 @@ export const rejectUnknownMethods: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** Replaces Koa's query parser, whose time is quadratic in the number of parameters. Everything that reads `ctx.query`, libraries too,
- *  gets the query that is parsed here, once per request. */
+/** Replaces Koa's query parser, whose time is quadratic in the number of parameters. Everything that reads `ctx.query`, including
+ *  libraries, gets this query, parsed once per request. */
 export function parseQueriesOnce(app: { request: object }): void {
   const parsed = new WeakMap<object, Query>();
   Object.defineProperty(app.request, 'query', {
@@ -44,15 +44,15 @@ export function parseQueriesOnce(app: { request: object }): void {
   });
 }
 
-/** Comes before everything that reads the query.
+/** Runs before anything reads the query.
  *  @throws ServiceError too_many_fields */
 export const rejectLongQueries: Middleware = async (ctx, next) => {
   void ctx.query;
   await next();
 };
 
-/** The address of the connection's other end, or the one in X-Forwarded-For as far as TRUST_PROXY allows. Without the port that some proxies
- *  add: it differs with every connection. */
+/** The peer's address, or the one in X-Forwarded-For as far as TRUST_PROXY allows. Without the port that some proxies add, which differs
+ *  with every connection. */
 export function clientAddress(ctx: Pick<Context, 'ip'>): string {
   const [, bracketed, v4] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(ctx.ip) ?? [];
   return bracketed ?? v4 ?? ctx.ip;

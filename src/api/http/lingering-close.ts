@@ -1,12 +1,12 @@
-/** Answers a request whose body is still on its way. A connection that is closed at once is reset, and a client that is still sending then loses the
- *  response; so the rest of the body is read and dropped first (RFC 9112, section 9.6), as far as it is short and comes soon. */
+/** Answers a request whose body is still arriving. Closing the connection at once would reset it, and a client that is still sending
+ *  would lose the response; so the rest of the body is read and dropped first (RFC 9112, section 9.6), if it is short and arrives soon. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
 const REST_MAX_BYTES = 16 * 1_024 * 1_024;
 const REST_MAX_MS = 2_000;
 
-/** @returns a body that the client has at once, and that ends with the rest of the request */
+/** @returns a body that the client receives at once, and that ends with the rest of the request */
 export function lingeringBody(text: string, request: IncomingMessage): Readable {
   return Readable.from(withRest(text, request), { objectMode: false });
 }

@@ -1,9 +1,10 @@
-/** Checks what paths name, for every route in one place: an ID becomes part of Redis keys, so `<run ID>:metadata` must not name another key. */
+/** Checks path parameters of every route in one place: an ID becomes part of Redis keys, so `<run ID>:metadata` must not reach another
+ *  key. */
 import { ServiceError } from '../../errors.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 
-/** Segments that are followed by the ID of one. */
+/** Path segments that are followed by an ID. */
 const COLLECTIONS: ReadonlySet<string> = new Set([
   'api-keys',
   'bulk',

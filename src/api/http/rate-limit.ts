@@ -1,5 +1,5 @@
-/** Limits how many requests an API key, an app or a user may send to the REST API, with the headers of draft-ietf-httpapi-ratelimit-headers. `POST /e/`
- *  and webhooks have limits of their own. */
+/** Limits the requests of an API key, an app or a user to the REST API, with the headers of draft-ietf-httpapi-ratelimit-headers. `POST
+ *  /e/` and webhooks have limits of their own. */
 import { ServiceError } from '../../errors.ts';
 import { nameOfPrincipal, type PrincipalKind } from '../../model/auth/access.ts';
 import { type ApiRateLimits, WINDOW_SECONDS } from '../../store/auth/api-rate-limits.ts';
@@ -12,8 +12,8 @@ const POLICIES: Partial<Record<PrincipalKind, 'api-key' | 'user'>> = {
   user: 'user',
 };
 
-/** Runs when the principal is known.
- *  @param limits of programs, and of people with all their sessions together */
+/** Runs after authentication.
+ *  @param limits for programs, and for users with all their sessions together */
 export function limitRequests(limits: Record<'api-key' | 'user', ApiRateLimits>): Middleware {
   return async (ctx: Context, next) => {
     const { principal } = ctx.state;

@@ -1,4 +1,4 @@
-/** Cuts off requests whose body does not arrive in time, as Node does with `requestTimeout`; except those that are streams by their nature. */
+/** Terminates requests whose body does not arrive in time, as Node does with `requestTimeout`; except for streaming requests. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -8,14 +8,14 @@ const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 
 const streams = new WeakSet<IncomingMessage>();
 
-/** Lifts the deadline of a request. Who reads it bounds how long that takes. */
+/** Lifts the deadline of a request. Its reader then bounds the time. */
 export function mayTakeLonger(request: IncomingMessage): void {
   streams.add(request);
 }
 
-/** @param server with `requestTimeout: 0` */
+/** @param server a server with `requestTimeout: 0` */
 export function enforceDeadlines(server: Server): void {
-  /** The last request of each connection that has a body. */
+  /** The last request with a body of each connection. */
   const last = new Map<Socket, { request: IncomingMessage; startedAt: number }>();
   server.prependListener('request', (request: IncomingMessage) => {
     const { headers, socket } = request;

@@ -1,4 +1,5 @@
-/** Metrics and a trace span for each request. Both name the route's template, never the path: paths hold keys, and there is no limit to them. */
+/** Metrics and a trace span for each request. Both name the route's template, never the path: paths contain keys, and are unlimited in
+ *  number. */
 import type { Next } from 'koa';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -11,7 +12,7 @@ const OTHER = 'other';
 /** Requests of the API, including `/e/`; pages, files and health checks are not traced. */
 const TRACED = /^\/(e|v0|v1|fn)\//i;
 
-/** Comes before all other middleware, so that it sees the final response. */
+/** Runs before all other middleware, so that it sees the final response. */
 export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {
   return async (ctx: Context, next: Next) => {
     const startedAt = performance.now();
@@ -22,7 +23,7 @@ export function recordRequestMetrics(metrics: MetricsRecorder): Middleware {
   };
 }
 
-/** Comes after the request has its ID, and before the error handler. */
+/** Runs after the request has its ID, and before the error handler. */
 export function traceRequests(tracing: Tracing): Middleware {
   return async (ctx: Context, next: Next) => {
     if (!TRACED.test(ctx.path)) return next();
@@ -44,7 +45,7 @@ export function traceRequests(tracing: Tracing): Middleware {
 }
 
 function routeOf(ctx: Context): string {
-  // The routes of Bull Board do not include its prefix.
+  // Bull Board's routes do not include its prefix.
   if (isBoard(ctx.path)) return BOARD_PATH;
   return typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : OTHER;
 }

@@ -1,4 +1,4 @@
-/** Koa and its router with the types of this API: what a request's state holds, and path parameters that are named by the path. */
+/** Koa and its router with this API's types: the request state, and path parameters named by the path. */
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import type { DefaultContext, Next, ParameterizedContext } from 'koa';
@@ -7,7 +7,7 @@ import type { Principal } from '../../model/auth/access.ts';
 import type { Environment } from '../../model/environment.ts';
 import { paramsCheck } from './path-ids.ts';
 
-/** The route of Bull Board that a request is for. */
+/** The route of Bull Board that a request matches. */
 export interface BoardRoute {
   /** `PUT /api/queues/:queueName/pause` */
   name: string;
@@ -17,23 +17,23 @@ export interface BoardRoute {
 
 export interface Proven {
   environment: Environment | undefined;
-  /** By which an app has proven it; undefined: otherwise, or in dev mode. */
+  /** The signing key that authenticated the app; undefined for other credentials, and in dev mode. */
   signingKey?: string | undefined;
 }
 
-/** `ctx.state`. Fields are undefined until the middleware that sets them has run. */
+/** `ctx.state`. A field is undefined until its middleware has run. */
 export interface RequestState {
   /** A ULID, also in the response's `x-request-id`. */
   requestId: string;
   /** The request target has no path, such as `http://[`. */
   hasNoPath: boolean;
-  /** The authenticated principal; undefined: none, or authentication has not run yet. */
+  /** The authenticated principal; undefined if there is none, or before authentication. */
   principal: Principal | undefined;
-  /** What the name of the selected environment meant when the request proved its right to it (auth/proven-environment.ts). */
+  /** The environment of the selected name when the request was authenticated for it (auth/proven-environment.ts). */
   proven: Proven | undefined;
-  /** The body was not there yet when access was checked. */
+  /** Whether the body had not arrived yet when access was checked. */
   isBodyAwaited: boolean;
-  /** Code of the error that the request was answered with. */
+  /** Error code of the response. */
   errorCode: ErrorCode | undefined;
   boardRoute: BoardRoute | undefined;
 }
@@ -68,7 +68,7 @@ type Method = (typeof METHODS)[number];
 export class Router {
   readonly #router: KoaRouter<RequestState, ServiceContext>;
 
-  /** @param strict whether a trailing slash makes another path */
+  /** @param strict whether a trailing slash makes a different path */
   constructor({ prefix, strict = false }: { prefix?: string; strict?: boolean } = {}) {
     this.#router = new Implementation({ strict, ...(prefix !== undefined && { prefix }) });
   }
@@ -79,7 +79,7 @@ export class Router {
     return this;
   }
 
-  /** Parameters of the path are checked after the other handlers, which check access, and before the last. */
+  /** Path parameters are checked after the other handlers, which check access, and before the last one. */
   on<const Path extends string>(method: Method, path: Path, ...handlers: Handler<Path>[]): this {
     const check = paramsCheck(path);
     const before = handlers.slice(0, -1) as Handler[];

@@ -1,4 +1,5 @@
-/** Security headers of every response, except that a sender whose events are accepted gets none for pages (receive/respond.ts). Pages relax the policy to what they need (html-page.ts, dashboard.ts, board.ts). */
+/** Security headers of every response, except for senders whose events are accepted, who need none for pages (receive/respond.ts). Pages
+ *  relax the policy as needed (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
 import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from './router.ts';
@@ -7,7 +8,7 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Not no-referrer: with that, browsers omit the origin of a form post too.
+  // With no-referrer, browsers would also omit the origin of a form post.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -18,7 +19,7 @@ export function securityHeaders(publicUrl: string | undefined): Middleware {
   return async (ctx: Context, next: Next) => {
     setSecurityHeaders(ctx, publicUrl);
     await next();
-    // Any response may be private. Files of the dashboard and of Bull Board have set their own lifetime.
+    // Any response may be private. Files of the dashboard and of Bull Board set their own lifetime.
     if (!ctx.headerSent && !ctx.res.hasHeader('cache-control')) ctx.set('cache-control', 'no-store');
   };
 }

@@ -1,10 +1,10 @@
-/** A gzip stream whose parts are compressed once for many clients. Each part ends with a full flush: it refers to nothing before it, so that the same bytes fit
- *  into every stream, and no client takes memory for a compressor. It also means that no text is compressed together with what came before: of what a
- *  message says, an attacker who sends texts and watches lengths gets one try (compression.ts). */
+/** A gzip stream whose parts are compressed once for many clients. Each part ends with a full flush and refers to nothing before it, so
+ *  the same bytes fit into every stream, and no client needs memory for a compressor. It also means that no text is compressed together
+ *  with earlier ones: an attacker who sends texts and watches lengths gets one guess per message (compression.ts). */
 import { PassThrough } from 'node:stream';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
-/** Header of a gzip member without a name and a time. */
+/** Header of a gzip member without name and time. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 /** An empty last block. */
 const LAST_BLOCK = Buffer.from([3, 0]);
@@ -24,7 +24,7 @@ export class SharedPart {
   }
 }
 
-/** The response of one client: the parts as they are, or as one gzip stream. */
+/** Response of one client: the parts, plain or as one gzip stream. */
 export class PartStream extends PassThrough {
   readonly #gzip: boolean;
   readonly #maxBufferedBytes: number;

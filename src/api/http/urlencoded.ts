@@ -1,13 +1,13 @@
-/** Parses query strings and forms (`application/x-www-form-urlencoded`) in one pass, whatever they hold. */
+/** Parses query strings and forms (`application/x-www-form-urlencoded`) in one pass, in linear time. */
 import { ServiceError } from '../../errors.ts';
 
-/** Most fields of a query string or form; the limit of Express and PHP. */
+/** Maximum number of fields in a query string or form; the limit of Express and PHP. */
 export const MAX_FIELDS = 1_000;
 
-/** Every value is a list, in order of appearance. */
+/** Every value is a list, in the order of the text. */
 export type Lists = Record<string, string[]>;
 
-/** A parameter that appears once is a string. */
+/** A parameter that occurs once is a string. */
 export type Query = Record<string, string | string[] | undefined>;
 
 /** @param text with or without a question mark
@@ -18,7 +18,7 @@ export function parseFields(text: string, source: string): Lists {
   return listsOf(new URLSearchParams(text));
 }
 
-/** Has no prototype: a field may have any name. */
+/** Without a prototype, because a field may have any name. */
 export function listsOf(entries: Iterable<readonly [string, string]>): Lists {
   const lists: Lists = Object.create(null);
   for (const [key, value] of entries) {
@@ -38,7 +38,7 @@ export function rejectMany(count: number, source: string): void {
   });
 }
 
-/** Counts up to one more than the limit. */
+/** Stops counting one above the limit. */
 export function countOf(part: string, text: string, limit: number): number {
   let count = 0;
   for (let at = text.indexOf(part); at !== -1 && count <= limit; at = text.indexOf(part, at + part.length)) count++;

@@ -1,5 +1,5 @@
-/** WebSockets. An upgrade request passes the same middleware and routes as every request, so its errors are answered, counted and logged alike;
- *  its route then accepts the connection instead of answering. */
+/** WebSockets. An upgrade request passes the same middleware and routes as every request, so errors are answered, counted and logged
+ *  alike; its route then accepts the connection instead of responding. */
 import type { IncomingMessage, ServerResponse as Response, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -10,26 +10,26 @@ import type { Context } from './router.ts';
 
 export type { WebSocket };
 
-/** A connection that does not answer a ping until the next is closed. */
+/** A connection that does not answer a ping before the next one is closed. */
 const PING_MS = 30_000;
-/** Connections of a process; of an environment, or of all branches together, half of them. */
+/** Maximum number of connections per process; an environment, or all branches together, may use half of them. */
 const MAX_OPEN = 10_000;
-/** How long the other end has for its part of a close at shutdown. */
+/** Time for the other end to close, at shutdown. */
 const CLOSE_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
-/** Close code of a server that goes away; clients connect to another process. */
+/** Close code of a server that goes away; clients then connect to another process. */
 const GOING_AWAY = 1_001;
 
 export interface WebSocketOptions {
   /** A larger message closes the connection. */
   maxMessageBytes: number;
-  /** Subprotocols that the route speaks. Absent: none. */
+  /** Subprotocols of the route; absent: none. */
   protocols?: readonly string[];
   /** Called at shutdown instead of closing the connection. */
   onShutdown?(socket: WebSocket): void;
 }
 
-/** @param owner environment, or set of branches, that the connection counts for; undefined: it is not known yet, and `countFor` follows
+/** @param owner environment or set of branches to count the connection for; undefined: unknown yet, `countFor` follows
  *  @returns the open connection
  *  @throws ServiceError upgrade_required, input_invalid, overloaded, too_many_connections */
 export type AcceptWebSocket = (ctx: Context, owner?: string) => Promise<WebSocket>;
@@ -39,7 +39,7 @@ interface Upgrade {
   head: Buffer;
 }
 
-/** For `http.createServer`: requests for other upgrades, such as HTTP/2 in clear text, are answered as if they asked for none. */
+/** For `http.createServer`: requests for other upgrades, such as HTTP/2 in clear text, are treated as ordinary requests. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -64,13 +64,13 @@ export class WebSockets {
       const response = new ServerResponse(request);
       response.shouldKeepAlive = false;
       response.assignSocket(socket as never);
-      // Only the answer to an upgrade that was refused ends here.
+      // Only the response to a refused upgrade ends here.
       response.once('finish', () => socket.end());
       void serve(request, response);
     });
   }
 
-  /** What a route accepts its connections with. */
+  /** Returns the function with which a route accepts connections. */
   endpoint(options: WebSocketOptions): AcceptWebSocket {
     const { maxMessageBytes, protocols = [] } = options;
     const server = new WebSocketServer({
@@ -80,7 +80,7 @@ export class WebSockets {
       maxPayload: maxMessageBytes,
       handleProtocols: (offered) => protocols.find((name) => offered.has(name)) ?? false,
     });
-    // Without a listener it would answer by itself.
+    // Without a listener, the library would send its own response.
     server.on('wsClientError', (error, _, request) => refusals.get(request)?.(error));
     return async (ctx, owner) => {
       const upgrade = this.#upgrades.get(ctx.req);
@@ -137,7 +137,7 @@ export class WebSockets {
     socket.on('pong', () => {
       state.isAlive = true;
     });
-    // Each is followed by "close".
+    // Each error is followed by "close".
     socket.on('error', () => undefined);
     socket.once('close', () => {
       this.#open.delete(socket);
@@ -160,7 +160,7 @@ export class WebSockets {
   }
 }
 
-/** Handshakes that have begun, by what fails them. */
+/** Handshakes in progress, and how to fail each. */
 const refusals = new WeakMap<IncomingMessage, (error: Error) => void>();
 
 /** @throws ServiceError input_invalid */
@@ -170,7 +170,7 @@ async function open(server: WebSocketServer, ctx: Context, { socket, head }: Upg
   }
   const opened = Promise.withResolvers<WebSocket>();
   refusals.set(ctx.req, opened.reject);
-  // From here on the connection is not HTTP.
+  // From here on, the connection is not HTTP.
   ctx.res.detachSocket(socket as never);
   server.handleUpgrade(ctx.req, socket, head, opened.resolve);
   try {
@@ -184,7 +184,7 @@ async function open(server: WebSocketServer, ctx: Context, { socket, head }: Upg
   }
 }
 
-/** A close that the other end need not answer. */
+/** Closes without waiting for the other end. */
 function closeSoon(socket: WebSocket): void {
   socket.close(GOING_AWAY, 'the service restarts; connect again');
   setTimeout(() => socket.terminate(), CLOSE_MS).unref();

@@ -1,11 +1,11 @@
-/** `GET /dev`: what official SDKs and their tools read to find out whether a development server is there. Dev mode only. */
+/** `GET /dev`: official SDKs and their tools read it to detect a development server. Dev mode only. */
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import { VERSION } from '../../version.ts';
 import type { Router } from '../http/router.ts';
 
-/** The rest are in `GET /v1/functions`. */
+/** `GET /v1/functions` has the rest. */
 const FUNCTIONS_MAX = 1_000;
 
 export function devInfoRoute(router: Router, { apps, functions }: { apps: Apps; functions: Functions }): void {

@@ -1,4 +1,4 @@
-/** Invoking a function under the URLs that users of the official SDKs know (docs/rest.md). */
+/** Invokes functions under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
 import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { eventSchema } from '../../model/events/event.ts';
@@ -26,7 +26,7 @@ export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
     errors: [...INVOKE_ERRORS],
   } satisfies Partial<Route>;
 
-  /** The composite ID; some clients send that one already. */
+  /** The composite ID, which some clients already send. */
   async function compositeId(env: string, app: string, id: string): Promise<string> {
     const own = (await deps.functionTables.of(env)).find(id);
     return own?.app === app ? id : `${app}-${id}`;

@@ -1,4 +1,4 @@
-/** URLs that the official SDKs or their users may call and that the service does not have: told by name, instead of as a URL that nobody knows. */
+/** URLs of the official SDKs and their users that the service does not support: answered with a specific error instead of as unknown. */
 import { ServiceError } from '../../errors.ts';
 import { type RouteContext, Router } from '../http/router.ts';
 

@@ -1,4 +1,4 @@
-/** The documentation of the API, built when it is first asked for: it takes 100 ms of CPU time, which few processes need. */
+/** Documentation of the API, built on first use: it takes 100 ms of CPU time, and few processes need it. */
 import type { Route } from '../rest/route.ts';
 import type { openApi } from './document.ts';
 
@@ -13,7 +13,7 @@ export class Documentation {
     this.#routes = routes;
   }
 
-  /** @param url of the service, as its clients reach it */
+  /** @param url URL of the service, as its clients reach it */
   async document(url: string): Promise<Document> {
     this.#document ??= import('./document.ts').then(({ openApi }) => openApi(this.#routes));
     const { openapi, info, ...rest } = await this.#document;

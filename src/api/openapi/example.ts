@@ -36,7 +36,7 @@ export function curlOf(method: string, path: string, { requestBody, security }: 
   return lines.join(' \\\n  ');
 }
 
-/** The example of the schema, else the smallest valid value. */
+/** The schema's example, otherwise the smallest valid value. */
 function exampleOf(schema: Schema, schemas: Schemas): unknown {
   if (schema.$ref) return exampleOf(schemas[schema.$ref.split('/').at(-1) as string] as Schema, schemas);
   const given = [schema.example, schema.examples?.[0], schema.const, schema.enum?.[0], schema.default];

@@ -1,5 +1,5 @@
-/** Access rules and audit entries of Bull Board. Its routes are declared here once more, with the access that each needs; a route that is
- *  missing here, for example one of a newer version, can change nothing. */
+/** Access rules and audit entries of Bull Board. Its routes are declared here again with the access that each needs; a route missing
+ *  here, for example of a newer version, cannot change anything. */
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Access } from '../../model/auth/access.ts';
@@ -14,9 +14,9 @@ const QUEUE = '/api/queues/:queueName';
 const JOB = `${QUEUE}/:jobId`;
 const SCHEDULER = `${QUEUE}/job-schedulers/:schedulerId`;
 
-/** The access that each route with an unsafe method needs. `undefined`: forbidden, because it would forge events or lose all jobs. */
+/** Access that each route with an unsafe method needs. `undefined`: forbidden, because it would forge events or lose all jobs. */
 export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
-  // Change when jobs run; lose nothing.
+  // These change when jobs run, and lose nothing.
   'PUT /api/queues/pause': 'write',
   'PUT /api/queues/resume': 'write',
   [`PUT ${QUEUE}/pause`]: 'write',
@@ -26,7 +26,7 @@ export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
   [`PUT ${QUEUE}/rate-limit/release`]: 'write',
   [`PUT ${JOB}/retry`]: 'write',
   [`PUT ${JOB}/promote`]: 'write',
-  // Lose events or runs, or delay all environments until undone.
+  // These lose events or runs, or delay all environments until undone.
   [`PUT ${QUEUE}/empty`]: 'admin',
   [`PUT ${QUEUE}/clean/:queueStatus`]: 'admin',
   [`PUT ${JOB}/clean`]: 'admin',
@@ -43,7 +43,7 @@ export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
   [`PUT ${SCHEDULER}/run`]: undefined,
 };
 
-/** Most jobs in a page: an ingest job may hold a megabyte. */
+/** Maximum number of jobs per page: an ingest job may have a megabyte. */
 const MAX_JOBS_PER_PAGE = 20;
 
 /** Finds the board's route for a request, in the board's own order. The first request to the board loads its routes. */
@@ -99,7 +99,7 @@ export function auditBoard(auditLogger: AuditLogger): Middleware {
 export async function clampBoardQuery(ctx: Context, next: Next): Promise<void> {
   const given = ctx.query.jobsPerPage;
   const isValid = typeof given === 'string' && /^[1-9]\d{0,2}$/.test(given) && Number(given) <= MAX_JOBS_PER_PAGE;
-  // The board reads this same object: the query is parsed once per request (incoming-request.ts).
+  // The board reads the same object: the query is parsed once per request (incoming-request.ts).
   if (given !== undefined && !isValid) ctx.query.jobsPerPage = String(MAX_JOBS_PER_PAGE);
   await next();
 }
@@ -113,7 +113,7 @@ function describeAction({ name, summary, params }: BoardRoute, ctx: Context) {
   };
 }
 
-/** Numeric fields that the audit entry includes. Other fields hold text of any length. */
+/** Numeric fields that the audit entry includes. Other fields may be texts of any length. */
 const LOGGED_FIELDS = ['concurrency', 'delay', 'priority', 'max', 'duration'];
 
 /** For example `concurrency 5`. */

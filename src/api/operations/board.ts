@@ -59,12 +59,12 @@ export async function boardBodyErrors(_: Context, next: Next): Promise<void> {
   }
 }
 
-/** Between the name of a group and that of a queue. */
+/** Separates the name of a group from that of a queue. */
 const DELIMITER = '.';
 /** Longer job data is truncated: a page has twenty jobs. */
 const MAX_SHOWN_CHARS = 65_536;
 
-/** Loads Bull Board when it is first opened: it takes 90 ms of CPU time, which few processes need. It is built again when the number of partitions has
+/** Loads Bull Board on first use: it takes 90 ms of CPU time, and few processes need it. It is rebuilt when the number of partitions has
  *  grown. */
 export function board(queues: PartitionQueues): Middleware {
   let built: { count: number; serve: Promise<Middleware> } | undefined;
@@ -76,7 +76,7 @@ export function board(queues: PartitionQueues): Middleware {
   };
 }
 
-/** With several partitions, the queues of each are a group. */
+/** With several partitions, the queues of each form a group. */
 async function loadBoard(sets: readonly QueueSet[]): Promise<Middleware> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import('@bull-board/api'),

@@ -1,4 +1,5 @@
-/** Health checks: is the process alive, can it accept requests, how is it? They need no authentication and reveal nothing secret. */
+/** Health checks: whether the process is alive and can accept requests, and its state. They need no authentication and reveal nothing
+ *  secret. */
 import type { DutyRunner } from '../../duties/runner.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Router } from '../http/router.ts';

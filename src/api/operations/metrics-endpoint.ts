@@ -14,7 +14,7 @@ export function metricsEndpoint(metrics: ProcessMetrics, token: string): Middlew
   return router.routes();
 }
 
-/** Without METRICS_TOKEN the path does not exist, also for signed-in users. */
+/** Without METRICS_TOKEN the path does not exist, even for signed-in users. */
 export function noMetricsEndpoint(): Middleware {
   const router = new Router();
   // No response: the error handler answers with 404.

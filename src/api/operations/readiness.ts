@@ -23,7 +23,7 @@ export class Readiness {
       () => {
         this.#hasRead = true;
       },
-      // The process ends.
+      // Rejected if the process ends.
       () => undefined,
     );
   }
@@ -38,19 +38,19 @@ export class Readiness {
     return !this.#isShuttingDown && (await this.healthy());
   }
 
-  /** Whether Redis and a queue respond: a queue that failed to initialize rejects jobs although its connection works. Where some partitions are
-   *  away, the others go on. */
+  /** Whether Redis and a queue respond: a queue that failed to initialize rejects jobs although its connection works. One responding
+   *  partition is enough. */
   async healthy(): Promise<boolean> {
     const { redis, queues } = this.#deps;
     if (!this.#hasRead) return false;
-    // On a cluster it would ask a node at random.
+    // In a cluster, PING would ask a random node.
     if (!redis.isCluster && !(await respondsInTime(redis.ping()))) return false;
     const responding = queues.all().map(({ ingest }) => respondsInTime(ingest.isPaused()));
     return isAnyTrue(responding);
   }
 }
 
-/** As soon as one is. */
+/** Resolves as soon as one answer is true. */
 async function isAnyTrue(answers: readonly Promise<boolean>[]): Promise<boolean> {
   const positive = answers.map(async (answer) => {
     if (!(await answer)) throw new Error('no');

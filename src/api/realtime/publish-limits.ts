@@ -1,9 +1,9 @@
-/** How much each environment may publish at this process: messages a second, and streams at once. */
+/** Publishing limits per environment in this process: messages per second, and concurrent streams. */
 import { ServiceError } from '../../errors.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { TokenBucket } from '../../model/capacity/token-bucket.ts';
 
-/** A message counts as one for each of these that it starts. */
+/** Each started unit of this size counts as one message. */
 const UNIT_BYTES = 16_384;
 const STREAMS_MAX = 100;
 const SWEEP_ABOVE = 1_000;
@@ -28,8 +28,8 @@ export class PublishLimits {
     });
   }
 
-  /** For a stream, which can be read more slowly.
-   *  @returns after how many milliseconds to try again; 0: now */
+  /** For streams, which can be read more slowly.
+   *  @returns milliseconds until the next try; 0: now */
   waitMs(env: string, bytes: number): number {
     return this.#take(env, bytes, 1);
   }

@@ -1,5 +1,5 @@
-/** `POST /v1/realtime/publish`: data, or a stream of chunks, for the subscribers of a channel's topics. `…/publish/tee`: a function's response, as
- *  it streams it. */
+/** `POST /v1/realtime/publish`: publishes data, or a stream of chunks, to the subscribers of a channel's topics. `…/publish/tee`:
+ *  publishes a function's response while it is streamed. */
 
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -27,9 +27,9 @@ import type { PublishLimits } from './publish-limits.ts';
 
 const STREAM_TYPE = 'text/stream';
 const TOPICS_MAX = 10;
-/** A stream that is silent for longer has ended. */
+/** A stream silent for this long has ended. */
 const SILENCE_MS = 300_000;
-/** How often it is checked that the signing key of a stream is still valid. */
+/** Interval at which the signing key of a stream is checked. */
 const KEY_CHECK_MS = 5_000;
 
 const topicsSchema = z
@@ -92,7 +92,7 @@ async function publishStream(ctx: Context, env: string, sources: MessageSource[]
   }
 }
 
-/** Reads no faster than the environment may publish, and than Redis takes it.
+/** Reads only as fast as the environment may publish and Redis accepts.
  *  @throws ServiceError overloaded, body_invalid, content_encoding_unsupported, environment_changed, credentials_invalid */
 async function readStream(
   ctx: Context,
@@ -132,7 +132,7 @@ async function readStream(
   }
 }
 
-/** A stream may last for as long as its app runs: it ends once the key that opened it is neither the current nor the former one.
+/** A stream may last as long as its app runs: it ends once the key that opened it is neither the current nor the previous one.
  *  @returns `lost` rejects with ServiceError credentials_invalid */
 function watchKey(ctx: Context, env: string, deps: PublishDeps) {
   const keys = new ConnectionKeys(deps);
@@ -141,7 +141,7 @@ function watchKey(ctx: Context, env: string, deps: PublishDeps) {
   const lost = Promise.withResolvers<never>();
   let isLost = false;
   const check = async () => {
-    // Redis may be away.
+    // Keeps the stream while Redis is down.
     if (await keys.isValid(env, fingerprint).catch(() => true)) return;
     isLost = true;
     // The rest of the body is not read.

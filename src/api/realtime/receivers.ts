@@ -4,19 +4,19 @@ import { RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
 import type { WebSocket } from '../http/web-sockets.ts';
 import type { Receiver } from './subscribers.ts';
 
-/** A connection with more than this unread is closed. */
+/** A connection with more unread data than this is closed. */
 const UNREAD_MAX_BYTES = 1_048_576;
 const HEARTBEAT_MS = 15_000;
-/** A comment, which clients ignore. */
+/** A comment line, which clients ignore. */
 const HEARTBEAT = ':\n\n';
-/** Messages that a subscriber may send between two pings; none has a meaning. */
+/** Maximum number of messages that a subscriber may send between two pings; all are ignored. */
 const IGNORED_MAX = 60;
 const IGNORED_MS = 30_000;
 
 const POLICY_VIOLATION = 1_008;
 const GOING_AWAY = 1_001;
 
-/** Keeps what comes before the connection is open. */
+/** Buffers messages until the connection is open. */
 export class WebSocketReceiver implements Receiver {
   #early: string[] | undefined = [];
   #earlyBytes = 0;
@@ -67,13 +67,13 @@ export function eventStreamReceiver(): Receiver & { stream: Readable } {
   write(HEARTBEAT);
   return {
     stream,
-    // What a function streams as its response already is a piece of an event stream.
+    // A function's streamed response already has the format of an event stream.
     receive: (topic, text) => write(topic === RESPONSE_TOPIC ? text : `data: ${text}\n\n`),
     end: () => stream.end(),
   };
 }
 
-/** Clients of WebSockets expect JSON alone. */
+/** Clients of WebSockets expect only JSON. */
 function responseMessage(text: string): string {
   return JSON.stringify({ kind: 'data', topic: RESPONSE_TOPIC, data: text });
 }

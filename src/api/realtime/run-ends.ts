@@ -1,5 +1,5 @@
-/** Announces the ends of runs to the subscribers of `$run` on a run's own channel. Live updates tell of them soon; they may be lost, so the runs
- *  are read at intervals, too. */
+/** Announces the ends of runs to subscribers of `$run` on a run's own channel. Live updates report them soon but may be lost, so the runs
+ *  are also read at intervals. */
 import type { History } from '../../history/history.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { runMessage } from '../../model/realtime/message.ts';
@@ -13,7 +13,7 @@ import type { Announcements, Receiver } from './subscribers.ts';
 
 const CHECK_MS = 5_000;
 
-/** The receivers that wait for the end of each run, by its ID. */
+/** Receivers waiting for the end of each run, by its ID. */
 type Waiting = Map<string, Set<Receiver>>;
 
 export class RunEnds implements Announcements {
@@ -43,7 +43,7 @@ export class RunEnds implements Announcements {
     const { waiting } = this.#environments.get(env) ?? this.#watch(env);
     const receivers = waiting.get(id) ?? new Set();
     waiting.set(id, receivers.add(receiver));
-    // It may have ended long ago. One that ends from now on is in Redis.
+    // The run may have ended long ago. A run that ends from now on is in Redis.
     void this.#check(env, id, this.#history);
   }
 
@@ -79,7 +79,7 @@ export class RunEnds implements Announcements {
   }
 
   async #check(env: string, id: string, runs: Pick<Runs, 'read'> = this.#runs): Promise<void> {
-    // When Redis does not answer, the next check does.
+    // If Redis does not answer, the next check does.
     const run = await runs.read(env, id).catch(() => undefined);
     if (!run || !hasEnded(run)) return;
     const receivers = [...(this.#environments.get(env)?.waiting.get(id) ?? [])];

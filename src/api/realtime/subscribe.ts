@@ -1,5 +1,5 @@
-/** `POST /v1/realtime/token`: what a browser may subscribe to, for an app to pass on. `GET /v1/realtime/connect` and `…/sse`: subscribe with it,
- *  by WebSocket or as server-sent events. */
+/** `POST /v1/realtime/token`: creates a subscription token, for an app to pass on. `GET /v1/realtime/connect` and `…/sse`: subscribe with
+ *  it, by WebSocket or with server-sent events. */
 import { ServiceError } from '../../errors.ts';
 import { ownerOfName } from '../../model/environment.ts';
 import type { SubscriptionTokens, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
@@ -37,7 +37,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
   router.get('/v1/realtime/connect', async (ctx) => {
     const subscription = subscriptionOf(ctx, tokens);
     const receiver = new WebSocketReceiver();
-    // Before the connection is open: from then on the client may rely on every message.
+    // Before the connection is open: from then on the client relies on every message.
     const leave = await subscribers.join(subscription, receiver);
     try {
       const socket = await acceptWebSocket(ctx, ownerOfName(deps.environments.find(subscription.env)));
@@ -59,7 +59,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
       throw error;
     }
     ctx.type = 'text/event-stream';
-    // The token permits it, not the page.
+    // The token authorizes the request, whatever its page.
     ctx.set('access-control-allow-origin', '*');
     // Without this nginx buffers the messages.
     ctx.set('x-accel-buffering', 'no');

@@ -1,5 +1,5 @@
-/** The connections that receive realtime messages in this process, by WebSocket or as server-sent events. A connection that reads too slowly is
- *  closed; one environment's connections take nothing from another's. */
+/** Connections that receive realtime messages in this process, by WebSocket or server-sent events. A connection that reads too slowly is
+ *  closed; environments have separate limits. */
 import { ServiceError } from '../../errors.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { type Environment, ownerOf } from '../../model/environment.ts';
@@ -8,12 +8,12 @@ import type { Environments } from '../../store/environments/environments.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
 import { unavailable } from '../../store/redis/connection.ts';
 
-/** How often it is checked that the environments are still there. */
+/** Interval at which the existence of environments is checked. */
 const RECHECK_MS = 5_000;
-/** How long Redis has to confirm a subscription. */
+/** Time for Redis to confirm a subscription. */
 const SUBSCRIBE_MS = 2_000;
 const RETRY_AFTER_SECONDS = 5;
-/** One token gets a tenth of an environment's connections. */
+/** Minimum per token, which otherwise gets a tenth of an environment's connections. */
 const TOKENS_MIN = 10;
 
 /** The other end of a connection. */
@@ -23,9 +23,9 @@ export interface Receiver {
   end(): void;
 }
 
-/** What is announced on its own, without a publisher: the ends of runs. */
+/** Announcements without a publisher: the ends of runs. */
 export interface Announcements {
-  /** @returns a function that ends it */
+  /** @returns a function that ends the announcements */
   follow(subscription: Subscription, receiver: Receiver): () => void;
 }
 
@@ -33,7 +33,7 @@ export interface SubscriberDeps {
   feed: RealtimeFeed;
   environments: Environments;
   announcements: Announcements;
-  /** Connections of an environment, or of all branches together. */
+  /** Maximum number of connections of an environment, or of all branches together. */
   max: number;
 }
 
@@ -48,8 +48,8 @@ export class RealtimeSubscribers {
     this.#deps = deps;
   }
 
-  /** Resolves when no later message is missed.
-   *  @returns a function that ends the subscription; to be called once the connection is closed
+  /** Resolves when no later message can be missed.
+   *  @returns a function that ends the subscription; call it once the connection is closed
    *  @throws ServiceError overloaded, too_many_connections, unavailable, environment_unknown */
   async join(subscription: VerifiedSubscription, receiver: Receiver): Promise<() => void> {
     const { feed, environments, announcements } = this.#deps;
@@ -76,7 +76,7 @@ export class RealtimeSubscribers {
       const end = await feed.subscribe(env, channel, (topic, text) => {
         if (names.has(topic)) receiver.receive(topic, text);
       });
-      // It may have left in the meantime.
+      // It may have left meanwhile.
       if (receivers.has(receiver)) ends.push(end);
       else end();
     });
@@ -90,14 +90,14 @@ export class RealtimeSubscribers {
     return leave;
   }
 
-  /** Ends all connections, and takes no more. */
+  /** Ends all connections, and accepts no more. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const receivers of this.#byEnvironment.values()) for (const receiver of receivers) receiver.end();
   }
 
-  /** @returns a function that ends it
+  /** @returns a function that uncounts it
    *  @throws ServiceError overloaded, too_many_connections */
   #count(environment: Environment, tokenId: string): () => void {
     const { max } = this.#deps;

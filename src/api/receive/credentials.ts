@@ -1,5 +1,5 @@
-/** Authenticates a request to `/e/:key`: finds the event key or webhook that the key in the path belongs to, and applies its allow lists.
- *  One hash and one look-up in memory; only an unknown key costs a request to the store. */
+/** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. One hash and
+ *  one look-up in memory; only an unknown key costs a request to the store. */
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
@@ -12,7 +12,7 @@ import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 
 export type Credential = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 
-/** Dev mode takes every unknown key for this one. It belongs to no environment. */
+/** Stands for every unknown key in dev mode. It belongs to no environment. */
 export const ANY_KEY: EventKeyInUse = {
   id: 'any',
   name: 'any',

@@ -1,8 +1,9 @@
-/** Answers whose content a provider or a transform chose. They come from the service's own origin, so a browser must never run them. */
+/** Responses whose content a provider or a transform chose. They come from the service's own origin, so browsers must never execute
+ *  them. */
 
 const PROTECTION = { 'content-security-policy': "default-src 'none'; sandbox" };
 
-/** Headers of such an answer. */
+/** Headers of such a response. */
 export function withProtection(headers: Record<string, string>): Record<string, string> {
   return { ...headers, ...PROTECTION };
 }

@@ -1,4 +1,4 @@
-/** What replaces a webhook's transform and filter for a while, to try it on logged requests. */
+/** Temporary replacement of a webhook's transform and filter, to try it on logged requests. */
 import { createHash } from 'node:crypto';
 import { compiledFilter, type WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { DraftCode } from '../../store/webhooks/webhook-replay.ts';
@@ -7,13 +7,13 @@ import type { Transform } from '../../transforms/transforms.ts';
 type Filter = Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>;
 
 export interface Draft {
-  /** undefined: the webhook's. */
+  /** undefined: the webhook's transform. */
   transform: Transform | undefined;
-  /** undefined: the webhook's. */
+  /** undefined: the webhook's filter. */
   filter: Filter | undefined;
 }
 
-/** A draft runs apart from the webhook's transform and filter: what it does wrong does not count against those. */
+/** A draft runs separately from the webhook's transform and filter: its failures do not count against those. */
 export function draftOf(webhookId: string, { transform, filter }: DraftCode): Draft {
   return {
     transform: transform === undefined ? undefined : draftTransform(transform),

@@ -1,22 +1,22 @@
-/** The fast path of `POST /e/:key`, by which nearly all requests come: the steps of the middleware and of the router in one function, before
- *  them. Rules, errors, metrics and traces are the same, because the functions are. A response to a sender that succeeds has no headers for
- *  pages; a rejection has all. */
+/** The fast path of `POST /e/:key`, which nearly all requests take: the steps of middleware and router in one function, mounted before
+ *  them. It uses the same functions for rules, errors, metrics and traces. Successful responses lack the headers for pages; rejections
+ *  have all headers. */
 import { newId } from '../../model/ids.ts';
 import type { Context, Middleware } from '../http/router.ts';
 import { setSecurityHeaders } from '../http/security-headers.ts';
 import type { Received } from './resolve-environment.ts';
 import { respond } from './respond.ts';
 
-/** Every other path under /e/ is the router's: in capitals, with a slash at its end, or with escaped characters. */
+/** The router handles all other paths under /e/: in capitals, with a trailing slash, or with escaped characters. */
 const PATH = /^\/e\/([\w-]{1,1024})(?:\?|$)/;
-/** As the router would set it; metrics, traces and the log name it. */
+/** Same value as the router's; used by metrics, traces and the log. */
 const ROUTE = '/e/:key';
 
 export interface FastPathDeps {
   publicUrl: string | undefined;
-  /** What comes before all other steps and sees the final response, outermost first. */
+  /** Middleware that runs before all other steps and sees the final response, outermost first. */
   observers: readonly Middleware[];
-  /** @throws ServiceError for a request that the rules of dev mode reject; undefined: not dev mode */
+  /** @throws ServiceError for a request that dev mode rejects; undefined outside of dev mode */
   admit: ((ctx: Context) => void) | undefined;
   receive(ctx: Context, key: string): Promise<Received>;
   /** Responds to an error. */
@@ -40,7 +40,7 @@ export function fastPath(deps: FastPathDeps): Middleware {
 
 async function answer(ctx: Context, key: string, deps: FastPathDeps): Promise<void> {
   try {
-    // Rejects queries of too many fields before anything reads them.
+    // Parses the query, so that too many fields are rejected before anything reads them.
     if (ctx.req.url?.includes('?')) void ctx.query;
     deps.admit?.(ctx);
     respond(ctx, deps.publicUrl, await deps.receive(ctx, key));

@@ -1,5 +1,5 @@
-/** Evaluates a webhook's filter over a request (docs/webhooks.md#filters), within the fuel budget of its webhook. Costly filters of one webhook do not hold
- *  up others: they have less fuel after a while, and take turns with everything else. */
+/** Evaluates a webhook's filter on a request (docs/webhooks.md#filters), within the webhook's fuel budget. Costly filters of one webhook
+ *  do not delay others: they get less fuel after a while, and yield to other work. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
@@ -8,22 +8,22 @@ import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expr
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 
-/** Fuel that the filter of one webhook may spend before other work has the event loop: about 10 ms. */
+/** Fuel that the filter of one webhook may spend before it yields the event loop: about 10 ms. */
 const TURN_UNITS = 2 * EVALUATION_UNITS;
 
 export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body'> {
   method: string;
   headers: IncomingHttpHeaders;
-  /** Time of receipt, Unix milliseconds: what `now()` returns. */
+  /** Time of receipt, Unix milliseconds; `now()` returns it. */
   receivedAt: number;
 }
 
 const budgets = new FuelBudgets();
-/** Units spent in this turn of the event loop, by webhook. Filters of the usual cost are not counted. */
+/** Units spent in this turn of the event loop, by webhook. Filters of usual cost are not counted. */
 const spent = new Map<string, number>();
 
 /** Whether the request passes. A missing field is null, as in functions; a filter that cannot be evaluated is not met.
- *  @throws ServiceError filter_failed when the filter costs too much, or this version refuses it: the request stays in the log */
+ *  @throws ServiceError filter_failed if the filter costs too much, or this version rejects it: the request stays in the log */
 export async function passesFilter(
   { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
   { method, headers, query, body, receivedAt }: FilteredRequest,
@@ -52,7 +52,7 @@ function spend(id: string, cost: number): void {
   spent.set(id, (spent.get(id) ?? 0) + cost);
 }
 
-/** Node has names in lower case, and one header as a list. */
+/** Joins repeated headers, as documented for filters. */
 function joined(headers: IncomingHttpHeaders): Record<string, unknown> {
   const { 'set-cookie': cookies } = headers;
   return cookies ? { ...headers, 'set-cookie': cookies.join(', ') } : headers;

@@ -40,15 +40,15 @@ export interface ProcessWebhookDeps extends VerifyWebhookDeps {
 export interface ProcessOptions {
   /** Decides and does not commit. */
   dryRun?: boolean;
-  /** Runs instead of the webhook's own transform and filter. */
+  /** Replaces the webhook's own transform and filter. */
   draft?: Draft | undefined;
-  /** Internal ID of the event: processing the request again under the same one changes nothing. Default: a new one. */
+  /** Internal ID for the event, which makes repeated processing idempotent. Default: a new ID. */
   eventId?: string | undefined;
-  /** The request is from the log: one that was not verified when it came must be now. */
+  /** Set for a request from the log: if it was not verified on receipt, it is now. */
   logged?: LoggedReceipt | undefined;
 }
 
-/** Never throws: an error is the outcome `rejected`. */
+/** Never throws: an error becomes the outcome `rejected`. */
 export async function processWebhook(
   webhook: WebhookInUse,
   request: WebhookRequest,
@@ -72,7 +72,7 @@ export async function processWebhook(
   }
 }
 
-/** @param verification of the request; undefined: it has not been verified yet
+/** @param verification result for the request; undefined if it has not been verified yet
  *  @throws ServiceError verification_failed, verification_unavailable */
 async function handshakeOf(
   { preset, openSecrets, liveSecrets, settings = {} }: WebhookInUse,
@@ -82,7 +82,7 @@ async function handshakeOf(
   { fetchDocument }: VerifyWebhookDeps,
 ): Promise<Decision | undefined> {
   if (!preset || preset.handshakes.length === 0) return undefined;
-  // The provider may not know the newest secret yet.
+  // Uses the secret that matched, because the provider may not know the newest one yet.
   const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
   const answer = await answerHandshake(preset, request, {
     verified: verification !== undefined,
@@ -95,7 +95,7 @@ async function handshakeOf(
   return { outcome: 'handshake', answer };
 }
 
-/** Methods of handshakes are accepted, and make no events.
+/** Methods used only by handshakes make no events.
  *  @throws ServiceError method_not_allowed */
 function rejectHandshakeMethod({ eventMethods, acceptedMethods }: WebhookInUse, method: string): void {
   const isHandshakes = (methods: readonly string[]) => methods.includes(method);
@@ -176,7 +176,7 @@ async function commit(
   }
 }
 
-/** The first event of a request has the given ID. */
+/** Only the first event of a request has the given ID. */
 function idAt(eventId: string, index: number): string {
   return index === 0 ? eventId : derivedId(eventId, 'webhook-event', String(index));
 }

@@ -33,7 +33,7 @@ export interface ReceiveEventsDeps {
   backpressure: Backpressure;
 }
 
-/** @returns the internal IDs in the order of the events */
+/** @returns the internal IDs, in the order of the events */
 export async function receiveEvents(
   ctx: Context,
   key: EventKeyInUse,
@@ -66,7 +66,7 @@ export async function receiveEvents(
   return { ids, env };
 }
 
-/** Events are JSON under any content type: `curl -d` announces a form, other senders nothing at all. */
+/** Events are JSON whatever the content type: `curl -d` announces a form, other senders send none. */
 function parseEvents(body: Buffer, headers: IncomingHttpHeaders): Event[] {
   if (body.length === 0) {
     throw new ServiceError('body_missing', { detail: 'send one event object or an array of them' });

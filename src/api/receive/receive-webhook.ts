@@ -1,4 +1,4 @@
-/** A request that a provider sends to a webhook: read, checked, processed, logged. The log has every request that is read, whatever its
+/** Receives a provider's request to a webhook: reads, checks, processes and logs it. Every request that is read is logged, whatever its
  *  outcome, so that it can be re-run. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
@@ -39,7 +39,7 @@ export async function receiveWebhook(
   const { requestId } = ctx.state;
   const ip = clientAddress(ctx);
   if (backpressure.full) {
-    // Rejected unread and not logged: the log of all providers' retries would fill the memory that is short.
+    // Rejected unread and not logged: while memory is short, logging all providers' retries would fill it up.
     rejectAddress(webhook.allowList, ip);
     webhookWatcher.record(webhook.id, { id: requestId, receivedAt, outcome: 'rejected' });
     backpressure.admit();
@@ -69,7 +69,7 @@ export async function receiveWebhook(
   return responseOf(result);
 
   async function readAndProcess(): Promise<WebhookResult> {
-    // The body comes first: the log has it also of requests that are then rejected.
+    // The body is read first, so that the log has it even if the request is then rejected.
     const limit = limitOf(webhook, deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env));
     body = await readBody(ctx.req, limit.bytes, limit.remedy);
     telemetry.recordReceived(body.length);

@@ -1,15 +1,15 @@
-/** How much is logged of requests that nobody has proven: whoever knows the URL of a webhook can send any number, and the archive keeps them for long. What
- *  one webhook's log takes at once is enough for a provider whose secret is wrong; of a flood it takes a sample. */
+/** Limits what is logged of unverified requests: anybody who knows the URL of a webhook can send any number, and the archive keeps them
+ *  for long. A webhook's log accepts enough at once for a provider with a wrong secret; of a flood it gets a sample. */
 import { LRUCache } from 'lru-cache';
 import type { LoggedRequest, LogSummary } from '../../store/webhooks/webhook-log.ts';
 
-/** Logged at once, and then each minute. */
+/** Number of requests logged at once, and per minute afterwards. */
 const REQUESTS = { atOnce: 1_000, perMinute: 60 };
-/** Size of their bodies, headers and query strings. */
+/** Total size of their bodies, headers and query strings. */
 const BYTES = { atOnce: 16 * 1_048_576, perMinute: 1_048_576 };
 const MAX_WEBHOOKS = 1_000;
 
-/** Before the transform. Later errors are of requests that the webhook takes. */
+/** Errors before the transform. Later errors belong to requests that the webhook accepts. */
 const UNPROVEN: ReadonlySet<string | undefined> = new Set([
   'verification_failed',
   'verification_unavailable',
@@ -30,7 +30,7 @@ interface Left {
 export class RefusalLimit {
   readonly #left = new LRUCache<string, Left>({ max: MAX_WEBHOOKS });
 
-  /** What of a request is logged: all, all but the body, or nothing. */
+  /** The part of the request to log: all, all except the body, or nothing. */
   admit(webhookId: string, request: LoggedRequest): LoggedRequest | undefined {
     const { summary, headers, search, body } = request;
     if (!isUnproven(summary)) return request;

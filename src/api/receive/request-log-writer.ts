@@ -1,20 +1,20 @@
-/** Writes the request log of webhooks after the response, in batches. A request that cannot be logged leaves a line in the service log. */
+/** Writes the request logs of webhooks after the response, in batches. A request that cannot be logged leaves a line in the service log. */
 import { setTimeout } from 'node:timers/promises';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
 
-/** Bytes of requests that may be buffered; beyond that requests are not logged. */
+/** Maximum bytes of buffered requests; beyond that, requests are not logged. */
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
-/** Size of a request beside its texts. */
+/** Size of a request apart from its texts. */
 const OVERHEAD_BYTES = 1_024;
-/** Time between two batches. The first request after a pause is written at once. */
+/** Minimum time between two batches. The first request after a pause is written at once. */
 const INTERVAL_MS = 250;
-/** Rounds that a log is left out after one that replaced all its requests. */
+/** Number of rounds that a log is skipped after a round that replaced all its requests. */
 const RESTS = 3;
-/** Bytes above which no log waits for its time. */
+/** With more buffered bytes than this, no log is skipped. */
 const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
-/** Redis does nothing else while it executes a batch. */
+/** Maximum batch, which blocks Redis while it is executed. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
 
 export class RequestLogWriter {
@@ -24,7 +24,7 @@ export class RequestLogWriter {
   /** Requests to write, by webhook, oldest first. */
   readonly #buffer = new Map<string, LoggedRequest[]>();
   #bufferedBytes = 0;
-  /** Rounds that a webhook's requests still wait. */
+  /** Number of rounds that a webhook's requests are still skipped. */
   readonly #resting = new Map<string, number>();
   #isFlushing = false;
   #writing: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export class RequestLogWriter {
     this.#isFlushing = false;
   }
 
-  /** Newer requests would push these out of the log at once. */
+  /** Drops requests that newer ones would displace from the log at once. */
   #dropOldest(webhookId: string, requests: LoggedRequest[]): void {
     const dropped = requests.splice(0, requests.length - this.#webhookLog.maxRequests);
     for (const request of dropped) this.#finish(webhookId, request);
@@ -78,7 +78,7 @@ export class RequestLogWriter {
     this.#writing = undefined;
   }
 
-  /** Requests that come so fast are written less often: most of what is written would be dropped before anybody reads it. */
+  /** Writes fast logs less often: most of their requests would be dropped before anybody reads them. */
   #restIfFull(webhookId: string, requests: readonly LoggedRequest[]): void {
     const { maxRequests } = this.#webhookLog;
     if (maxRequests > 0 && requests.length >= maxRequests) this.#resting.set(webhookId, RESTS);
@@ -120,7 +120,7 @@ export class RequestLogWriter {
   }
 }
 
-/** What a request takes in memory, about. */
+/** Approximate memory of a request. */
 function sizeOf({ summary, headers, search, body }: LoggedRequest): number {
   let bytes = OVERHEAD_BYTES + (body?.length ?? 0) + search.length + (summary.message?.length ?? 0);
   for (const name in headers) bytes += name.length + String(headers[name]).length;

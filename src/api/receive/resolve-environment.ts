@@ -5,20 +5,20 @@ import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 
-/** The environment, or the reason why there is none: then a webhook's event goes to the holding page. */
+/** The environment, or why there is none: then a webhook's event goes to the holding page. */
 export type Resolution = { env: string } | { held: HeldReason };
 
 /** A request that was not rejected. */
 export interface Received {
   /** The internal IDs of its events. */
   ids: string[];
-  /** The environment that accepted them; undefined: the request made no event, or a held one. */
+  /** The environment that accepted them; undefined if the request made no event, or a held one. */
   env: string | undefined;
-  /** Instead of the usual one. */
+  /** Replaces the usual response. */
   response?: CustomResponse | undefined;
 }
 
-/** An answer that a provider wants: of a handshake, or of a transform. */
+/** A response that a provider expects, from a handshake or a transform. */
 export interface CustomResponse {
   status: number;
   /** Names in lower case. */
@@ -26,7 +26,7 @@ export interface CustomResponse {
   body: string;
 }
 
-/** @param owner name of the environment that the key belongs to, or BRANCHES
+/** @param owner environment of the key, or BRANCHES
  *  @throws ServiceError environment_archived */
 export async function resolveEnvironment(
   owner: string,
@@ -42,7 +42,7 @@ export async function resolveEnvironment(
   return { env: name };
 }
 
-/** The environment for an unknown key, which dev mode accepts: the selected one, else production.
+/** The environment for an unknown key, which dev mode accepts: the selected one, otherwise production.
  *  @throws ServiceError environment_archived, environment_unknown */
 export async function environmentOfUnknownKey(
   selection: string | undefined,
@@ -58,7 +58,7 @@ export async function environmentOfUnknownKey(
   return environment.name;
 }
 
-/** The environment for an event key. Its events are rejected where a webhook's would be held.
+/** The environment for an event key. Its events are rejected in cases in which a webhook's events would be held.
  *  @throws ServiceError environment_archived, environment_missing, environment_unknown, environment_mismatch */
 export async function environmentOfKey(
   owner: string,
@@ -72,7 +72,7 @@ export async function environmentOfKey(
       detail: 'all branch environments share this key; select one by header or query parameter',
     });
   }
-  // A key of one environment never fits another name, whether or not that environment exists.
+  // A key of one environment does not match another name, whether or not that environment exists.
   if (resolution.held === 'environment_unknown' && owner === BRANCHES) {
     throw new ServiceError('environment_unknown', { detail: `got ${describe(selection)}` });
   }

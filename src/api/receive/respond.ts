@@ -1,4 +1,4 @@
-/** The response to a sender whose request was not rejected: the same from the fast path and from the router. It has no headers for pages. */
+/** The response to a sender whose request was not rejected, shared by the fast path and the router. It has no headers for pages. */
 import { isSecure } from '../auth/session-cookie.ts';
 import type { Context } from '../http/router.ts';
 import { HSTS } from '../http/security-headers.ts';
@@ -6,10 +6,10 @@ import { withProtection } from './custom-response.ts';
 import type { Received } from './resolve-environment.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
-/** Headers that middleware sets before it is known that nothing rejects the request. All others are written here. */
+/** Headers set by earlier middleware that are kept. All others are written here. */
 const KEPT = /^(?:vary|access-control-)/;
 
-/** Written at once: Koa's setters cost as much as the rest of the response. */
+/** Written in one call: Koa's setters cost as much as the rest of the response. */
 export function respond(ctx: Context, publicUrl: string | undefined, { ids, response }: Received): void {
   const { res } = ctx;
   ctx.respond = false;
@@ -26,7 +26,7 @@ export function respond(ctx: Context, publicUrl: string | undefined, { ids, resp
     'cache-control',
     'no-store',
   ];
-  // HTTP forbids a length with them.
+  // HTTP forbids a length with these statuses.
   if (status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
   if (isSecure(ctx, publicUrl)) headers.push('strict-transport-security', HSTS);
   for (const name in own) headers.push(name, own[name] as string);

@@ -1,5 +1,5 @@
-/** `POST /e/:key`: receives events and webhook requests. The steps: authenticate the key, resolve the environment, read the body, run the
- *  transform (webhooks only), validate, accept, respond. A step that fails rejects the whole request. */
+/** `POST /e/:key`: receives events and webhook requests. Steps: authenticate the key, resolve the environment, read the body, run the
+ *  transform (webhooks only), validate, accept, respond. A failing step rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
 import { timeOf } from '../../model/ids.ts';
 import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
@@ -23,7 +23,7 @@ export function receiveRoutes(deps: ReceiveDeps): Router {
   });
   router.on('all', '/:key', ...crossOrigin, async (ctx) => {
     if (await isWebhook(ctx.params.key, deps)) {
-      // Some providers, such as Intercom, look whether the URL is there before they take it.
+      // Some providers, such as Intercom, check with HEAD that the URL exists before they accept it.
       if (ctx.method === 'HEAD') return respond(ctx, deps.publicUrl, { ids: [], env: undefined });
       return respond(ctx, deps.publicUrl, await receive(ctx, ctx.params.key, deps));
     }
@@ -44,7 +44,7 @@ async function isWebhook(key: string, { credentials }: ReceiveDeps): Promise<boo
 }
 
 export async function receive(ctx: Context, key: string, deps: ReceiveDeps): Promise<Received> {
-  // The time by which the log of a webhook is ordered and filtered.
+  // Webhook logs are sorted and filtered by this time.
   const receivedAt = timeOf(ctx.state.requestId);
   const startedAt = performance.now();
   const credential = await deps.credentials.of(key, receivedAt);

@@ -1,5 +1,5 @@
-/** Removes secrets that a provider sends along from what the request log stores: whoever reads Redis or the archive could use them. A request that was not
- *  verified keeps them, because a replay has to verify it. Secrets in a body stay: bodies are stored byte for byte. */
+/** Removes secrets sent by a provider from requests before they are logged, because anybody who reads Redis or the archive could use
+ *  them. Unverified requests keep them, because a replay has to verify them. Bodies are stored byte for byte, including secrets. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CredentialNames,
@@ -18,7 +18,7 @@ interface Stored {
   search: string;
 }
 
-/** @param verification of the request, by the webhook as it is now */
+/** @param verification how the webhook verifies requests now */
 export function withoutSecrets(
   { verification: custom, preset }: Pick<WebhookInUse, 'verification' | 'preset'>,
   verification: LogSummary['verification'],
@@ -35,7 +35,7 @@ export function maskedHeaders(headers: IncomingHttpHeaders, names: CredentialNam
   return { ...headers, ...Object.fromEntries(present.map((name) => [name, MASK])) };
 }
 
-/** All else stays as it came. */
+/** Masks credentials; everything else is unchanged. */
 export function maskedSearch(search: string, { parameters }: CredentialNames): string {
   if (parameters.size === 0 || search === '') return search;
   const fields = search.split('&').map((field) => {

@@ -1,4 +1,4 @@
-/** The answer that a transform gives its provider. It comes from the service's own origin, and every header of it is one that cannot harm there. */
+/** The response that a transform chooses for its provider. It comes from the service's own origin, so only harmless headers are allowed. */
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import { isHeaderValue, isOwnHeader, MAX_HEADER_CHARS } from '../../model/values/response-headers.ts';
@@ -8,12 +8,12 @@ const MAX_HEADERS = 10;
 const MAX_BODY_BYTES = 16_384;
 const CONTENT_TYPES = ['application/json', 'text/plain', 'text/xml', 'application/xml'];
 const CONTENT_TYPE = new RegExp(`^(?:${CONTENT_TYPES.join('|')})(?:; ?charset=utf-8)?$`, 'i');
-/** HTTP allows them no body. */
+/** HTTP permits no body with these. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 const FIELDS = ['status', 'headers', 'body'];
 
-/** @param response `{status, headers, body}`; null or undefined: the usual answer
- *  @throws ServiceError transform_failed, which says what is allowed */
+/** @param response `{status, headers, body}`; null or undefined: the usual response
+ *  @throws ServiceError transform_failed with what is allowed */
 export function responseOfTransform(response: unknown): CustomResponse | undefined {
   if (response === undefined || response === null) return undefined;
   if (!isJsonObject(response)) throw invalid('', response, `an object with ${FIELDS.join(', ')}`);

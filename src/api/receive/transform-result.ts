@@ -1,5 +1,5 @@
-/** What a transform returned (docs/transforms.md#what-a-transform-returns): null, an event, a list of events, or an object with `events` and
- *  `response`. All of it is valid, or the request fails. */
+/** Result of a transform (docs/transforms.md#what-a-transform-returns): null, an event, a list of events, or an object with `events` and
+ *  `response`. All of it must be valid, or the request fails. */
 import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../model/events/event.ts';
 import { rejectFarFuture, requireData, validateEvents } from '../../model/events/sent-event.ts';
@@ -15,7 +15,7 @@ export interface TransformResult {
 }
 
 /** @param returned a JSON value
- *  @param text JSON that has it
+ *  @param text JSON text that contains it
  *  @throws ServiceError transform_failed with index, field, received and expected value */
 export function resultOfTransform(
   returned: unknown,
@@ -36,7 +36,7 @@ export function resultOfTransform(
   };
 }
 
-/** An event has a name. */
+/** True unless it has a name, which makes it an event. */
 function isAnswer(returned: unknown): returned is Record<string, unknown> {
   if (!isJsonObject(returned) || Object.hasOwn(returned, 'name')) return false;
   return Object.hasOwn(returned, 'events') || Object.hasOwn(returned, 'response');
@@ -55,13 +55,13 @@ function eventsOf(returned: unknown, text: string, nowMs: number, maxFutureMs: n
     return events;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // The message about a reserved name is for senders; its detail names the field.
+    // The message about a reserved name addresses senders; its detail names the field.
     const explained = typeof error.facts?.detail === 'string' ? `: ${error.facts.detail}` : error.message;
     throw failed(`it returned an invalid event: ${aboutEvent(explained, isList)}`, error);
   }
 }
 
-/** The part of a message that begins with the event, which is named only where there may be several. */
+/** Beginning of a message; names the event if there may be several. */
 function aboutEvent(message: string, isList: boolean): string {
   const at = message.search(/: event \d/);
   const detail = at === -1 ? message : message.slice(at + ': '.length);

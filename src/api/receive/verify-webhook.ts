@@ -1,4 +1,4 @@
-/** Verifies that a webhook's provider sent a request. */
+/** Verifies that the webhook's provider sent a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import { ProviderRequest } from '../../providers/provider-request.ts';
@@ -16,11 +16,11 @@ import type { WebhookRequest } from './webhook-request.ts';
 
 export type LoggedVerification = NonNullable<LogSummary['verification']>;
 
-/** What the log says of a request. */
+/** What the log contains about a request. */
 export type LoggedReceipt = Pick<LogSummary, 'receivedAt' | 'verification'>;
 
 export interface VerifyWebhookDeps {
-  /** Scheme and host under which providers reach the service; undefined: the host of each request. */
+  /** Scheme and host at which providers reach the service; undefined: the host of each request. */
   publicUrl: string | undefined;
   fetchDocument: FetchDocument;
   transmissions: Pick<Transmissions, 'claim'>;
@@ -43,8 +43,9 @@ function basesOf(publicUrl: string | undefined, { host = '' }: IncomingHttpHeade
   return /^[\w.:[\]-]{1,255}$/.test(host) ? [`https://${host}`, `http://${host}`] : [];
 }
 
-/** @param logged the request is from the log: it is as old as it was when it came, and what was verified then stays so, also after a rotation
- *  @returns undefined: the webhook verifies nothing
+/** @param logged set for a request from the log: its age is that on receipt, and an earlier verification stays valid, even after a
+ *  rotation
+ *  @returns undefined if the webhook verifies nothing
  *  @throws ServiceError verification_failed, with the reason; verification_unavailable */
 export async function verifyWebhook(
   webhook: WebhookInUse,
@@ -62,7 +63,7 @@ export async function verifyWebhook(
   if (checked.result === 'failed') throw errorOf(checked);
   const { secretIndex, transmission } = checked;
   if (transmission) {
-    // What was refused stays so when it is re-run after the claim has ended.
+    // A request refused as repeated stays refused when re-run, even after the claim has expired.
     const wasRepeated = logged?.verification?.reason === 'transmission_repeated';
     const { id, forMs } = transmission;
     if (wasRepeated || !(await transmissions.claim(webhook.id, id, request.body, forMs))) {
@@ -72,7 +73,7 @@ export async function verifyWebhook(
   return { result: 'verified', secretId: liveSecrets[secretIndex]?.id };
 }
 
-/** The provider retries what fails for a reason outside the request. */
+/** An error that makes the provider retry if the cause is outside of the request. */
 export function errorOf({ reason, message }: Failure): ServiceError {
   const code = reason.endsWith('_unavailable') ? 'verification_unavailable' : 'verification_failed';
   return new ServiceError(code, {

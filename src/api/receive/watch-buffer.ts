@@ -1,4 +1,4 @@
-/** Requests and failures of webhooks of one process between two writes to Redis: numbers, and the last failure of each kind. */
+/** Requests and failures of webhooks in one process between two writes to Redis: counts, and the last failure of each kind. */
 import { timeOf } from '../../model/ids.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { type IssueKind, kindOfCode } from '../../model/webhooks/issue.ts';
@@ -8,7 +8,7 @@ import { TRAFFIC_COUNTS, type TrafficBatch, type TrafficCounts } from '../../sto
 
 const MESSAGE_MAX_LENGTH = 500;
 const REASON_MAX_LENGTH = 100;
-/** Webhooks that are counted at a time. */
+/** Maximum number of webhooks counted at a time. */
 const WEBHOOKS_MAX = 20_000;
 const OTHER = 'other';
 
@@ -19,9 +19,9 @@ const COUNT_OF = { accepted: 'accepted', rejected: 'rejected', filtered: 'filter
 >;
 
 export class WatchBuffer {
-  /** The present hour of each webhook. */
+  /** The current hour of each webhook. */
   readonly #traffic = new Map<string, TrafficBatch>();
-  /** Hours that have ended, or were not taken. */
+  /** Hours that have ended, or that Redis rejected. */
   readonly #ended = new Map<string, TrafficBatch>();
   /** By webhook and kind. */
   readonly #failures = new Map<string, Failures>();
@@ -44,7 +44,7 @@ export class WatchBuffer {
     if (kind) this.#addFailure(webhookId, kind, request);
   }
 
-  /** It has none from then on. */
+  /** Takes all traffic out of the buffer. */
   takeTraffic(): TrafficBatch[] {
     const all = [...this.#ended.values(), ...this.#traffic.values()];
     this.#ended.clear();
@@ -56,12 +56,12 @@ export class WatchBuffer {
     return [...this.#failures.values()];
   }
 
-  /** It is recorded. */
+  /** Removes recorded failures. */
   forget({ webhookId, kind }: Failures): void {
     this.#failures.delete(keyOf(webhookId, kind));
   }
 
-  /** Adds what another buffer still has. */
+  /** Adds back what another buffer could not write. */
   restore(other: WatchBuffer): void {
     for (const failure of other.#failures.values()) this.#restoreFailure(failure);
     for (const batch of other.takeTraffic()) this.restoreTraffic(batch);
@@ -101,7 +101,7 @@ export class WatchBuffer {
     kind: IssueKind,
     { id, receivedAt, reason = '', message = '', verification }: Watched,
   ): void {
-    // By which the log finds the request; it may be a moment before the receipt.
+    // The time by which the log finds the request, possibly just before its receipt.
     const at = Math.min(receivedAt, timeOf(id));
     const named = (kind === 'verification' ? verification?.reason : undefined) ?? reason;
     const sample = {

@@ -1,5 +1,5 @@
-/** The outcome of a webhook request: decided here by a pure function, committed by process-webhook.ts, and turned into the response and the
- *  log entry here again. */
+/** Outcome of a webhook request: decided here by a pure function, committed by process-webhook.ts, and converted to the response and the
+ *  log entry here. */
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
@@ -10,7 +10,7 @@ import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
 import { resultOfTransform } from './transform-result.ts';
 
-/** What Tidegate does with a request that it does not reject. */
+/** Result for a request that is not rejected. */
 export type Decision =
   | { outcome: 'accepted'; events: readonly Event[]; env: string; response?: CustomResponse | undefined }
   /** The events go to the holding page. */
@@ -21,7 +21,7 @@ export type Decision =
       selection: string | undefined;
       response?: CustomResponse | undefined;
     }
-  /** The webhook's filter dropped the request, or its list of event names all events. */
+  /** The webhook's filter dropped the request, or its list of event names dropped all events. */
   | {
       outcome: 'filtered';
       events: readonly Event[];
@@ -30,7 +30,7 @@ export type Decision =
     }
   /** The transform returned no event. */
   | { outcome: 'ignored'; response?: CustomResponse | undefined }
-  /** The provider proved the URL. */
+  /** The provider checked the URL. */
   | { outcome: 'handshake'; answer: HandshakeAnswer };
 
 export type WebhookOutcome = Decision | { outcome: 'rejected'; error: unknown };
@@ -39,16 +39,16 @@ type ConsoleLines = LogSummary['console'];
 
 export interface WebhookResult {
   decided: WebhookOutcome;
-  /** Internal IDs of the events, once they are committed. */
+  /** Internal IDs of the events, once committed. */
   ids: string[];
-  /** What the transform logged. */
+  /** Lines that the transform logged. */
   console: ConsoleLines;
-  /** undefined: the webhook verifies nothing, or the request did not come so far. */
+  /** undefined if the webhook verifies nothing, or the request failed earlier. */
   verification?: LogSummary['verification'];
 }
 
 export interface DecisionInput {
-  /** What the transform returned, as a value and as JSON. */
+  /** Result of the transform, as a value and as JSON. */
   returned: unknown;
   text: string;
   allowList: AccessListMatcher;
@@ -57,19 +57,19 @@ export interface DecisionInput {
   /** Unix milliseconds. */
   receivedAt: number;
   eventMaxFutureMs: number;
-  /** The deduplication ID of an event that has none. */
+  /** Default deduplication ID of an event without one. */
   defaultId: () => string | undefined;
-  /** undefined: the webhook has no provider. */
+  /** undefined if the webhook has no provider. */
   verified: boolean | undefined;
 }
 
-/** @throws ServiceError transform_failed when the transform returned an invalid event */
+/** @throws ServiceError transform_failed if the transform returned an invalid event */
 export function decide(input: DecisionInput): Decision {
   const { returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs } = input;
   const { events: made, response } = resultOfTransform(returned, text, receivedAt, eventMaxFutureMs);
   const answer = response && { response };
   if (made.length === 0) return { outcome: 'ignored', ...answer };
-  // A list of event names that changes between two retries of the provider must not change their IDs.
+  // Completed before filtering by name: a list of event names that changes between two retries must not change the IDs.
   const completed = complete(made, input);
   const events = completed.filter(({ name }) => allowList.allowsName(name));
   if (events.length === 0) return { outcome: 'filtered', events: completed, reason: 'event_refused', ...answer };
@@ -77,7 +77,7 @@ export function decide(input: DecisionInput): Decision {
   return { outcome: 'accepted', events, env: resolution.env, ...answer };
 }
 
-/** With the deduplication ID of the request, and whether it was verified. Before the list of names drops some: the ID of an event does not depend on it. */
+/** Adds deduplication IDs, and whether the request was verified. */
 function complete(events: readonly Event[], { defaultId, verified }: DecisionInput): Event[] {
   const base = events.some(({ id }) => id === undefined) ? defaultId() : undefined;
   return events.map((event, index) => ({
@@ -87,7 +87,7 @@ function complete(events: readonly Event[], { defaultId, verified }: DecisionInp
   }));
 }
 
-/** A request that failed at any stage. The error of a transform has its log lines. */
+/** A request that failed at any stage. The error of a transform includes its log lines. */
 export function rejected(error: unknown): WebhookResult {
   const logs = error instanceof ServiceError ? (error.facts?.logs as ConsoleLines | undefined) : undefined;
   return {
@@ -115,7 +115,7 @@ type ResultFields = Pick<
   'outcome' | 'status' | 'reason' | 'message' | 'eventName' | 'ids' | 'console' | 'verification'
 >;
 
-/** The part of the log entry that tells the result. */
+/** The fields of the log entry that describe the result. */
 export function logFieldsOf({ decided, ids, console, verification }: WebhookResult): ResultFields {
   const { outcome } = decided;
   const common = { ids, console, ...(verification && { verification }) };
@@ -143,7 +143,7 @@ function firstName({ events }: { events: readonly Event[] }): string | undefined
   return events[0]?.name;
 }
 
-/** The verification of a request that failed it, for the log. */
+/** For the log: how verification failed, if that was the reason. */
 function failedVerification(error: unknown): LogSummary['verification'] {
   if (!(error instanceof ServiceError) || !error.code.startsWith('verification_')) return undefined;
   return { result: 'failed', reason: String(error.facts?.reason) };

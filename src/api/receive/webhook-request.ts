@@ -1,4 +1,4 @@
-/** Turns a provider's request into the input of a transform (docs/transforms.md#what-a-transform-gets). */
+/** Converts a provider's request into the input of a transform (docs/transforms.md#what-a-transform-gets). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
@@ -13,7 +13,8 @@ const MULTIPART = 'multipart/form-data';
 const CONTENT_TYPE_MAX_LENGTH = 1_024;
 /** Every part of a multipart body has this header. */
 const PART_HEADER = 'content-disposition';
-/** The limit for all parts together, 200 bytes for each of the most parts. Parsing 512 KB of headers blocks the main thread for 60 ms. */
+/** Limit for all parts together: 200 bytes for each of the maximum number of parts. Parsing 512 KB of headers blocks the main thread for
+ *  60 ms. */
 const PART_HEADERS_MAX_BYTES = 200 * MAX_FIELDS;
 
 export interface WebhookRequest {
@@ -27,7 +28,7 @@ export interface WebhookRequest {
   body: Buffer;
 }
 
-/** @param search the query string, with or without its question mark
+/** @param search query string, with or without its question mark
  *  @throws ServiceError too_many_fields */
 export async function toTransformRequest(
   body: Buffer,
@@ -43,7 +44,7 @@ export async function toTransformRequest(
   };
 }
 
-/** Parses JSON under any content type; forms become lists of strings; any other body is an empty object. */
+/** Parses JSON under any content type, and forms into lists of strings; any other body is an empty object. */
 async function parseBody(
   body: Buffer,
   raw: string,
@@ -52,7 +53,7 @@ async function parseBody(
   const mediaType = mediaTypeOf(contentType);
   if (mediaType === MULTIPART) return { body: await parseMultipart(body, contentType as string) };
   const json = parseJson(raw);
-  // A form or a text may consist of "7" or "null": only a JSON content type makes a scalar JSON.
+  // A form or a text may be "7" or "null": a scalar is JSON only under a JSON content type.
   if (json !== undefined && (isJsonType(mediaType) || (typeof json === 'object' && json !== null))) {
     return { body: json, bodyText: raw };
   }
@@ -85,7 +86,7 @@ async function parseMultipart(body: Buffer, contentType: string): Promise<Lists>
   }
 }
 
-/** undefined: there is no boundary that separates the parts */
+/** undefined if there is no boundary between the parts. */
 function boundaryIn(contentType: string): string | undefined {
   if (contentType.length > CONTENT_TYPE_MAX_LENGTH) return undefined;
   try {
@@ -111,7 +112,7 @@ function rejectLongHeaders(text: string, boundary: string): void {
   }
 }
 
-/** A file is passed as its content. */
+/** Files are passed as their content. */
 async function asText(part: string | Blob): Promise<string> {
   return typeof part === 'string' ? part : part.text();
 }

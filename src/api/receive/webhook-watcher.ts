@@ -1,5 +1,5 @@
-/** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the answers. A failure that opens an issue
- *  is told at once. What Redis does not take is part of the next flush. */
+/** Watches webhooks: counts their requests and failures in memory, and adds them to Redis every second, after the responses. A failure
+ *  that opens an issue is reported at once. Counts that Redis rejects are part of the next flush. */
 import { duty } from '../../duties/duty.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { IssueTeller } from '../../jobs/webhooks/issue-teller.ts';
@@ -24,7 +24,7 @@ export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
   about: 'Adds the requests and failures of webhooks that the process has counted to Redis',
   scope: 'process',
   everyMs: 1_000,
-  // Shutdown does not depend on Redis.
+  // Short, because shutdown must not depend on Redis.
   lastRoundMs: 2_000,
   rounds:
     ({ webhookWatcher }) =>
@@ -42,7 +42,7 @@ export class WebhookWatcher {
     this.#deps = deps;
   }
 
-  /** A request of a provider was answered. */
+  /** Records an answered request. */
   record(
     webhookId: string,
     summary: Pick<LogSummary, 'id' | 'receivedAt' | 'outcome' | 'reason' | 'message' | 'verification'>,
@@ -50,7 +50,7 @@ export class WebhookWatcher {
     this.#buffer.add(webhookId, summary);
   }
 
-  /** Resolves when everything recorded before is in Redis, or Redis has not taken it. */
+  /** Resolves when everything recorded so far is in Redis, or Redis has rejected it. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing;
     if (this.#buffer.isEmpty) return;
@@ -75,7 +75,7 @@ export class WebhookWatcher {
     this.#buffer.restore(buffer);
   }
 
-  /** Takes from the buffer what is recorded. @throws the first error, after all are done */
+  /** Removes recorded failures from the buffer. @throws the first error, after all are done */
   async #recordFailures(buffer: WatchBuffer): Promise<void> {
     const failures = buffer.failures();
     if (failures.length === 0) return;

@@ -1,4 +1,5 @@
-/** A dry run of a replay: the newest requests through the webhook's filter and transform and through a draft, and the difference in what they make. */
+/** Dry run of a replay: runs the newest requests through the webhook's filter and transform and through a draft, and compares the
+ *  results. */
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
@@ -13,19 +14,19 @@ import { type Selection, withReasons } from './logged-requests.ts';
 
 const SAMPLE_MAX = 50;
 const SAMPLE_MS = 10_000;
-/** Requests that are looked at together for those with a reason. */
+/** Number of requests examined together for those with a reason. */
 const FILTERED_PAGE = 500;
-/** As many transforms as have threads by default. */
+/** The default number of transform threads. */
 const AT_ONCE = 2;
 
 export const CHANGES = ['same', 'changed', 'new_event', 'no_event', 'error'] as const;
 export type Change = (typeof CHANGES)[number];
 
-/** What filter and transform make of a request. */
+/** Result of filter and transform for a request. */
 export interface Made {
   outcome: LogOutcome;
   events: readonly Event[];
-  /** Instead of the usual one. */
+  /** Replaces the usual response. */
   response: CustomResponse | undefined;
   eventName: string | undefined;
   reason: string | undefined;
@@ -34,7 +35,7 @@ export interface Made {
 
 export interface Comparison {
   summary: LogSummary;
-  /** undefined: there is no draft, so the log tells what it was. */
+  /** undefined without a draft: the log has the earlier result. */
   before: Made | undefined;
   after: Made;
   change: Change;
@@ -49,7 +50,7 @@ export interface DryRun {
   stoppedEarly: LogPage['stoppedEarly'];
 }
 
-/** Newest first. @throws ServiceError archive_unavailable when a request of the sample is there alone */
+/** Newest first. @throws ServiceError archive_unavailable if only the archive has a request of the sample */
 export async function dryRun(
   selection: Selection,
   { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
@@ -138,7 +139,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
 }
 
-/** Between the webhook and its draft. */
+/** Difference between the results of the webhook and its draft. */
 function changeBetween(before: Made, after: Made): Change {
   if (after.outcome === 'rejected') return before.outcome === 'rejected' ? 'same' : 'error';
   if (after.events.length === 0 && before.events.length > 0) return 'no_event';
@@ -150,7 +151,7 @@ function comparable({ outcome, events, response }: Made): unknown {
   return events.length === 0 ? { events, response } : { outcome, events, response };
 }
 
-/** Since the request was logged: the log has no more of an event than its name. */
+/** Difference since the request was logged: the log has only the name of an event. */
 function changeSince(before: LogSummary, after: Made): Change {
   if (after.outcome === 'rejected') return before.outcome === 'rejected' ? 'same' : 'error';
   if (after.eventName === undefined) return before.eventName === undefined ? 'same' : 'no_event';

@@ -1,10 +1,10 @@
-/** The requests of a replay, as the request log has them. */
+/** The requests of a replay, from the request log. */
 import type { History } from '../../history/history.ts';
 import type { LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { WebhookReplayDefinition } from '../../store/webhooks/webhook-replay.ts';
 
 const PAGE = 500;
-/** Counting ends here. */
+/** Counting stops here. */
 const COUNTED_MAX = 50_000;
 const COUNT_MS = 3_000;
 
@@ -14,8 +14,8 @@ export type Selection = Pick<
 >;
 type Log = Pick<History['webhookLog'], 'list' | 'listOldest' | 'read'>;
 
-/** Oldest first. Of a page that is looked at, only those that meet the selection.
- *  @param after ID of the last one of the page before; '': the first page
+/** Oldest first. Of each examined page, returns only the selected requests.
+ *  @param after ID of the last request of the previous page; '': the first page
  *  @throws ServiceError archive_unavailable */
 export async function nextRequests(log: Log, selection: Selection, after: string, limit: number): Promise<LogPage> {
   const { webhookId, from, to, outcomes, requestIds } = selection;
@@ -29,12 +29,12 @@ export async function nextRequests(log: Log, selection: Selection, after: string
   return { ...page, requests: withReasons(page.requests, selection) };
 }
 
-/** Those that have one of the reasons. */
+/** Requests with one of the reasons. */
 export function withReasons(requests: LogSummary[], { reasons }: Pick<Selection, 'reasons'>): LogSummary[] {
   return reasons ? requests.filter(({ reason }) => reason !== undefined && reasons.includes(reason)) : requests;
 }
 
-/** How many there are, as far as a few seconds suffice. @throws ServiceError archive_unavailable */
+/** Number of requests, counted for at most a few seconds. @throws ServiceError archive_unavailable */
 export async function countRequests(log: Log, selection: Selection): Promise<{ count: number; isExact: boolean }> {
   if (selection.requestIds) return { count: selection.requestIds.length, isExact: true };
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** Replays one request: processes it as if it was received now, under an ID of its event that a repeat has as well. */
+/** Replays one request: processes it as if it were received now, with an event ID that a repetition uses again. */
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
@@ -9,7 +9,7 @@ import type { ReplayOutcome, ReplayResult, WebhookReplayPlan } from '../../store
 import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 
-/** Errors that pass: the request is tried again. */
+/** Temporary errors: the request is tried again. */
 const PASSING = new Set([
   'archive_unavailable',
   'backlog_full',
@@ -25,7 +25,7 @@ export interface ReplayRequestDeps extends ProcessWebhookDeps {
   log: Logger;
 }
 
-/** @throws ServiceError one of the errors that pass */
+/** @throws ServiceError one of the temporary errors */
 export async function replayRequest(
   requestId: string,
   { id: replayId, parent }: WebhookReplayPlan & { id: string },
@@ -36,7 +36,7 @@ export async function replayRequest(
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');
   const { summary, headers, search, body } = logged;
-  // The request that it repeats is replayed itself.
+  // The request that this one repeats is replayed itself.
   if (summary.rerunOf !== undefined) return skipped('rerun');
   if (!body) return skipped('body_missing');
   const eventId = derivedId(parent, 'webhook-replay', replayId, requestId);

@@ -30,7 +30,7 @@ export interface ReplayInput {
   reasons?: string[] | undefined;
   request_ids?: string[] | undefined;
   draft?: string | undefined;
-  /** null: none. */
+  /** null: no filter. */
   draft_filter?: string | null | undefined;
   dry_run: boolean;
   rate: number;

@@ -1,5 +1,5 @@
-/** Replays of webhook requests as bulk operations of web processes, where transforms run. The oldest request comes first, one after the other, at the
- *  rate of the replay. */
+/** Replays of webhook requests as bulk operations of web processes, where transforms run. Oldest request first, one after the other, at
+ *  the rate of the replay. */
 import { setTimeout } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { BulkWork } from '../../jobs/bulk/bulk-work.ts';
@@ -18,7 +18,7 @@ import { nextRequests } from './logged-requests.ts';
 import { type ReplayRequestDeps, replayRequest } from './replay-request.ts';
 
 const PAGE = 100;
-/** After this time, another process may go on. */
+/** After this time, another process may continue. */
 const TURN_MS = 1_000;
 const AT_ONCE = 20;
 
@@ -62,8 +62,8 @@ async function replaySome(given: WebhookReplay, deps: WebhookReplayWorkDeps, sig
   return 0;
 }
 
-/** @returns the replay after it; undefined: not to go on
- *  @throws ServiceError one that passes */
+/** @returns the replay afterwards; undefined: stop
+ *  @throws ServiceError a temporary error */
 async function replayOne(
   requestId: string,
   replay: WebhookReplay,
@@ -87,8 +87,8 @@ async function replayOne(
   return moveOn(replay, { last: requestId, after: requestId }, { outcome, result }, deps);
 }
 
-/** Pages may be empty: of those that are looked at, only some meet the selection.
- *  @param next undefined: it was the last one */
+/** A page may be empty: only some of the examined requests may be selected.
+ *  @param next undefined: it was the last page */
 async function passPage(
   replay: WebhookReplay,
   next: string | undefined,
@@ -110,7 +110,7 @@ async function moveOn(
   done: { outcome: string; result: object } | undefined,
   { webhookReplays }: WebhookReplayWorkDeps,
 ): Promise<WebhookReplay | undefined> {
-  // The next event has an ID of its own time, which a crash before its result does not change.
+  // The next event ID has a time of its own; a crash before its result does not change it.
   const planned: WebhookReplayPlan = done ? { parent: newId() } : (replay.planned as WebhookReplayPlan);
   const status = await webhookReplays.save(replay, {
     position,

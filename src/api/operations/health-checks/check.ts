@@ -1,18 +1,18 @@
-/** A health check: what it found, and how to mend that. */
+/** A health check: its findings, each with a fix. */
 
 export const CHECK_STATUSES = ['ok', 'warning', 'problem'] as const;
-/** problem: something does not work, or accepted events may be lost; warning: it works, and something should be mended. */
+/** `problem`: something does not work, or accepted events may be lost; `warning`: it works, but something should be fixed. */
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 export interface Finding {
   status: CheckStatus;
   message: string;
-  /** Absent: there is nothing to do. */
+  /** Absent if there is nothing to do. */
   remedy?: string;
 }
 
 export interface HealthCheck {
-  /** In lower case with underscores. */
+  /** Lower case with underscores. */
   id: string;
   run(nowMs: number): Promise<Finding[]>;
 }
@@ -21,7 +21,7 @@ export const ok = (message: string): Finding => ({ status: 'ok', message });
 export const warning = (message: string, remedy: string): Finding => ({ status: 'warning', message, remedy });
 export const problem = (message: string, remedy: string): Finding => ({ status: 'problem', message, remedy });
 
-/** What was found, or that all is well. */
+/** The findings, or a message that all is well. */
 export function orOk(found: readonly Finding[], message: string): Finding[] {
   return found.length > 0 ? [...found] : [ok(message)];
 }

@@ -1,4 +1,4 @@
-/** All health checks, at the same time, each for two seconds at most. Requests that come together share one round. */
+/** Runs all health checks concurrently, each for at most two seconds. Simultaneous requests share a round. */
 import { ServiceError } from '../../../errors.ts';
 import { translateAway } from '../../../store/redis/connection.ts';
 import { CHECK_STATUSES, type CheckStatus, type Finding, type HealthCheck, problem } from './check.ts';
@@ -10,7 +10,7 @@ export interface CheckResult extends Finding {
 }
 
 export interface Health {
-  /** The worst of the checks. */
+  /** The worst status of all checks. */
   status: CheckStatus;
   checks: CheckResult[];
 }
@@ -49,7 +49,7 @@ async function runOne({ id, run }: HealthCheck, nowMs: number): Promise<Finding[
     return await Promise.race([run(nowMs), late.promise]);
   } catch (error) {
     const known = translateAway(error);
-    // Other errors may name hosts and keys, which only the log may contain.
+    // Other errors may name hosts and keys, which may only appear in the log.
     const why = known instanceof ServiceError ? known.message : 'an error that the log of web has';
     return [problem(`not checked: ${why}`, id === 'redis' ? 'Check Redis.' : 'See the check "redis".')];
   } finally {

@@ -1,4 +1,4 @@
-/** Health checks of how the installation is set up: settings, keys, webhooks. */
+/** Health checks of the installation's setup: settings, keys, webhooks. */
 import type { Config } from '../../../config.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
 import { type HeldRegistrations, heldOfAll } from '../../../store/apps/held-registrations.ts';

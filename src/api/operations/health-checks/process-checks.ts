@@ -1,4 +1,4 @@
-/** Health checks of what works: processes, queues, runs, the archive. */
+/** Health checks of the parts at work: processes, queues, runs, the archive. */
 import type { ArchiveHealth } from '../../../jobs/archive/archive-health.ts';
 import type { Backpressure } from '../../../jobs/queues/backpressure.ts';
 import type { PartitionQueues } from '../../../jobs/queues/partition-queues.ts';
@@ -11,10 +11,10 @@ import { SYNC_CLOCKS } from './redis-checks.ts';
 
 const WAITING_WARNING_MS = 60_000;
 const WAITING_PROBLEM_MS = 600_000;
-/** A worker looks for such runs every few seconds. */
+/** A worker finishes such runs every few seconds. */
 const STUCK_MS = 300_000;
 const CLOCK_WARNING_MS = 5_000;
-/** A process that sends heartbeats is never seen longer ago, by its own clock. */
+/** A process that sends heartbeats is always younger than this, by its own clock. */
 const HEARTBEAT_MS = 10_000;
 const NAMED_MAX = 10;
 
@@ -61,7 +61,7 @@ async function clocks(processes: Processes, nowMs: number): Promise<Finding[]> {
   return orOk(found, 'the clocks of web and worker agree');
 }
 
-/** As the calls of the workers have gone: asking each app would take longer, and tell its URL to readers. */
+/** Based on the workers' calls: probing each app would take longer, and reveal its URL to readers. */
 async function throttledApps(processes: Processes): Promise<Finding[]> {
   const apps = (await processes.alive()).flatMap(({ slowedApps = [] }) => slowedApps);
   const names = [...new Set(apps.map(({ env, app }) => `${app} (${env})`))];

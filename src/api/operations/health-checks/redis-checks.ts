@@ -10,7 +10,7 @@ import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './ch
 const MIN_MAJOR = 7;
 const SLOW_MS = 100;
 const NEARLY_FULL = 0.8;
-/** IDs and deadlines are made by the clocks of processes. */
+/** Processes create IDs and deadlines by their own clocks. */
 const CLOCK_WARNING_MS = 2_000;
 const CLOCK_PROBLEM_MS = 10_000;
 
