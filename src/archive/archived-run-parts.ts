@@ -1,9 +1,7 @@
 /** What archived runs have beside their records: steps, history, metadata and logs. All of it is as Redis had it. */
-import type { RunLog } from '../model/runs/log-lines.ts';
-import type { HistoryEntry } from '../model/runs/run.ts';
+import type { KeptPart } from '../store/keys/runs.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
-import { type StoredRunLog, toRunLog } from '../store/runs/run-log-fields.ts';
-import { toHistory } from '../store/runs/run-record.ts';
+import type { ArchivedPart } from '../store/runs/run-parts.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
 import { codeOf, type Database } from './database.ts';
 import { toUuid } from './encoding.ts';
@@ -20,16 +18,23 @@ export class ArchivedRunParts {
     this.#rows = rows;
   }
 
-  /** Attempts and steps in the order they ended; undefined: the run is not archived. */
-  async history(env: string, id: string): Promise<HistoryEntry[] | undefined> {
-    const row = await this.#rows.readOne<{ history: string | null }>(env, id, 'history');
-    return row && toHistory(JSON.parse(row.history ?? '[]') as string[]);
+  /** undefined: the run is not archived, or has nothing of it. */
+  async find<Part extends KeptPart>(env: string, id: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
+    return (await this.findMany(env, id, part))?.[part];
+  }
+
+  /** undefined: the run is not archived. */
+  async findMany<Part extends KeptPart>(env: string, id: string, ...parts: Part[]) {
+    const row = await this.#rows.readOne<Record<string, string | null>>(env, id, parts.join(', '));
+    if (!row) return undefined;
+    const found = parts.flatMap((part) => (row[part] ? [[part, JSON.parse(row[part])]] : []));
+    return Object.fromEntries(found) as { [P in Part]?: ArchivedPart<P> };
   }
 
   /** The memo of one step as JSON text. Postgres takes it out of all of them, which may be 32 MiB. */
   async memo(env: string, id: string, stepId: string): Promise<string | undefined> {
     // No stored step has such an ID: in Redis it would be another one.
-    if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.memos(env, id))?.[stepId];
+    if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];
     try {
       const row = await this.#rows.readOne<{ memo: string | null }>(
         env,
@@ -40,32 +45,8 @@ export class ArchivedRunParts {
       return row?.memo ?? undefined;
     } catch (error) {
       if (codeOf(error) !== UNTRANSLATABLE) throw error;
-      return (await this.memos(env, id))?.[stepId];
+      return (await this.find(env, id, 'memos'))?.[stepId];
     }
-  }
-
-  /** JSON texts by hashed step ID; undefined: the run is not archived. */
-  async memos(env: string, id: string): Promise<Record<string, string> | undefined> {
-    const row = await this.#rows.readOne<{ memos: string | null }>(env, id, 'memos');
-    return row && (JSON.parse(row.memos ?? '{}') as Record<string, string>);
-  }
-
-  /** Hashed IDs of the finished steps, in the order of completion; undefined: the run is not archived. */
-  async stack(env: string, id: string): Promise<string[] | undefined> {
-    const row = await this.#rows.readOne<{ stack: string | null }>(env, id, 'stack');
-    return row && (JSON.parse(row.stack ?? '[]') as string[]);
-  }
-
-  /** Fields as Redis had them; undefined: the run is not archived. */
-  async metadata(env: string, id: string): Promise<Record<string, string> | undefined> {
-    const row = await this.#rows.readOne<{ metadata: string | null }>(env, id, 'metadata');
-    return row && (JSON.parse(row.metadata ?? '{}') as Record<string, string>);
-  }
-
-  /** undefined: the run is not archived, or has no log. */
-  async logs(env: string, id: string): Promise<RunLog | undefined> {
-    const row = await this.#rows.readOne<{ logs: string | null }>(env, id, 'logs');
-    return row?.logs ? toRunLog(JSON.parse(row.logs) as StoredRunLog) : undefined;
   }
 
   /** @returns 'full': the run would have too much metadata, and nothing changed; 'gone': it is not archived */

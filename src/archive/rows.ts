@@ -1,5 +1,7 @@
 /** Events and runs as they are shipped, and how COPY takes them. */
 import type { Ending } from '../model/runs/run.ts';
+import { KEPT_PARTS, type KeptPart } from '../store/keys/runs.ts';
+import { PARTS } from '../store/runs/run-parts.ts';
 import type { CopyBuffer } from './copy-buffer.ts';
 import { toText } from './encoding.ts';
 
@@ -21,7 +23,8 @@ export interface EventRow {
   payload: string;
 }
 
-export interface RunRow {
+/** With its parts as JSON, each in the column of its name. */
+export interface RunRow extends Partial<Record<KeptPart, string | undefined>> {
   env: string;
   /** Creation, Unix milliseconds. */
   at: number;
@@ -39,12 +42,6 @@ export interface RunRow {
   record: string;
   /** JSON. */
   output: string | undefined;
-  /** The rest as JSON (migrations/0001_archive.sql, 0003_run_logs.sql). */
-  memos: string | undefined;
-  stack: string | undefined;
-  history: string | undefined;
-  metadata: string | undefined;
-  logs: string | undefined;
 }
 
 export const STATUS_NUMBERS = { Completed: 1, Failed: 2, Cancelled: 3 } as const satisfies Record<
@@ -59,8 +56,7 @@ export const ERROR_MAX = 1_000;
 export const EVENT_COLUMNS =
   'retention, at, id, env_id, name_id, source_id, source, request_id, index, dedup_id, duplicates, is_jsonb, decisions, payload';
 const EVENT_COLUMN_COUNT = EVENT_COLUMNS.split(',').length;
-export const RUN_COLUMNS =
-  'retention, at, id, env_id, function_id, event_id, batch, status, ended_at, error, record, output, memos, stack, history, metadata, logs';
+export const RUN_COLUMNS = `retention, at, id, env_id, function_id, event_id, batch, status, ended_at, error, record, output, ${PARTS.join(', ')}`;
 const RUN_COLUMN_COUNT = RUN_COLUMNS.split(',').length;
 
 export interface EventNumbers {
@@ -108,12 +104,8 @@ export function writeRunRow(
     .bigint(row.endedAt)
     .text(row.error === undefined ? undefined : toText(row.error.slice(0, ERROR_MAX)))
     .text(row.record)
-    .text(row.output)
-    .text(row.memos)
-    .text(row.stack)
-    .text(row.history)
-    .text(row.metadata)
-    .text(row.logs);
+    .text(row.output);
+  for (const part of PARTS) buffer.text(row[part]);
 }
 
 /** Escapes that jsonb refuses, and numbers that it might: https://www.postgresql.org/docs/current/datatype-json.html */
@@ -128,6 +120,15 @@ export function sizeOfEvent({ payload }: EventRow): number {
   return Buffer.byteLength(payload);
 }
 
-export function sizeOfRun({ record, output, memos, history, metadata, logs }: RunRow): number {
-  return [record, output, memos, history, metadata, logs].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+export function sizeOfRun(row: RunRow): number {
+  return [row.record, row.output, ...PARTS.map((part) => row[part])].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
+  );
 }
+
+/** Where a run is archived already: it was shipped again because a part has changed in Redis since. */
+const changing = PARTS.filter((part) => 'changesIn' in KEPT_PARTS[part]);
+const ofRow = (row: string) => changing.map((part) => `${row}.${part}`).join(', ');
+export const ON_RUN_CONFLICT = `DO UPDATE SET ${changing.map((part) => `${part} = EXCLUDED.${part}`).join(', ')}
+  WHERE (${ofRow('present')}) IS DISTINCT FROM (${ofRow('EXCLUDED')})`;

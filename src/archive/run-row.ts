@@ -1,24 +1,14 @@
 /** An ended run as a row, and back: the hash of the run in Redis stays as it is, so an archived run reads exactly as a hot one. */
 import type { Ending, Run } from '../model/runs/run.ts';
 import { RUN_FIELDS } from '../store/keys/run-fields.ts';
-import type { StoredRunLog } from '../store/runs/run-log-fields.ts';
+import type { KeptPart } from '../store/keys/runs.ts';
+import type { RunContents } from '../store/runs/archivable-runs.ts';
+import { codecOf, PARTS, type PartContents } from '../store/runs/run-parts.ts';
 import { toRun } from '../store/runs/run-record.ts';
 import { ERROR_MAX, type RunRow, STATUS_NUMBERS } from './rows.ts';
 
-/** What Redis has of an ended run: hashes, and lists with all of their entries. */
-export interface StoredRun {
-  env: string;
-  id: string;
-  fields: Record<string, string>;
-  memos: Record<string, string>;
-  stack: readonly string[];
-  history: readonly string[];
-  metadata: Record<string, string>;
-  logs: StoredRunLog;
-}
-
 /** @throws Error if the run has not ended */
-export function runRowOf({ env, id, fields, memos, stack, history, metadata, logs }: StoredRun): RunRow {
+export function runRowOf({ env, id, fields, version: _, ...parts }: RunContents): RunRow {
   const { [RUN_FIELDS.output]: output, ...record } = fields;
   const { status, error, queuedAt, endedAt, functionId, eventId, batch } = toRun(env, id, record);
   if (!(status in STATUS_NUMBERS)) throw new Error(`the run ${id} is ${status}`);
@@ -34,11 +24,7 @@ export function runRowOf({ env, id, fields, memos, stack, history, metadata, log
     error: error && `${error.name}: ${error.message}`.slice(0, ERROR_MAX),
     record: JSON.stringify(record),
     output,
-    memos: objectText(memos),
-    stack: listText(stack),
-    history: listText(history),
-    metadata: objectText(metadata),
-    logs: logs.lines.length > 0 || logs.dropped > 0 ? JSON.stringify(logs) : undefined,
+    ...Object.fromEntries(PARTS.map((part) => [part, textOf(part, parts[part])])),
   };
 }
 
@@ -55,10 +41,7 @@ export function listedRunOfRow(env: string, id: string, { record }: { record: st
   return toRun(env, id, fields);
 }
 
-function objectText(fields: Record<string, string>): string | undefined {
-  return Object.keys(fields).length === 0 ? undefined : JSON.stringify(fields);
-}
-
-function listText(entries: readonly string[]): string | undefined {
-  return entries.length === 0 ? undefined : JSON.stringify(entries);
+function textOf<Part extends KeptPart>(part: Part, contents: PartContents[Part]): string | undefined {
+  const archived = codecOf(part).archived(contents);
+  return archived && JSON.stringify(archived);
 }

@@ -11,6 +11,7 @@ import type { Numbers } from './numbers.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,
+  ON_RUN_CONFLICT,
   RUN_COLUMNS,
   type RunRow,
   sizeOfEvent,
@@ -162,10 +163,6 @@ export class Shipments {
   }
 }
 
-/** While a run was shipped, its metadata or its log changed in Redis. */
-const NEWER_PARTS = `DO UPDATE SET metadata = EXCLUDED.metadata, logs = EXCLUDED.logs
-  WHERE (present.metadata, present.logs) IS DISTINCT FROM (EXCLUDED.metadata, EXCLUDED.logs)`;
-
 class NamesRemoved extends Error {}
 
 /** Until the commit nobody removes the names (unused-numbers.ts).
@@ -212,7 +209,7 @@ async function copyRuns(
     await copy(client, table, RUN_COLUMNS, buffer);
     return { rows: rows.length, bytes };
   }
-  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, NEWER_PARTS);
+  const added = await addMissing(client, 'runs', table, RUN_COLUMNS, buffer, ON_RUN_CONFLICT);
   return { rows: added.size, bytes: Math.round((bytes * added.size) / rows.length) };
 }
 

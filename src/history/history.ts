@@ -8,8 +8,8 @@ import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
 import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
-import type { RunLogs } from '../store/runs/run-logs.ts';
 import type { RunMetadata } from '../store/runs/run-metadata.ts';
+import type { RunParts } from '../store/runs/run-parts.ts';
 import type { Runs } from '../store/runs/runs.ts';
 import type { Steps } from '../store/runs/steps.ts';
 import type { Store } from '../store/store.ts';
@@ -24,9 +24,7 @@ import type { MaybeIncomplete } from './merged-page.ts';
 import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
-import { RunLogHistory } from './run-logs.ts';
-import { RunMetadataHistory } from './run-metadata.ts';
-import { StepHistory } from './steps.ts';
+import { RunPartHistory } from './run-parts.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
@@ -42,7 +40,7 @@ export interface History {
     names(...query: Parameters<EventCounts['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
   };
   decisions: Pick<Decisions, 'of'>;
-  runs: Pick<Runs, 'read' | 'readMany' | 'history' | 'copySteps'>;
+  runs: Pick<Runs, 'read' | 'readMany' | 'copySteps'>;
   runLists: Pick<RunLists, 'readByEvent'> & {
     /** @param whenAway throw: rather than leaving out what is archived while Postgres is away */
     briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;
@@ -51,9 +49,9 @@ export interface History {
   };
   /** The runs of lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
-  steps: Pick<Steps, 'memo' | 'memos' | 'progress'>;
-  runMetadata: Pick<RunMetadata, 'read' | 'update'>;
-  runLogs: Pick<RunLogs, 'read'>;
+  runParts: Pick<RunParts, 'read'>;
+  steps: Pick<Steps, 'memo' | 'progress'>;
+  runMetadata: Pick<RunMetadata, 'update'>;
   webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
   auditLog: Pick<AuditLog, 'list'>;
 }
@@ -62,19 +60,20 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
-  const { runs, runStatuses, restoredSteps, steps, runMetadata, runLogs, runLists } = store;
+  const { runs, runStatuses, restoredSteps, runLists } = store;
+  const runParts = new RunPartHistory(store, archive);
   return {
     ...hot,
     events,
     pastEvents: new PastEvents(store.events, archive),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     eventCounts: new EventCountHistory(store.eventCounts, archive),
-    runs: new RunHistory({ runs, runStatuses, restoredSteps, archive }),
+    runs: new RunHistory({ runs, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
-    steps: new StepHistory({ steps, runStatuses, archive }),
-    runMetadata: new RunMetadataHistory({ runMetadata, runStatuses, archive }),
-    runLogs: new RunLogHistory({ runLogs, runStatuses, archive }),
+    runParts,
+    steps: runParts,
+    runMetadata: runParts,
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
     webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
     auditLog: new AuditLogHistory(store.auditLog, archive.audit),

@@ -86,13 +86,13 @@ describe('The history of runs', () => {
   async function read(env: string, id: string) {
     return {
       run: await history.runs.read(env, id),
-      history: await history.runs.history(env, id),
+      history: await history.runParts.read(env, id, 'history'),
       memo: await history.steps.memo(env, id, 'step-1'),
       noMemo: await history.steps.memo(env, id, 'step-3'),
-      memos: await history.steps.memos(env, id),
+      memos: await history.runParts.read(env, id, 'memos'),
       progress: await history.steps.progress(env, id),
-      metadata: await history.runMetadata.read(env, id),
-      logs: await history.runLogs.read(env, id),
+      metadata: await history.runParts.read(env, id, 'metadata'),
+      logs: await history.runParts.read(env, id, 'logs'),
       sizes: await history.listedRuns.outputSizes(env, [id]),
       outputs: await history.listedRuns.outputs(env, [id]),
     };
@@ -143,7 +143,7 @@ describe('The history of runs', () => {
     for (const id of ids) {
       expect(JSON.parse((await history.steps.memo(env, run.id, id)) as string)).to.deep.equal({ data: id });
     }
-    expect(Object.keys(await history.steps.memos(env, run.id))).to.have.members(ids);
+    expect(Object.keys(await history.runParts.read(env, run.id, 'memos'))).to.have.members(ids);
   });
 
   it('archives the whole log of a run, also what comes while it is archived, and keeps the run until then', async () => {
@@ -153,11 +153,11 @@ describe('The history of runs', () => {
     await archive.shipments.ship({ events: [], runs: read.map(runRowOf) });
     await archive.store.runLogs.append(env, id, batchOf('b2', 'late', now), now);
     expect(await archive.store.archivableRuns.free(env, read)).to.deep.equal([id]);
-    const hot = await history.runLogs.read(env, id);
+    const hot = await history.runParts.read(env, id, 'logs');
     expect(hot.lines.map(({ message }) => message)).to.deep.equal(['slow \0', 'late']);
     await move(env, [id]);
     expect(await archive.store.redis.exists(archive.store.keys.of(id).logs(env, id))).to.equal(0);
-    expect(await history.runLogs.read(env, id)).to.deep.equal(hot);
+    expect(await history.runParts.read(env, id, 'logs')).to.deep.equal(hot);
     expect(await archive.store.runLogs.append(env, id, batchOf('b3', 'too late', now), now)).to.equal('gone');
   });
 
@@ -182,7 +182,9 @@ describe('The history of runs', () => {
     for (const [i, [target, update]] of updates.entries()) {
       const apply = (id: string) => history.runMetadata.update(env, id, target, update, now + i);
       outcomes.push([await apply(hot), await apply(archived)]);
-      expect(await history.runMetadata.read(env, archived)).to.deep.equal(await history.runMetadata.read(env, hot));
+      expect(await history.runParts.read(env, archived, 'metadata')).to.deep.equal(
+        await history.runParts.read(env, hot, 'metadata'),
+      );
     }
     expect(outcomes.map(([, outcome]) => outcome)).to.deep.equal(outcomes.map(([outcome]) => outcome));
     expect(outcomes.flat().filter((outcome) => outcome === 'full')).to.have.length(4);
@@ -193,12 +195,14 @@ describe('The history of runs', () => {
     const env = fresh();
     const former = await create({ env, at: now - 2 * DAY_MS });
     await move(env, [former]);
-    const { runs, steps, redis, keys } = archive.store;
+    const { runs, runParts, redis, keys } = archive.store;
     const rerun = { env, id: ulid(now), functionId: 'app-fn', eventId: ulid(now), requestId: ulid(now), queuedAt: now };
     const of = { retryOf: former, fromStep: { id: 'step-2' } };
     await runs.create([{ ...rerun, ...of, reconcileAt: now }]);
     expect(await history.runs.copySteps({ ...rerun, ...of }, now)).to.equal(1);
-    expect(await steps.memos(env, rerun.id)).to.deep.equal({ 'step-1': { data: { total: 1, text: '\0 \ud800' } } });
+    expect(await runParts.read(env, rerun.id, 'memos')).to.deep.equal({
+      'step-1': { data: { total: 1, text: '\0 \ud800' } },
+    });
     expect(await redis.exists(keys.of(former).restoredRun(env, former))).to.equal(0);
     expect(await history.runs.copySteps({ ...rerun, ...of }, now)).to.equal(1);
     const other = { ...rerun, id: ulid(now), retryOf: ulid(now), fromStep: { id: 'step-2' } };
@@ -392,16 +396,16 @@ describe('The history of runs, while Postgres is away', () => {
   it('reads what Redis has, and says that the archive is unavailable for all else', async () => {
     const id = await create(now - 5 * DAY_MS);
     expect((await history.runs.read(env, id))?.id).to.equal(id);
-    expect(await history.runs.history(env, id)).to.deep.equal([]);
-    expect(await history.steps.memos(env, id)).to.deep.equal({});
-    expect(await history.runMetadata.read(env, id)).to.deep.equal([]);
+    expect(await history.runParts.read(env, id, 'history')).to.deep.equal([]);
+    expect(await history.runParts.read(env, id, 'memos')).to.deep.equal({});
+    expect(await history.runParts.read(env, id, 'metadata')).to.deep.equal([]);
     const other = ulid(now - 5 * DAY_MS);
     const target = { scope: 'run' as const };
     const failures = await Promise.all([
       failure(history.runs.read(env, other)),
-      failure(history.runs.history(env, other)),
+      failure(history.runParts.read(env, other, 'history')),
       failure(history.steps.memo(env, other, 'x')),
-      failure(history.runMetadata.read(env, other)),
+      failure(history.runParts.read(env, other, 'metadata')),
       failure(history.runMetadata.update(env, other, target, { kind: 'a', op: 'set', values: {} }, now)),
     ]);
     expect(failures.map(({ code }) => code)).to.deep.equal(failures.map(() => 'archive_unavailable'));

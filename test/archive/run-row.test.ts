@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { runOfRow, runRowOf, type StoredRun } from '../../src/archive/run-row.ts';
+import { runOfRow, runRowOf } from '../../src/archive/run-row.ts';
 import { RUN_FIELDS } from '../../src/store/keys/run-fields.ts';
+import type { RunContents } from '../../src/store/runs/archivable-runs.ts';
 import { toRun } from '../../src/store/runs/run-record.ts';
 import { runRow } from '../support/own-archive.ts';
 
@@ -8,17 +9,18 @@ const NOON = Date.UTC(2026, 5, 15, 12);
 const ID = '01M7Z7A7B6FJ7DZJVGC757486T';
 const OTHER = '01M7Z7A7B6FJ7DZJVGC757486V';
 
-function stored(fields: Record<string, string> = {}, parts: Partial<StoredRun> = {}): StoredRun {
+function stored(fields: Record<string, string> = {}, parts: Partial<RunContents> = {}): RunContents {
   const record = JSON.parse(runRow({ at: NOON, eventId: ID }).record) as Record<string, string>;
   return {
     env: 'production',
     id: ID,
     fields: { ...record, ...fields },
+    version: '',
     memos: {},
     stack: [],
     history: [],
     metadata: {},
-    logs: { lines: [], dropped: 0 },
+    logs: {},
     ...parts,
   };
 }
@@ -67,7 +69,7 @@ describe('The row of a run', () => {
           stack: ['a'],
           history: ['{"kind":"step"}'],
           metadata: { 'x\ny': '1' },
-          logs: { lines: ['{"at":1}'], dropped: 2 },
+          logs: { n: '1', 0: '{"at":1}', d: '2', m: '1' },
         },
       ),
     );

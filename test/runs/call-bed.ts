@@ -152,7 +152,7 @@ export async function createCallBed() {
       process.redis.disconnect();
       const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');
       const run = (await store.runs.read(ENV, id)) as Run;
-      return { run, history: await store.runs.history(ENV, id), commands, jobsLeft };
+      return { run, history: await store.runParts.read(ENV, id, 'history'), commands, jobsLeft };
     },
 
     async close(): Promise<void> {

@@ -7,12 +7,12 @@ import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 
 export interface RunDataRouteDeps extends AppGuardDeps {
-  history: Pick<History, 'runs' | 'steps' | 'events'>;
+  history: Pick<History, 'runs' | 'runParts' | 'events'>;
 }
 
 export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
   const { history, environments } = deps;
-  const { runs, steps, events } = history;
+  const { runs, runParts, events } = history;
   const guard = appGuard(deps);
   const envOf = (ctx: Context) => existingEnvironment(ctx, environments);
 
@@ -31,7 +31,7 @@ export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
     const env = await envOf(ctx);
     const run = await runs.read(env, id);
     if (!run) throw notFound(id);
-    ctx.body = withStepInput(await steps.memos(env, id), run.fromStep);
+    ctx.body = withStepInput(await runParts.read(env, id, 'memos'), run.fromStep);
   });
 }
 

@@ -10,7 +10,7 @@ import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 
 export interface RunLogRoutesDeps {
   runs: History['runs'];
-  runLogs: History['runLogs'];
+  runParts: History['runParts'];
 }
 
 const OUTSIDE = 'none';
@@ -26,7 +26,7 @@ const query = z.object({
   ...longPageQuery(countPosition),
 });
 
-export function runLogRoutes({ runs, runLogs }: RunLogRoutesDeps): Route[] {
+export function runLogRoutes({ runs, runParts }: RunLogRoutesDeps): Route[] {
   return [
     route({
       method: 'get',
@@ -47,7 +47,7 @@ export function runLogRoutes({ runs, runLogs }: RunLogRoutesDeps): Route[] {
         if (!(await runs.read(env, id))) {
           throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
         }
-        const { lines, dropped } = await runLogs.read(env, id);
+        const { lines, dropped } = await runParts.read(env, id, 'logs');
         const isWanted = (line: LogLine) =>
           (!level || level.includes(line.level)) && (step === undefined || (line.step ?? OUTSIDE) === step);
         const { page: shown, next } = pageFrom(lines.filter(isWanted), page);

@@ -13,10 +13,11 @@ const notFound = (id: string) => new ServiceError('not_found', { detail: `there 
 
 export interface RunMetadataRouteDeps {
   runs: History['runs'];
+  runParts: History['runParts'];
   runMetadata: History['runMetadata'];
 }
 
-export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): Route[] {
+export function runMetadataRoutes({ runs, runParts, runMetadata }: RunMetadataRouteDeps): Route[] {
   const tag = 'Runs';
   const data = z.array(metadataSchema);
   return [
@@ -35,7 +36,7 @@ export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): 
       errors: ['not_found'],
       async handle({ env, params: { id }, query }) {
         if (!(await runs.read(env, id))) throw notFound(id);
-        const { page, next } = pageFrom(await runMetadata.read(env, id), query);
+        const { page, next } = pageFrom(await runParts.read(env, id, 'metadata'), query);
         return listReply(page, { present: ([, one]) => presentMetadata(one), positionOf: ([at]) => at, next });
       },
     }),
@@ -70,7 +71,7 @@ export function runMetadataRoutes({ runs, runMetadata }: RunMetadataRouteDeps): 
             });
           }
         }
-        return { data: (await runMetadata.read(env, id)).map(presentMetadata) };
+        return { data: (await runParts.read(env, id, 'metadata')).map(presentMetadata) };
       },
     }),
   ];

@@ -52,7 +52,7 @@ const notFound = (id: string) => new ServiceError('not_found', { detail: `there 
 export interface RunRouteDeps {
   events: History['events'];
   runs: History['runs'];
-  runMetadata: History['runMetadata'];
+  runParts: History['runParts'];
   runLists: History['runLists'];
   listedRuns: History['listedRuns'];
   searches: Searches;
@@ -77,7 +77,7 @@ function nextCallsOf(
 export function runRoutes({
   events: storedEvents,
   runs,
-  runMetadata,
+  runParts,
   runLists,
   listedRuns,
   searches,
@@ -162,9 +162,9 @@ export function runRoutes({
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
         const [history, progress, metadata, states] = await Promise.all([
-          runs.history(env, id),
+          runParts.read(env, id, 'history'),
           steps.progress(env, id),
-          runMetadata.read(env, id),
+          runParts.read(env, id, 'metadata'),
           runStates.of([run]),
         ]);
         const waiting = await limitStatuses.waiting(run, nextCallsOf(run, progress));

@@ -9,6 +9,7 @@ import type { ArchivableEvent, ArchivableEvents, EventGroup } from '../../store/
 import type { EventsInUse } from '../../store/events/events-in-use.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { ArchivableRuns, KeptRun, RunContents } from '../../store/runs/archivable-runs.ts';
+import { PARTS } from '../../store/runs/run-parts.ts';
 
 export interface PortionDeps {
   shipments: Shipments;
@@ -122,18 +123,16 @@ async function ship(
     done += portion.count;
     due.push(...portion.due);
     for (const run of portion.kept) shipped.kept.set(run.id, run);
-    bytes += portion.due.reduce(
-      (sum, { fields, memos, logs }) => sum + sizeOf(fields) + sizeOf(memos) + sizeOf(logs.lines),
-      0,
-    );
+    bytes += portion.due.reduce((sum, run) => sum + sizeOf(run), 0);
     if (done < runs.length && (due.length >= RUNS_AT_ONCE || bytes > RUN_BYTES)) await send([]);
   }
   await send(rows);
   return shipped;
 }
 
-function sizeOf(fields: Record<string, string> | string[]): number {
-  return Object.values(fields).reduce((sum, text) => sum + text.length, 0);
+function sizeOf(run: RunContents): number {
+  const texts = [run.fields, ...PARTS.map((part) => run[part])].flatMap((contents) => Object.values<string>(contents));
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** undefined: an earlier round removed the event, and died before it removed the index entries. */

@@ -20,7 +20,7 @@ import type { RunStarter } from './run-starter.ts';
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
 export interface RunRetriesDeps {
-  history: Pick<History, 'runs' | 'steps'>;
+  history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** A re-run reads its event from Redis. */
   restorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
@@ -74,7 +74,7 @@ export class RunRetries {
 
   /** @throws ServiceError archive_unavailable */
   historyOf({ env, id }: Run): Promise<HistoryEntry[]> {
-    return this.#deps.history.runs.history(env, id);
+    return this.#deps.history.runParts.read(env, id, 'history');
   }
 
   /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future
@@ -143,7 +143,7 @@ export class RunRetries {
   async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
     const { history: stored, apps } = this.#deps;
     const [history, memo, app] = await Promise.all([
-      stored.runs.history(env, id),
+      stored.runParts.read(env, id, 'history'),
       stored.steps.memo(env, id, fromStep.id),
       apps.read(env, fn.app),
     ]);

@@ -17,7 +17,7 @@ export interface KeyDeclaration<Pattern extends string = string> extends About {
   description: string;
 }
 
-function declare(type: Type) {
+function declare<Of extends Type>(type: Of) {
   return <Pattern extends string, More extends About>(pattern: Pattern, description: string, more: More) => ({
     pattern,
     type,

@@ -3,11 +3,11 @@ import type { Ending, RunStatus } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
+import { KEPT_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat } from '../redis/scripts.ts';
-import { type StoredRunLog, storedRunLog } from './run-log-fields.ts';
+import { PARTS, type PartContents } from './run-parts.ts';
 
 /** A run that is not archived now. */
 export interface KeptRun {
@@ -18,19 +18,12 @@ export interface KeptRun {
 }
 
 /** All data of a run in Redis. */
-export interface RunContents {
+export interface RunContents extends PartContents {
   env: string;
   id: string;
   fields: Record<string, string>;
-  memos: Record<string, string>;
-  stack: string[];
-  history: string[];
-  metadata: Record<string, string>;
-  /** Shows whether the metadata changed since it was read. */
-  metadataDigest: string;
-  logs: StoredRunLog;
-  /** Number of log batches, which shows whether the log changed; '' if there is no log. */
-  logBatches: string;
+  /** Changes with its parts. */
+  version: string;
 }
 
 /** Result of reading some runs. */
@@ -51,17 +44,7 @@ const ID_LENGTH = 26;
 const SEGMENT_SIZE_MIN = 512;
 
 /** The script's format. */
-type ReadRun = [
-  status?: RunStatus,
-  queuedAt?: string,
-  fields?: string[],
-  memos?: string[],
-  stack?: string[],
-  history?: string[],
-  metadata?: string[],
-  metadataDigest?: string,
-  logs?: string[],
-];
+type ReadRun = [status?: RunStatus, queuedAt?: string, fields?: string[], version?: string, ...contents: string[][]];
 
 export class ArchivableRuns extends Repository {
   /** Reads the first of the runs that have ended, were created before a time, and belong to the event. Runs that Redis does not have are
@@ -76,20 +59,11 @@ export class ArchivableRuns extends Repository {
     const args = [before, READ_BYTES, ...some.flatMap(({ id, eventId }) => [id, eventId])];
     const found = (await this.redis.readEndedRuns(keys.run(env, ''), ...args)) as ReadRun[];
     const portion: RunPortion = { count: found.length, due: [], kept: [] };
-    for (const [
-      i,
-      [status, queuedAt, fields, memos = [], stack = [], history = [], metadata = [], metadataDigest = '', logs = []],
-    ] of found.entries()) {
+    for (const [i, [status, queuedAt, fields, version = '', ...contents]] of found.entries()) {
       const { id } = some[i] as { id: string };
       if (status === undefined) continue;
-      if (!fields) {
-        portion.kept.push({ id, status, queuedAt: Number(queuedAt) });
-        continue;
-      }
-      const maps = { fields: fromFlat(fields), memos: fromFlat(memos), metadata: fromFlat(metadata) };
-      const log = fromFlat(logs);
-      const ofLog = { logs: storedRunLog(log), logBatches: log.m ?? '' };
-      portion.due.push({ env, id, ...maps, stack, history, metadataDigest, ...ofLog });
+      if (!fields) portion.kept.push({ id, status, queuedAt: Number(queuedAt) });
+      else portion.due.push({ env, id, fields: fromFlat(fields), version, ...partsOf(contents) });
     }
     return portion;
   }
@@ -106,7 +80,7 @@ export class ArchivableRuns extends Repository {
       const [first] = ofIndex as [RunContents];
       const prefix = this.keys.of(first.id).run(env, '');
       for (const some of chunksOf(ofIndex, FREED_AT_ONCE)) {
-        const args = some.flatMap(({ id, metadataDigest, logBatches }) => [id, metadataDigest, logBatches]);
+        const args = some.flatMap(({ id, version }) => [id, version]);
         staying.push(...((await this.redis.freeRuns(index, prefix, ...args)) as string[]));
       }
     }
@@ -172,4 +146,13 @@ function segmentsOf(minute: number): string[] {
   return SEGMENT_LENGTHS_MS.toReversed().flatMap((length) =>
     Array.from({ length: MINUTE_MS / length }, (_, i) => `${length}:${minute + i * length}`),
   );
+}
+
+/** @param contents in the order of PARTS */
+function partsOf(contents: string[][]): PartContents {
+  const parts = PARTS.map((part, i) => {
+    const all = contents[i] as string[];
+    return [part, KEPT_PARTS[part].type === 'list' ? all : fromFlat(all)];
+  });
+  return Object.fromEntries(parts) as PartContents;
 }

@@ -7,11 +7,9 @@ import {
   linesOf,
   RUN_LOG_MAX_BYTES,
   RUN_LOG_MAX_LINES,
-  type RunLog,
 } from '../../model/runs/log-lines.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { Repository } from '../redis/repository.ts';
-import { storedRunLog, toRunLog } from './run-log-fields.ts';
 
 export interface AppendedTo {
   functionId: string;
@@ -37,9 +35,5 @@ export class RunLogs extends Repository {
     const [outcome, functionId, eventId, status] = (await this.redis.appendRunLog(key, ...args)) as string[];
     if (outcome !== 'stored') return outcome as 'known' | 'busy' | 'gone';
     return { functionId: functionId as string, eventId: eventId as string, status: status as RunStatus };
-  }
-
-  async read(env: string, runId: string): Promise<RunLog> {
-    return toRunLog(storedRunLog(await this.redis.hgetall(this.keys.of(runId).logs(env, runId))));
   }
 }

@@ -2,12 +2,11 @@
 import {
   METADATA_MAX_BYTES,
   METADATA_MAX_VALUES,
-  type Metadata,
   type MetadataTarget,
   type MetadataUpdate,
 } from '../../model/runs/metadata.ts';
 import { Repository } from '../redis/repository.ts';
-import { metadataChange, toMetadata } from './metadata-fields.ts';
+import { metadataChange } from './metadata-fields.ts';
 
 export class RunMetadata extends Repository {
   /** Idempotent.
@@ -24,9 +23,5 @@ export class RunMetadata extends Repository {
     const key = this.keys.of(runId).run(env, runId);
     const reply = await this.redis.setMetadata(key, field, op, nowMs, ...bounds, ...values.flat());
     return reply as 'stored' | 'full' | 'gone';
-  }
-
-  async read(env: string, runId: string): Promise<Metadata[]> {
-    return toMetadata(await this.redis.hgetall(this.keys.of(runId).metadata(env, runId)));
   }
 }

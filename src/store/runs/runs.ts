@@ -318,11 +318,6 @@ export class Runs extends Repository {
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** Attempts and steps, in the order of their ends. */
-  async history(env: string, id: string): Promise<HistoryEntry[]> {
-    return toHistory(await this.redis.lrange(this.keys.of(id).history(env, id), 0, -1));
-  }
-
   /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
     return toHistory(await this.redis.lrange(this.keys.of(id).history(env, id), -count, -1));

@@ -117,9 +117,4 @@ export class Steps extends Repository {
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
     return (await this.redis.hget(this.keys.of(runId).memos(env, runId), stepId)) ?? undefined;
   }
-
-  async memos(env: string, runId: string): Promise<Record<string, Memo>> {
-    const texts = await this.redis.hgetall(this.keys.of(runId).memos(env, runId));
-    return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
-  }
 }

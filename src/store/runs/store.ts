@@ -10,6 +10,7 @@ import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
 import { RunLogs } from './run-logs.ts';
 import { RunMetadata } from './run-metadata.ts';
+import { RunParts } from './run-parts.ts';
 import { RunStatuses } from './run-statuses.ts';
 import { Runs } from './runs.ts';
 import { SealedRequests } from './sealed-requests.ts';
@@ -23,6 +24,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
   const waits = new Waits(redis, keys);
   return {
     runs: new Runs({ redis, keys, waits, retentionMs }),
+    runParts: new RunParts(redis, keys),
     runMetadata: new RunMetadata(redis, keys),
     runLogs: new RunLogs(redis, keys),
     runStatuses: new RunStatuses(redis, keys),

@@ -27,8 +27,8 @@ end
 if defers and tonumber(defers) ~= tonumber(started_defers) then
   return {2}
 end
-local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
-local finished_steps = redis.call('LLEN', stack)
+local pending, history = run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
+local finished_steps = redis.call('LLEN', run .. SUFFIX_STACK)
 local pending_steps = redis.call('HGETALL', pending)
 
 -- Removes index entries whose keys have expired: checks a few with a score of at most `up_to`.
@@ -74,8 +74,9 @@ if #pending_steps > 0 or has_jobs == '1' then
 end
 redis.call('DEL', run .. SUFFIX_REQUESTS)
 local elsewhere = remove_waits(run)
-for _, key in ipairs({ run, ended_index, memos, stack, history, run .. SUFFIX_METADATA, run .. SUFFIX_LOGS, run .. SUFFIX_LEFT_OVER }) do
-  redis.call('PEXPIRE', key, retention)
+redis.call('PEXPIRE', ended_index, retention)
+for _, suffix in ipairs(ENDED_SUFFIXES) do
+  redis.call('PEXPIRE', run .. suffix, retention)
 end
 -- Runs are sorted by their creation and expire by their end.
 local oldest = now - retention

@@ -1,9 +1,9 @@
+-- @include runs/lua/lib/kept-parts.lua
 -- Reads all data of runs that may be archived: those that have ended, were created before a time, and belong to the given event.
 -- KEYS: what precedes the run ID in the key of a run
 -- ARGV: time (ms), maximum bytes (the run that exceeds it is the last), then for each run: its ID, the event ID
 -- Returns for each examined run: {} if it is missing; {its status, the time of its creation} if it may not be archived; otherwise
--- {its status, the
--- time of its creation, its fields, memos, stack, history, metadata, a digest of the metadata, fields of its log}.
+-- {its status, the time of its creation, its fields, the version of its parts, then each part of KEPT_PARTS}.
 local prefix = KEYS[1]
 local before, bytes_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 local FIRST_RUN = 3
@@ -23,23 +23,17 @@ for i = FIRST_RUN, #ARGV, 2 do
   elseif not ENDED[status] or tonumber(queued_at) >= before or event_id ~= ARGV[i + 1] then
     runs[#runs + 1] = { status, queued_at }
   else
-    local metadata = redis.call('HGETALL', run .. SUFFIX_METADATA)
-    local logs = redis.call('HGETALL', run .. SUFFIX_LOGS)
-    if #logs > 0 then
-      bytes = bytes + redis.call('HGET', run .. SUFFIX_LOGS, 'b')
-    end
     bytes = bytes + redis.call('HSTRLEN', run, FIELD_OUTPUT) + tonumber(memo_bytes or 0)
-    runs[#runs + 1] = {
-      status,
-      queued_at,
-      redis.call('HGETALL', run),
-      redis.call('HGETALL', run .. SUFFIX_MEMOS),
-      redis.call('LRANGE', run .. SUFFIX_STACK, 0, -1),
-      redis.call('LRANGE', run .. SUFFIX_HISTORY, 0, -1),
-      metadata,
-      #metadata > 0 and redis.sha1hex(table.concat(metadata, '\n')) or '',
-      logs,
-    }
+    local versions, contents = {}, {}
+    for n, part in ipairs(KEPT_PARTS) do
+      contents[n] = read_part(run, part)
+      versions[n] = version_of(run, part, contents[n])
+      local suffix, _, _, bytes_in = unpack(part)
+      if bytes_in ~= '-' and #contents[n] > 0 then
+        bytes = bytes + redis.call('HGET', run .. suffix, bytes_in)
+      end
+    end
+    runs[#runs + 1] = { status, queued_at, redis.call('HGETALL', run), table.concat(versions, ' '), unpack(contents) }
   end
 end
 return runs

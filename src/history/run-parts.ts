@@ -1,0 +1,61 @@
+/** Parts of runs, hot or archived. A part is first looked for in Redis; if Redis has nothing of it, it may be archived, unless Redis has the run. */
+import type { Archive } from '../archive/archive.ts';
+import type { Pending } from '../model/runs/memo.ts';
+import type { MetadataTarget, MetadataUpdate } from '../model/runs/metadata.ts';
+import type { KeptPart } from '../store/keys/runs.ts';
+import { metadataChange } from '../store/runs/metadata-fields.ts';
+import { codecOf, type PartValue } from '../store/runs/run-parts.ts';
+import type { Store } from '../store/store.ts';
+
+type HotParts = Pick<Store, 'runParts' | 'runStatuses' | 'steps' | 'runMetadata'>;
+
+export class RunPartHistory {
+  readonly #hot: HotParts;
+  readonly #archived: Archive['runParts'];
+
+  constructor(hot: HotParts, { runParts }: Pick<Archive, 'runParts'>) {
+    this.#hot = hot;
+    this.#archived = runParts;
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async read<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<PartValue<Part>> {
+    const hot = await this.#hot.runParts.find(env, runId, part);
+    const found = hot ?? (await this.#unlessHot(env, runId, () => this.#archived.find(env, runId, part)));
+    return codecOf(part).read(found);
+  }
+
+  /** The memo of one step as JSON text; undefined: it is not finished.
+   *  @throws ServiceError archive_unavailable */
+  async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
+    const hot = await this.#hot.steps.memo(env, runId, stepId);
+    return hot ?? this.#unlessHot(env, runId, () => this.#archived.memo(env, runId, stepId));
+  }
+
+  /** An archived run has nothing pending.
+   *  @throws ServiceError archive_unavailable */
+  async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
+    const hot = await this.#hot.steps.progress(env, runId);
+    if (hot.done > 0 || hot.pending.size > 0) return hot;
+    const stack = await this.#unlessHot(env, runId, () => this.#archived.find(env, runId, 'stack'));
+    return { ...hot, done: stack?.length ?? 0 };
+  }
+
+  /** Metadata of an archived run is changed in the archive.
+   *  @throws ServiceError archive_unavailable */
+  async update(
+    env: string,
+    runId: string,
+    target: MetadataTarget,
+    update: MetadataUpdate,
+    nowMs: number,
+  ): Promise<'stored' | 'full' | 'gone'> {
+    const outcome = await this.#hot.runMetadata.update(env, runId, target, update, nowMs);
+    if (outcome !== 'gone') return outcome;
+    return this.#archived.changeMetadata(env, runId, metadataChange(target, update, nowMs));
+  }
+
+  async #unlessHot<T>(env: string, id: string, read: () => Promise<T>): Promise<T | undefined> {
+    return (await this.#hot.runStatuses.of([{ env, id }])).has(id) ? undefined : read();
+  }
+}

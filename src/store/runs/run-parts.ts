@@ -1,0 +1,74 @@
+/** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
+import type { Memo } from '../../model/runs/memo.ts';
+import { KEPT_PARTS, type KeptPart } from '../keys/runs.ts';
+import { Repository } from '../redis/repository.ts';
+import { toMetadata } from './metadata-fields.ts';
+import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
+import { toHistory } from './run-record.ts';
+
+export const PARTS = Object.keys(KEPT_PARTS) as KeptPart[];
+
+type Fields = Readonly<Record<string, string>>;
+type Entries = readonly string[];
+
+/** All that Redis has of each part: the fields of a hash, or the entries of a list. */
+export type PartContents = {
+  readonly [Part in KeptPart]: (typeof KEPT_PARTS)[Part]['type'] extends 'list' ? Entries : Fields;
+};
+
+interface Codec<Contents, Archived, Value> {
+  /** What the archive has as JSON; undefined: nothing. */
+  archived(contents: Contents): Archived | undefined;
+  read(archived: Archived | undefined): Value;
+}
+
+const CODECS = {
+  memos: fields((texts) =>
+    Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo])),
+  ),
+  stack: entries((ids) => ids),
+  history: entries(toHistory),
+  metadata: fields(toMetadata),
+  logs: {
+    archived(contents: Fields) {
+      const log = storedRunLog(contents);
+      return log.lines.length > 0 || log.dropped > 0 ? log : undefined;
+    },
+    read: (log: StoredRunLog = { lines: [], dropped: 0 }) => toRunLog(log),
+  },
+} satisfies { [Part in KeptPart]: Codec<PartContents[Part], object, unknown> };
+
+export type PartValue<Part extends KeptPart> = ReturnType<(typeof CODECS)[Part]['read']>;
+export type ArchivedPart<Part extends KeptPart> = NonNullable<ReturnType<(typeof CODECS)[Part]['archived']>>;
+
+export function codecOf<Part extends KeptPart>(part: Part) {
+  return CODECS[part] as unknown as Codec<PartContents[Part], ArchivedPart<Part>, PartValue<Part>>;
+}
+
+export class RunParts extends Repository {
+  async read<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<PartValue<Part>> {
+    return codecOf(part).read(await this.find(env, runId, part));
+  }
+
+  /** In the form that the archive has it; undefined: Redis has nothing of it. */
+  async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
+    const key = this.keys.of(runId)[part](env, runId);
+    const isList = KEPT_PARTS[part].type === 'list';
+    const contents = isList ? await this.redis.lrange(key, 0, -1) : await this.redis.hgetall(key);
+    return codecOf(part).archived(contents as PartContents[Part]);
+  }
+}
+
+function fields<Value>(read: (fields: Fields) => Value): Codec<Fields, Fields, Value> {
+  return {
+    archived: (contents) => (Object.keys(contents).length > 0 ? contents : undefined),
+    read: (archived = {}) => read(archived),
+  };
+}
+
+function entries<Value>(read: (entries: Entries) => Value): Codec<Entries, Entries, Value> {
+  return {
+    archived: (contents) => (contents.length > 0 ? contents : undefined),
+    read: (archived = []) => read(archived),
+  };
+}
