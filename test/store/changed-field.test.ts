@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { AppFunction } from '../../src/model/apps/app.ts';
 import { newId } from '../../src/model/ids.ts';
 import { ORIGINS_MAX } from '../../src/origin-patterns.ts';
 import { MAX_VIEWS } from '../../src/store/auth/saved-views.ts';
@@ -58,6 +59,50 @@ describe('what several processes change at once', () => {
     expect(await store.apps.all(env), 'one that was known stays').to.have.length(3);
     for (const release of claimed) await release();
     expect(await store.apps.all(env)).to.deep.equal([]);
+  });
+
+  const fn = (app: string, id: string, endpoint = false) =>
+    ({
+      ...{ app, id, name: id, url: 'https://shop.example.com/api', dialect: 'service', retries: 4 },
+      ...{ triggers: endpoint ? [] : [{ event: `${id}/x` }], cancel: [], archived: false, config: {} },
+      ...(endpoint && { endpoint: 'signed-body' }),
+    }) as AppFunction;
+  const refusals = (all: PromiseSettledResult<unknown>[]) =>
+    all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+
+  it('functions and endpoints that are registered at the same time are no more than there may be', async () => {
+    const env = 'functions';
+    const others = await Promise.all(many(3, () => openStore(store.prefix)));
+    const stores = [store, ...others];
+    const of = (n: number) => stores[n % stores.length]?.functions as typeof store.functions;
+    try {
+      const two = (n: number) => [fn(`app-${n}`, `f-${n}-1`), fn(`app-${n}`, `f-${n}-2`)];
+      const apps = await Promise.allSettled(many(12, (n) => of(n).replaceForApp(env, `app-${n}`, two(n), 7)));
+      expect(refusals(apps)).to.deep.equal(Array(9).fill('quota_exceeded'));
+      const endpoints = await Promise.allSettled(
+        many(12, (n) => of(n).putEndpoint(env, fn('host', `e-${n}`, true), 5)),
+      );
+      expect(refusals(endpoints)).to.deep.equal(Array(7).fill('quota_exceeded'));
+      const all = (await store.functions.all(env)).functions;
+      expect([all.filter(({ endpoint }) => !endpoint).length, all.length]).to.deep.equal([6, 11]);
+    } finally {
+      for (const other of others) await other.close();
+    }
+  });
+
+  it('a function ID that two apps register at the same time belongs to one of them', async () => {
+    const env = 'owners';
+    const other = await openStore(store.prefix);
+    try {
+      const replaced = await Promise.all([
+        store.functions.replaceForApp(env, 'one', [fn('one', 'shared')], 10),
+        other.functions.replaceForApp(env, 'two', [fn('two', 'shared')], 10),
+      ]);
+      expect(replaced.map(({ registered }) => registered.length).toSorted()).to.deep.equal([0, 1]);
+      expect(replaced.map(({ refused }) => refused.length).toSorted()).to.deep.equal([0, 1]);
+    } finally {
+      await other.close();
+    }
   });
 
   it('connections that are made at the same time are no more than there may be', async () => {

@@ -16,8 +16,8 @@ import type { Deploys } from '../../store/apps/deploys.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
-import { KeyedQueue } from './keyed-queue.ts';
 import type { OriginCheck, TrustedRegistration } from './origin-check.ts';
 import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
 
@@ -61,6 +61,7 @@ export interface ParsedRegistration {
 /** Registers apps, for the route above and for apps that connect. */
 export class Registrar {
   readonly #deps: RegistrarDeps;
+  /** By app: what is stored of an app and of its functions is of one registration. */
   readonly #queue = new KeyedQueue();
   /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
@@ -92,7 +93,9 @@ export class Registrar {
       by,
       askedUrl,
     });
-    const saved = await this.#queue.run(env, () => this.#save(env, trusted, checked, dialect));
+    const saved = await this.#queue.run(JSON.stringify([env, registration.appName]), () =>
+      this.#save(env, trusted, checked, dialect),
+    );
     // A changed expression may no longer have the recorded problem.
     if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
     // Batches and debounces may be due earlier now.

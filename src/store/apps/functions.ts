@@ -4,9 +4,11 @@ import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
+import { KeyedQueue } from '../redis/keyed-queue.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { TriggerHistory } from './trigger-history.ts';
 
 export interface Replaced {
@@ -25,10 +27,26 @@ const HELD = ':held';
 /** Suffix after the time of a pause: queued runs are being cancelled. A time in ms follows. */
 const CANCELLED = ':cancelled-before-';
 
-export class Functions extends Repository<Redis> {
-  readonly #history: TriggerHistory;
+const TRIES_MAX = 20;
 
-  constructor(redis: Redis, keys: Keyspace, history: TriggerHistory) {
+/** Functions by ID, without their pauses, and the version at which they were read; '' if there is none. */
+interface Known {
+  version: string;
+  functions: Map<string, AppFunction>;
+}
+
+interface Change {
+  /** Added or replaced. */
+  given: readonly AppFunction[];
+  removed: readonly string[];
+}
+
+export class Functions extends Repository {
+  readonly #history: TriggerHistory;
+  /** Changes of one process do not disturb each other. */
+  readonly #queue = new KeyedQueue();
+
+  constructor(redis: ScriptedRedis, keys: Keyspace, history: TriggerHistory) {
     super(redis, keys);
     this.#history = history;
   }
@@ -66,52 +84,84 @@ export class Functions extends Repository<Redis> {
     most: number,
     unusable: readonly RefusedFunction[] = [],
   ): Promise<Replaced> {
-    const registered = await this.redis.hvals(this.keys.functions(env));
-    const known = new Map(registered.map((text) => toFunction(text)).map((fn) => [fn.id, fn]));
-    const refused = given.flatMap(({ id }) => ownerProblem(known.get(id), app) ?? []);
-    const taken = new Set(refused.map(({ id }) => id));
-    const functions = given.filter(({ id }) => !taken.has(id));
-    checkQuota(env, app, functions, [...known.values()], most);
-    const kept = new Set<string | null>([...functions, ...unusable].map(({ id }) => id));
-    const gone = kept.has(null)
-      ? []
-      : [...known.values()].filter((fn) => fn.app === app && !fn.archived && !kept.has(fn.id));
-    const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
-    const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
-    const ids = changed.map(({ id }) => id);
-    const previous = [...known.values()].filter((fn) => fn.app === app);
-    const modified = changed.length > 0;
-    const replaced = { registered: functions, refused, modified, changed: ids, previous };
-    if (!replaced.modified) return replaced;
-    const removed = await this.#removable(env, [...known.values()], kept, most);
-    const changes = changed.map((fn) => ({ known: known.get(fn.id), given: fn }));
-    const addHistory = await this.#history.changes(env, changes, Date.now());
-    const writing = this.redis.multi();
-    if (removed.length > 0) {
-      writing.hdel(this.keys.functions(env), ...removed).hdel(this.keys.pausedFunctions(env), ...removed);
-      this.#history.remove(writing, env, removed);
-    }
-    writing.hset(this.keys.functions(env), ...changed.flatMap((fn) => [fn.id, JSON.stringify(fn)]));
-    replies(await this.#withNewVersion(addHistory(writing), env).exec());
-    return replaced;
+    return this.#change(env, async ({ functions: known }) => {
+      const refused = given.flatMap(({ id }) => ownerProblem(known.get(id), app) ?? []);
+      const taken = new Set(refused.map(({ id }) => id));
+      const functions = given.filter(({ id }) => !taken.has(id));
+      checkQuota(env, app, functions, [...known.values()], most);
+      const kept = new Set<string | null>([...functions, ...unusable].map(({ id }) => id));
+      const previous = [...known.values()].filter((fn) => fn.app === app);
+      const gone = kept.has(null) ? [] : previous.filter((fn) => !fn.archived && !kept.has(fn.id));
+      const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
+      const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
+      const modified = changed.length > 0;
+      const removed = modified ? await this.#removable(env, [...known.values()], kept, most) : [];
+      const ids = changed.map(({ id }) => id);
+      return { given: changed, removed, result: { registered: functions, refused, modified, changed: ids, previous } };
+    });
   }
 
   /** Adds or replaces an endpoint. Endpoints are created by requests, so they have their own quota and never use up that of apps.
    *  @param most maximum number of endpoints in the environment
    *  @throws ServiceError registration_invalid when another app has a function with this ID, quota_exceeded */
   async putEndpoint(env: string, fn: AppFunction, most: number): Promise<void> {
-    const { functions: known } = await this.all(env);
-    const before = known.find(({ id }) => id === fn.id);
-    const refused = ownerProblem(before, before?.endpoint ? fn.app : undefined);
-    if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
-    const endpoints = known.filter(({ id, endpoint, archived }) => endpoint && !archived && id !== fn.id).length;
-    if (endpoints >= most) {
-      const what = `The environment "${env}" has ${endpoints} endpoints`;
-      throw quotaExceeded('functions', most, endpoints, what, 'Give endpoints with many paths one ID');
-    }
-    const addHistory = await this.#history.changes(env, [{ known: before, given: fn }], Date.now());
-    const writing = this.redis.multi().hset(this.keys.functions(env), fn.id, JSON.stringify(fn));
-    replies(await this.#withNewVersion(addHistory(writing), env).exec());
+    await this.#change(env, async ({ functions: known }) => {
+      const before = known.get(fn.id);
+      const refused = ownerProblem(before, before?.endpoint ? fn.app : undefined);
+      if (refused) throw new ServiceError('registration_invalid', { detail: refused.problem });
+      const others = [...known.values()].filter(({ id, endpoint, archived }) => endpoint && !archived && id !== fn.id);
+      if (others.length >= most) {
+        const what = `The environment "${env}" has ${others.length} endpoints`;
+        throw quotaExceeded('functions', most, others.length, what, 'Give endpoints with many paths one ID');
+      }
+      return { given: [fn], removed: [], result: undefined };
+    });
+  }
+
+  /** Other processes change functions too: what was decided from functions that are no longer so is decided again.
+   *  @throws Error when others do not stop changing them */
+  #change<Result>(env: string, decide: (known: Known) => Promise<Change & { result: Result }>): Promise<Result> {
+    return this.#queue.run(env, async () => {
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        const known = await this.#known(env);
+        const { result, ...change } = await decide(known);
+        if (change.given.length + change.removed.length === 0) return result;
+        if (await this.#write(env, known, change)) return result;
+      }
+      throw new Error(`the functions of ${env} are being changed all the time`);
+    });
+  }
+
+  async #known(env: string): Promise<Known> {
+    const reading = this.redis.multi().get(this.keys.functionsVersion(env)).hvals(this.keys.functions(env));
+    const [version, texts] = replies<unknown>(await reading.exec()) as [string | null, string[]];
+    return {
+      version: version ?? '',
+      functions: new Map(texts.map((text) => toFunction(text)).map((fn) => [fn.id, fn])),
+    };
+  }
+
+  /** @returns whether the functions were still as known */
+  async #write(env: string, { version, functions: known }: Known, { given, removed }: Change): Promise<boolean> {
+    const { functions, pausedFunctions, triggerHistory, functionsVersion } = this.keys;
+    const now = Date.now();
+    const changes = given.map((fn) => ({ known: known.get(fn.id), given: fn }));
+    const { histories, ttlMs } = await this.#history.after(env, changes, now);
+    const changed = await this.redis.changeFunctions(
+      functions(env),
+      pausedFunctions(env),
+      triggerHistory(env),
+      functionsVersion(env),
+      version,
+      now,
+      ttlMs,
+      removed.length,
+      given.length,
+      ...removed,
+      ...given.flatMap((fn) => [fn.id, JSON.stringify(fn)]),
+      ...histories,
+    );
+    return changed === 1;
   }
 
   /** A version begins with the time, so it never equals one of a deleted environment with the same name. */

@@ -1,5 +1,4 @@
 /** Earlier triggers of functions, from before the changes of the last days (the key `triggerHistory`). */
-import type { ChainableCommander } from 'ioredis';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -29,26 +28,19 @@ export class TriggerHistory extends Repository<Redis> {
     return texts.map((text) => (text ? (JSON.parse(text) as PastTriggers[]) : []));
   }
 
-  /** @returns a function that adds the changed entries to a transaction */
-  async changes(
-    env: string,
-    changes: readonly Change[],
-    nowMs: number,
-  ): Promise<(writing: ChainableCommander) => ChainableCommander> {
+  /** @returns the IDs of functions whose triggers change and their histories (JSON) after it, in turn */
+  async after(env: string, changes: readonly Change[], nowMs: number): Promise<{ histories: string[]; ttlMs: number }> {
     const changed = changes.filter(
       ({ known, given }) => JSON.stringify(triggersOf(known)) !== JSON.stringify(triggersOf(given)),
     );
-    const ids = changed.map(({ given }) => given.id);
-    const histories = await this.read(env, ids);
-    const fields = changed.flatMap((change, i) => {
-      const recent = (histories[i] ?? []).filter(({ until }) => until > nowMs - this.#ttlMs);
+    const before = await this.read(
+      env,
+      changed.map(({ given }) => given.id),
+    );
+    const histories = changed.flatMap((change, i) => {
+      const recent = (before[i] ?? []).filter(({ until }) => until > nowMs - this.#ttlMs);
       return [change.given.id, JSON.stringify(nextHistory(recent, change, nowMs) ?? recent)];
     });
-    const key = this.keys.triggerHistory(env);
-    return (writing) => (fields.length === 0 ? writing : writing.hset(key, ...fields).pexpire(key, this.#ttlMs));
-  }
-
-  remove(writing: ChainableCommander, env: string, functionIds: readonly string[]): void {
-    if (functionIds.length > 0) writing.hdel(this.keys.triggerHistory(env), ...functionIds);
+    return { histories, ttlMs: this.#ttlMs };
   }
 }

@@ -62,6 +62,7 @@ const SCRIPTS = {
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
   addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
+  changeFunctions: { file: 'apps/lua/change-functions.lua', numberOfKeys: 4 },
   recordDeploy: { file: 'apps/lua/record-deploy.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
   saveWebhook: { file: 'webhooks/lua/save-webhook.lua', numberOfKeys: 3 },

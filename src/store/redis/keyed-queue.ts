@@ -1,5 +1,4 @@
-/** Runs the tasks of each key one after another in this process. Otherwise two concurrent registrations could both pass a quota with room
- *  for one. */
+/** Runs the tasks of each key one after another in this process. */
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
