@@ -3,9 +3,11 @@
 import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
-import { BatchStage } from '../jobs/flow-control/batches.ts';
-import { DebounceStage } from '../jobs/flow-control/debounces.ts';
+import { BATCH_RULES } from '../jobs/flow-control/batches.ts';
+import type { FlowStage } from '../jobs/flow-control/candidate.ts';
+import { DEBOUNCE_RULES } from '../jobs/flow-control/debounces.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
+import { EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
@@ -32,9 +34,10 @@ import { SignalSender } from '../jobs/runs/signal-sender.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { TimeoutTimers } from '../jobs/runs/timeout-timers.ts';
 import { WaitMatcher } from '../jobs/runs/wait-matcher.ts';
-import { BatchTimers } from '../jobs/timers/batches.ts';
+import { BatchRuns } from '../jobs/timers/batches.ts';
 import { CronTicks } from '../jobs/timers/cron.ts';
-import { DebounceTimers } from '../jobs/timers/debounces.ts';
+import { debounceRuns } from '../jobs/timers/debounces.ts';
+import { EventGroupTimers } from '../jobs/timers/event-groups.ts';
 import { HeldRuns } from '../jobs/timers/held-runs.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
@@ -51,8 +54,8 @@ interface FlowControlParts {
   decisions: DecisionLog;
   /** For registrations, which may change what waits. */
   looks: Looks;
-  batchStage: BatchStage;
-  debounceStage: DebounceStage;
+  batchStage: FlowStage;
+  debounceStage: FlowStage;
   singletons: Singletons;
   flowControl: FlowControl;
   limitStatuses: LimitStatuses;
@@ -90,8 +93,8 @@ interface RunParts {
 interface TimerParts {
   heldRuns: HeldRuns;
   cronTicks: CronTicks;
-  batchTimers: BatchTimers;
-  debounceTimers: DebounceTimers;
+  batchTimers: Pick<EventGroupTimers<'batch', never>, 'handle'>;
+  debounceTimers: Pick<EventGroupTimers<'debounce', never>, 'handle'>;
   timerHandlers: TimerHandlers;
   admittedCalls: AdmittedCalls;
 }
@@ -109,8 +112,8 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
   admission: (parts) => new Admission(parts),
   decisions: ({ storedDecisions, recorder }) => new CountedDecisions(storedDecisions, recorder),
   looks: ({ queues, batches, debounces }) => new Looks(queues, { batch: batches, debounce: debounces }),
-  batchStage: (parts) => new BatchStage(parts),
-  debounceStage: (parts) => new DebounceStage(parts),
+  batchStage: (parts) => new EventGroupStage(BATCH_RULES, parts.batches, parts),
+  debounceStage: (parts) => new EventGroupStage(DEBOUNCE_RULES, parts.debounces, parts),
   singletons: (parts) =>
     new Singletons({
       holders: parts.singletonHolders,
@@ -196,13 +199,11 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
 
 const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
   heldRuns: (parts) => new HeldRuns(parts),
-  batchTimers: ({ history, restorer, functions, looks, heldRuns, batches, batchStage: stage }) => {
-    const { events, runLists } = history;
-    return new BatchTimers({ events, runLists, restorer, functions, looks, heldRuns, batches, stage });
+  batchTimers: (parts) => {
+    return new EventGroupTimers(new BatchRuns(parts.history), parts.batches, parts.batchStage, parts);
   },
-  debounceTimers: ({ history, restorer, functions, looks, heldRuns, debounces, decisions, debounceStage: stage }) => {
-    const { events } = history;
-    return new DebounceTimers({ events, restorer, functions, looks, heldRuns, debounces, decisions, stage });
+  debounceTimers: (parts) => {
+    return new EventGroupTimers(debounceRuns(parts.history.events), parts.debounces, parts.debounceStage, parts);
   },
   cronTicks: (parts) => new CronTicks(parts),
   timerHandlers: (parts) => ({

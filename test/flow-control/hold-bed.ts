@@ -1,16 +1,18 @@
 /** Stages and timers on the real Redis, with a worker that dies where the test says so, and time that a test need not wait for. */
 import { randomUUID } from 'node:crypto';
 import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
-import { BatchStage } from '../../src/jobs/flow-control/batches.ts';
+import { BATCH_RULES } from '../../src/jobs/flow-control/batches.ts';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
-import { DebounceStage } from '../../src/jobs/flow-control/debounces.ts';
+import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounces.ts';
+import { EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { Looks } from '../../src/jobs/flow-control/looks.ts';
 import type { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
-import type { BatchTimer, DebounceTimer } from '../../src/jobs/queues/queues.ts';
-import { BatchTimers } from '../../src/jobs/timers/batches.ts';
-import { DebounceTimers } from '../../src/jobs/timers/debounces.ts';
+import type { EventGroupTimer } from '../../src/jobs/queues/queues.ts';
+import { BatchRuns } from '../../src/jobs/timers/batches.ts';
+import { debounceRuns } from '../../src/jobs/timers/debounces.ts';
+import { EventGroupTimers } from '../../src/jobs/timers/event-groups.ts';
 import type { HeldRuns } from '../../src/jobs/timers/held-runs.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
@@ -35,9 +37,9 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const debounces = new Debounces(redis, store.keys, 0);
   const functionId = `f-${randomUUID()}`;
   const fn = { id: functionId, app: 'a', config, cancel: [], retries: 0, archived: false } as unknown as AppFunction;
-  const timers = new Map<string, BatchTimer | DebounceTimer>();
+  const timers = new Map<string, EventGroupTimer>();
   /** They are not due during a test, except that a registration without the option makes all due. */
-  const delayed = new Map<string, BatchTimer | DebounceTimer>();
+  const delayed = new Map<string, EventGroupTimer>();
   let isDue = false;
   let death: Death | undefined;
   const decisions: Decision[] = [];
@@ -46,7 +48,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const queues = {
     partition: () => ({
       timers: {
-        add: async (_: string, timer: BatchTimer | DebounceTimer, { delay = 0 }) => {
+        add: async (_: string, timer: EventGroupTimer, { delay = 0 }) => {
           (delay > 0 ? delayed : timers).set(JSON.stringify(timer), timer);
         },
       },
@@ -78,7 +80,9 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     },
   } as unknown as HeldRuns;
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
+  const log = { add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
+    decisions: log,
     events: store.events,
     runLists: store.runLists,
     flowKeys,
@@ -87,11 +91,10 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     heldRuns,
     restorer: NOTHING_ARCHIVED,
   };
-  const batchStage = new BatchStage({ ...deps, batches });
-  const debounceStage = new DebounceStage({ ...deps, debounces });
-  const log = { add: async (made: readonly Decision[]) => void decisions.push(...made) };
-  const batchTimers = new BatchTimers({ ...deps, batches, stage: batchStage });
-  const debounceTimers = new DebounceTimers({ ...deps, debounces, decisions: log, stage: debounceStage });
+  const batchStage = new EventGroupStage(BATCH_RULES, batches, deps);
+  const debounceStage = new EventGroupStage(DEBOUNCE_RULES, debounces, deps);
+  const batchTimers = new EventGroupTimers(new BatchRuns(deps), batches, batchStage, deps);
+  const debounceTimers = new EventGroupTimers(debounceRuns(store.events), debounces, debounceStage, deps);
 
   return {
     store,

@@ -2,7 +2,7 @@
  *  100,000 open batches need no timers of their own, and do not delay other functions. */
 import type { Look } from '../../store/flow-control/looks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import type { BatchTimer, DebounceTimer } from '../queues/queues.ts';
+import type { EventGroupTimer } from '../queues/queues.ts';
 
 /** Whether a look is at batches or debounces. */
 interface LookedAt {
@@ -10,7 +10,7 @@ interface LookedAt {
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;
 }
 
-type Kind = (BatchTimer | DebounceTimer)['kind'];
+type Kind = EventGroupTimer['kind'];
 
 export class Looks {
   readonly #queues: PartitionQueues;

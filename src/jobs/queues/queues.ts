@@ -108,17 +108,9 @@ export interface ThrottleTimer {
   home: number;
 }
 
-/** Debounces of a function in a partition may be over. */
-export interface DebounceTimer {
-  kind: 'debounce';
-  env: string;
-  functionId: string;
-  partition: number;
-}
-
-/** Batches of a function in a partition may be full or due. */
-export interface BatchTimer {
-  kind: 'batch';
+/** Batches or debounces of a function in a partition may be due. */
+export interface EventGroupTimer {
+  kind: 'batch' | 'debounce';
   env: string;
   functionId: string;
   partition: number;
@@ -142,7 +134,7 @@ export interface ChangedTimeoutsTimer {
 }
 
 /** A timer. Its handler finds out what is due, so a superfluous job changes nothing. */
-export type TimerJob = CronTimer | ThrottleTimer | DebounceTimer | BatchTimer | TimeoutTimer | ChangedTimeoutsTimer;
+export type TimerJob = CronTimer | ThrottleTimer | EventGroupTimer | TimeoutTimer | ChangedTimeoutsTimer;
 
 /** Attempts of a job before the current one, and the maximum. */
 export interface JobAttempts {

@@ -1,33 +1,87 @@
--- Format of a debounce: `<ts of the latest event>:<its ID>:<replaced events>`, each of the latter followed by a comma.
+-- Debounces: a group is its latest event. Its ID is the ID of that event; a later event starts its period anew.
+-- Format of a debounce, open or closed: `<ts of the latest event>:<its ID>:<replaced events>`, each of the latter followed by a comma.
 local REPLACED_MAX = 50
 local REPLACED = 27
+-- How long a repeated ingest job finds out that the debounce of its event has fired.
+local REMEMBERED_MS = 600000
 
 local function read_debounce(text)
   local ts, id, replaced = string.match(text, '^(%d+):(%w+):(.*)$')
-  return { ts = tonumber(ts), id = id, replaced = replaced }
+  return { at = tonumber(ts), id = id, replaced = replaced }
 end
 
-local function write_debounce(debounce)
-  return string.format('%.0f:%s:%s', debounce.ts, debounce.id, debounce.replaced)
+local function write_debounce(debounce, replaced)
+  return string.format('%.0f:%s:%s', debounce.at, debounce.id, replaced)
 end
 
--- Whether an event is later than the debounce's. Total order, so that repeating an ingest job changes nothing.
-local function is_later(ts, id, debounce)
-  return ts > debounce.ts or (ts == debounce.ts and id > debounce.id)
+-- Total order, so that repeating an ingest job changes nothing.
+local function is_later(event, other)
+  return event.at > other.at or (event.at == other.at and event.id > other.id)
 end
 
-local function add_replaced(debounce, id)
-  if not string.find(debounce.replaced, id, 1, true) then
-    debounce.replaced = string.sub(debounce.replaced .. id .. ',', -REPLACED_MAX * REPLACED)
-  end
+local function with_replaced(replaced, id)
+  return string.find(replaced, id, 1, true) and replaced or string.sub(replaced .. id .. ',', -REPLACED_MAX * REPLACED)
 end
 
-local function last_key(prefix, function_id, key)
+local function last_key(key)
+  local function_id, prefix = unpack(ARGV, 4, 5)
   return prefix .. redis.sha1hex(#function_id .. ':' .. function_id .. key)
 end
 
--- The earliest time at which a debounce is due or a fired one may be taken; nil if there is none.
-local function next_debounce(times, starts, fired_times, period, timeout)
-  local due = earliest(first_after(times, period), first_after(fired_times, 0))
-  return timeout == '' and due or earliest(due, first_after(starts, timeout))
+local function add_to_debounce(event)
+  local key = event.key
+  local text = redis.call('HGET', open, key)
+  local debounce = text and read_debounce(text)
+  if (debounce and debounce.id == event.id) or (event.is_in_doubt and redis.call('HEXISTS', closed, event.id) == 1) then
+    return { 'waits' }
+  end
+  local last = event.is_in_doubt and redis.call('GET', last_key(key))
+  local former = last and read_debounce(last)
+  if former and not is_later(event, former) then
+    return { 'fired', former.id }
+  end
+  if not debounce then
+    redis.call('HSET', open, key, write_debounce(event, ''))
+    redis.call('ZADD', times, now, key)
+    redis.call('ZADD', starts, now, key)
+    return { 'waits' }
+  end
+  if is_later(event, debounce) then
+    redis.call('HSET', open, key, write_debounce(event, with_replaced(debounce.replaced, debounce.id)))
+    redis.call('ZADD', times, now, key)
+    return { 'replaces', debounce.id }
+  end
+  redis.call('HSET', open, key, write_debounce(debounce, with_replaced(debounce.replaced, event.id)))
+  return { 'replaced', debounce.id }
+end
+
+KINDS.debounce = {}
+
+-- Of events with the same key value, the latest stays. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
+-- {'replaced', ID of the later event}; or {'fired', ID}: the debounce has fired, with this event or a later one.
+function KINDS.debounce.add(events)
+  local results = {}
+  for i, event in ipairs(events) do
+    results[i] = add_to_debounce(event)
+  end
+  return results
+end
+
+function KINDS.debounce.close(key, text)
+  local debounce = read_debounce(text)
+  add_closed(debounce.id, text)
+  local last = last_key(key)
+  local former = redis.call('GET', last)
+  if not former or is_later(debounce, read_debounce(former)) then
+    former = write_debounce(debounce, '')
+  end
+  redis.call('SET', last, former, 'PX', REMEMBERED_MS)
+end
+
+function KINDS.debounce.complete(id)
+  remove_closed(id)
+end
+
+function KINDS.debounce.is_over()
+  return false
 end

@@ -1,0 +1,148 @@
+/** Event groups: events of a function with the same key value that will share one run, as a batch or a debounce. A group is in the partition
+ *  of its function and key value; its events may be in others. It is open until it is due, and closed until its run is created. */
+import { chunksOf } from '../../model/values/chunks.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
+
+/** A worker that has not created the runs within this time counts as dead. */
+const LEASE_MS = 10_000;
+/** Maximum number of events per script, which blocks Redis for about a millisecond. */
+const ADDED_AT_ONCE = 100;
+
+export interface GroupedEvent {
+  /** Value of the key. */
+  key: string;
+  eventId: string;
+  /** Unix milliseconds. Batch: earliest start of its run; debounce: the event's `ts`. */
+  at: number;
+  /** Size of the payload. */
+  bytes: number;
+  /** An earlier try stored the event, and may have added it. */
+  repeated: boolean;
+}
+
+/** In the order of lua/lib/event-group.lua. */
+export type GroupKeys = [
+  open: string,
+  times: string,
+  starts: string,
+  closed: string,
+  closedTimes: string,
+  closedEvents: string,
+  look: string,
+];
+
+/** What batches and debounces do differently. `Options`: of the function, as they are now. `Added`: the effect of an event. */
+export interface GroupKind<Options, Added, Closed> {
+  readonly name: 'batch' | 'debounce';
+  /** Maximum number of groups per look, so that one function does not delay others for long. */
+  readonly takenAtOnce: number;
+  keys(home: PartitionKeyspace, env: string, functionId: string): GroupKeys;
+  /** The first arguments of each script after the kind, as lua/lib/event-group.lua names them. */
+  args(options: Options, home: PartitionKeyspace, env: string, functionId: string): (string | number)[];
+  toAdded(reply: unknown): Added;
+  /** Reads the format of lua/lib/<kind>.lua. */
+  toClosed(id: string, text: string): Closed;
+}
+
+export class EventGroups<Options, Added, Closed extends { id: string }> {
+  readonly #redis: ScriptedRedis;
+  readonly #keys: Keyspace;
+  readonly #kind: GroupKind<Options, Added, Closed>;
+  readonly #leaseMs: number;
+
+  constructor(
+    redis: ScriptedRedis,
+    keys: Keyspace,
+    kind: GroupKind<Options, Added, Closed>,
+    leaseMs: number = LEASE_MS,
+  ) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#kind = kind;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Adds each event to the open group of its key, once.
+   *  @param beganAt start of the ingest job, Unix milliseconds
+   *  @returns effects in the order of the events, and the looks to schedule */
+  async add(
+    env: string,
+    functionId: string,
+    options: Options,
+    events: readonly GroupedEvent[],
+    beganAt: number,
+  ): Promise<{ added: Added[]; looks: Look[] }> {
+    const added = new Map<GroupedEvent, Added>();
+    const looks: Look[] = [];
+    const byHome = Map.groupBy(events, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
+    for (const [home, ofHome] of byHome) {
+      for (const some of chunksOf(ofHome, ADDED_AT_ONCE)) {
+        const args = some.flatMap(({ key, eventId, at, bytes, repeated }) => [key, eventId, at, bytes, +repeated]);
+        const given = this.#args(home, env, functionId, options);
+        const [look, results] = (await this.#redis.addToEventGroups(...given, beganAt, ...args)) as [
+          LookReply,
+          unknown[],
+        ];
+        some.forEach((event, n) => {
+          added.set(event, this.#kind.toAdded(results[n]));
+        });
+        looks.push(...this.#looksIn(home, env, functionId, look));
+      }
+    }
+    return { added: events.map((event) => added.get(event) as Added), looks };
+  }
+
+  /** Closes due groups, and leases closed ones, so that no other worker takes them for some seconds.
+   *  @returns the look to schedule, unless the caller completes groups next */
+  async take(
+    partition: number,
+    env: string,
+    functionId: string,
+    options: Options,
+  ): Promise<{ closed: Closed[]; looks: Look[] }> {
+    const home = this.#keys.partition(partition);
+    const given = this.#args(home, env, functionId, options);
+    const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs);
+    const [look, ...flat] = reply as [LookReply, ...string[]];
+    const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
+    return { closed, looks: this.#looksIn(home, env, functionId, look) };
+  }
+
+  /** Records that the runs of the groups were created. */
+  async complete(
+    partition: number,
+    env: string,
+    functionId: string,
+    options: Options,
+    groups: readonly Closed[],
+  ): Promise<{ looks: Look[] }> {
+    const home = this.#keys.partition(partition);
+    const given = this.#args(home, env, functionId, options);
+    const look = (await this.#redis.completeEventGroups(...given, ...groups.map(({ id }) => id))) as LookReply;
+    return { looks: this.#looksIn(home, env, functionId, look) };
+  }
+
+  /** Call after enqueueing the job of the look. */
+  recordLook(look: Look): Promise<void> {
+    return recordLook(this.#redis, look);
+  }
+
+  /** Functions with open groups, and their partitions. */
+  waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
+    return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) => {
+      return this.#kind.keys(home, env, functionId)[0];
+    });
+  }
+
+  #args(home: PartitionKeyspace, env: string, functionId: string, options: Options): (string | number)[] {
+    const { name, keys, args } = this.#kind;
+    return [...keys(home, env, functionId), name, ...args(options, home, env, functionId)];
+  }
+
+  #looksIn(home: PartitionKeyspace, env: string, functionId: string, reply: LookReply): Look[] {
+    const look = toLook(reply, this.#kind.keys(home, env, functionId)[6], home.number);
+    return look ? [look] : [];
+  }
+}
