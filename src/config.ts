@@ -7,12 +7,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Encrypts secrets in dev mode, which requires no credentials anyway. */
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
-/** With an archive, Redis keeps what Postgres does not have yet for so long. */
+/** With an archive, Redis keeps unarchived data this long. */
 const UNARCHIVED_DAYS = 400;
 const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
 /** Anyone can try keys, so keys must be hard to guess. */
 const MIN_EVENT_KEY_LENGTH = 16;
-/** Where frameworks listen by habit, as far as the official development server looks there too, and a few more. */
+/** Usual ports of frameworks: those that the official development server probes, and a few more. */
 const HABITUAL_PORTS: readonly number[] = [
   ...[3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007, 3008, 3009, 3010, 3030, 4321, 5000, 5050, 5173],
   ...[8000, 8080, 8081, 8787, 8888, 8910, 8911, 8912, 8913, 8914, 8915, 1337, 2222],
@@ -33,7 +33,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** For a server that cannot listen on PORT. */
+/** Explains why a server cannot listen on PORT. */
 export function portProblem(error: Error & { code?: string }, { host, port }: Config): ConfigError {
   const remedy = error.code === 'EADDRINUSE' ? '. Stop the process that has the port, or set another PORT' : '';
   return new ConfigError(`PORT: cannot listen on ${host}:${port}: ${error.message}${remedy}`);
@@ -120,8 +120,8 @@ function isSafeAddress({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Whether the host name means this machine; no page elsewhere can have such a name.
- *  @param hostname of a URL, as `URL` has it */
+/** Whether the host name means this machine; pages of other machines cannot have such a name.
+ *  @param hostname as in `URL` */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }

@@ -1,4 +1,5 @@
-/** Every error that the API returns: code, HTTP status, message. docs/errors.md tells what to do about each; a test keeps the two equal. */
+/** Catalog of all errors that the API returns: code, HTTP status, message. docs/errors.md explains how to handle each; a test compares
+ *  the two. */
 export const CATALOGUE = {
   address_blocked: [400, 'The service does not connect to this address'],
   access_denied: [403, 'The credentials do not permit this request'],
@@ -76,15 +77,15 @@ export const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** Errors of backpressure: every route that accepts events may return them for a while. */
+/** Errors of backpressure: any route that accepts events may temporarily return them. */
 export const BACKPRESSURE_ERRORS = ['overloaded', 'memory_short', 'backlog_full'] as const satisfies ErrorCode[];
 
 export interface ErrorOptions {
   /** Appended to the message: what happened, what was expected, what to do. */
   detail?: string;
-  /** The whole message instead, for apps that know an error by other words. */
+  /** Replaces the whole message, for apps that know an error by other words. */
   message?: string;
-  /** Fields for programs, added to the response as they are. */
+  /** Fields for programs, added unchanged to the response. */
   facts?: Record<string, unknown>;
   /** Becomes the `retry-after` header. */
   retryAfterSeconds?: number;

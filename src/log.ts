@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 
 export type { Logger };
 
-/** @param process its number among several of a dyno or container
+/** @param process number among several in a dyno or container
  *  @param destination default: standard output */
 export function createLog(level: string, role: string, process?: number, destination?: DestinationStream): Logger {
   const options = {

@@ -49,7 +49,7 @@ async function move([command, ...rest]: readonly string[]): Promise<number> {
   }
 }
 
-/** @throws MoveProblem when it does not answer */
+/** @throws MoveProblem if it does not respond */
 async function open(setting: string, config: Config): Promise<MoveSide> {
   const { url, clusterUrls } = config.redis;
   const { host } = new URL(clusterUrls?.[0] ?? url);

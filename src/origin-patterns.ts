@@ -2,10 +2,10 @@
  *  person has allowed it (docs/security.md#addresses-of-apps). */
 import { z } from 'zod';
 
-/** Patterns of one app, and of the setting APP_ORIGINS. */
+/** Maximum number of patterns per app, and in the setting APP_ORIGINS. */
 export const ORIGINS_MAX = 50;
 export const ORIGIN_LENGTH_MAX = 300;
-/** Labels at the end of a pattern's host that it spells out: a domain that somebody owns has at least these. */
+/** Number of labels at the end of a pattern's host that must be literal: an owned domain has at least this many. */
 const LITERAL_LABELS = 2;
 const LABEL = /^(?!-)[a-z0-9_-]*(?:\*[a-z0-9_-]*)?(?<!-)$/;
 const PARTS = /^(https?):\/\/([^/:?#@[\]]+)(?::(\d{1,5}))?$/;
@@ -29,7 +29,7 @@ export const originPatternsSchema = z
   .max(ORIGINS_MAX)
   .transform((patterns) => [...new Set(patterns)]);
 
-/** @returns undefined: it is no origin, and no pattern of one */
+/** @returns undefined if it is neither an origin nor a pattern */
 function normalized(text: string): string | undefined {
   if (text.includes('*')) return normalizedPattern(text);
   const url = URL.parse(text);
@@ -42,23 +42,23 @@ function normalizedPattern(text: string): string | undefined {
   const isHost = labels.every((label) => label !== '' && label.length < 64 && LABEL.test(label));
   if (scheme === undefined || !isHost || labels.length <= LITERAL_LABELS) return undefined;
   if (labels.slice(-LITERAL_LABELS).join().includes('*')) return undefined;
-  // URL drops the scheme's own port, and refuses what is no port or no host.
+  // URL drops the scheme's default port, and rejects invalid ports and hosts.
   const literal = URL.parse(`${scheme}://${host.replaceAll('*', 'x')}${port && `:${port}`}`);
   return literal ? `${scheme}://${host}${literal.port && `:${literal.port}`}` : undefined;
 }
 
-/** @param origin as `URL` has it */
+/** @param origin as in `URL` */
 export function isAllowedOrigin(origin: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => pattern === origin || (pattern.includes('*') && matches(origin, pattern)));
 }
 
-/** Label by label, so a `*` never reaches into another domain. */
+/** Compares label by label, so `*` never reaches into another domain. */
 function matches(origin: string, pattern: string): boolean {
   const [given, wanted] = [origin.split('.'), pattern.split('.')];
   return given.length === wanted.length && wanted.every((label, at) => matchesLabel(given[at] ?? '', label));
 }
 
-/** The first label has the scheme, and the last one the port. */
+/** The first label includes the scheme, and the last one the port. */
 function matchesLabel(given: string, wanted: string): boolean {
   const [start = '', end] = wanted.split('*');
   if (end === undefined) return given === wanted;
@@ -66,9 +66,10 @@ function matchesLabel(given: string, wanted: string): boolean {
   return WILDCARD.test(given.slice(start.length, given.length - end.length));
 }
 
-/** A pattern that has both, where each deployment seems to have a host of its own: one label differs, in a part that literal text follows, as in
- *  `https://shop-1a2b-acme.example.app`. Hosts that only begin alike may be anybody's on a shared domain, so they get no proposal.
- *  @returns undefined: there is none */
+/** Proposes a pattern for both origins, if each deployment seems to have its own host: one label differs, in a part followed by literal
+ *  text, as in `https://shop-1a2b-acme.example.app`. Hosts with only a common beginning may belong to anybody on a shared domain, so they
+ *  get no proposal.
+ *  @returns undefined if there is no pattern */
 export function proposedPattern(known: string, origin: string): string | undefined {
   const [before, after] = [known.split('.'), origin.split('.')];
   const differing = before.flatMap((label, at) => (label === after[at] ? [] : [at]));

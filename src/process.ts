@@ -1,15 +1,15 @@
-/** The life cycle of a process: it reports that it is ready, and shuts down in order on a signal, when its parent is
- *  gone, or when its supervisor has replaced it. Nothing else reads the state of the process, or ends it. */
+/** Life cycle of a process: it reports that it is ready, and shuts down in order on a signal, when its parent is gone, or when its
+ *  supervisor has replaced it. Nothing else reads the process's state or ends it. */
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { Ending, Running, StartOptions } from './composition/start-options.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import { type GroupMember, groupMember } from './supervision/supervised.ts';
 
-/** For what is left to do after the last request or call. */
+/** Time for work after the last request or call. */
 const LAST_MS = 4_500;
 
-/** Runs web or worker as this process, until it is to end. */
+/** Runs web or worker as this process, until it must end. */
 export async function runAsProcess(
   role: 'web' | 'worker',
   start: (options: StartOptions) => Promise<Running>,
@@ -17,7 +17,7 @@ export async function runAsProcess(
   const config = configOrExit();
   const group = groupMember();
   const log = createLog(config.logLevel, role, group?.number);
-  // Until it ends in order.
+  // In effect until shutdown in order is possible.
   if (group) process.once('disconnect', () => process.exit(1));
   const graceMs = role === 'web' ? Math.max(config.shutdownDrainMs, config.shutdownGraceMs) : config.shutdownGraceMs;
   let endBecause: ((failure: string) => void) | undefined;
@@ -38,20 +38,19 @@ export async function runAsProcess(
 
 export interface ShutdownOptions {
   log: Logger;
-  /** How long `close` may wait for requests and calls in flight. */
+  /** Maximum time that `close` may wait for requests and calls in flight. */
   graceMs: number;
   close: (ending: Ending) => Promise<void>;
-  /** undefined: no supervisor. */
+  /** undefined without a supervisor. */
   group?: GroupMember | undefined;
   /** Default: a repeated signal ends the process at once. */
   onRepeatedSignal?: (signal: NodeJS.Signals) => void;
 }
 
-/** Calls `close` on the first SIGTERM or SIGINT, when the parent is gone, or when another process has taken over; and
- *  exits.
- *  @returns a function that does so because of a failure */
+/** Calls `close` and exits on the first SIGTERM or SIGINT, when the parent is gone, or when another process has taken over.
+ *  @returns a function that does the same because of a failure */
 export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: ShutdownOptions): (why: string) => void {
-  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal a second time from its supervisor.
+  // Heroku and Ctrl-C signal all processes, so a supervised process gets each signal again from its supervisor.
   const repeated = onRepeatedSignal ?? (group ? () => {} : endAtOnce);
   let isEnding = false;
   const end = (why: string, { isReplaced = false, exitCode = 0 } = {}) => {
@@ -69,7 +68,7 @@ export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: Shu
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let isRepeated = false;
-    // The listener stays: a signal that comes while there is none ends the process at once, with its requests.
+    // The listener stays, because a signal without one ends the process at once, with its requests.
     process.on(signal, () => {
       if (isRepeated) return repeated(signal);
       isRepeated = true;
@@ -78,14 +77,14 @@ export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: Shu
   }
   const fail = (why: string) => end(why, { exitCode: 1 });
   if (!process.send) return fail;
-  // Those of the start.
+  // Removes the listeners of the start.
   process.removeAllListeners('disconnect');
   process.once('disconnect', () => end('parent gone'));
   group?.onReplaced(() => end('replaced', { isReplaced: true }));
   return fail;
 }
 
-/** As if nothing listened to the signal. */
+/** Ends the process as if nothing listened to the signal. */
 export function endAtOnce(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -95,11 +94,11 @@ export function endAtOnce(signal: NodeJS.Signals): void {
 export function reportReady(log: Logger, details: Record<string, unknown>): void {
   process.send?.({ ready: true, ...details });
   log.info(details, 'ready');
-  // Writes the compile cache now rather than at exit, which may be sudden.
+  // Writes the compile cache now instead of at exit, which may be sudden.
   if (getCompileCacheDir() !== undefined) flushCompileCache();
 }
 
-/** The settings. With wrong ones the process ends. */
+/** Reads the settings; invalid ones end the process. */
 export function configOrExit(): Config {
   try {
     return readConfig();
@@ -108,7 +107,7 @@ export function configOrExit(): Config {
   }
 }
 
-/** What a wrong setting has caused ends the process, with the reason as the last line instead of a stack.
+/** Ends the process because of a wrong setting, with the reason as the last line instead of a stack.
  *  @throws any other error */
 export function exitForSettings(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
@@ -116,7 +115,7 @@ export function exitForSettings(error: unknown): never {
   process.exit(1);
 }
 
-/** For what prevents the start. */
+/** Ends the process with an error that prevents the start. */
 function exitBeforeReady(log: Logger, error: Error): never {
   if (error instanceof ConfigError) return exitForSettings(error);
   log.fatal({ err: error.message, stack: error.stack }, 'cannot start');

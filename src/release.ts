@@ -139,7 +139,7 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   const answered = Promise.withResolvers<string | undefined>();
   let last = `no response within ${REDIS_TIMEOUT_MS / 1_000} s`;
   const onError = ({ message }: Error) => {
-    // Of the nodes of a cluster, whose own errors say why.
+    // Summary error of a cluster, whose nodes' own errors say why.
     if (message === 'Failed to refresh slots cache.') return;
     last = NO_CLUSTER.test(message)
       ? 'this Redis is not part of a cluster; set cluster-enabled yes in its redis.conf, or use REDIS_URL'
@@ -148,7 +148,7 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   };
   redis.on('error', onError);
   clusterOf(redis)?.on('node error', onError);
-  // Redis accepts connections without credentials, and then only responds with errors.
+  // Redis accepts connections without credentials, and then answers only with errors.
   redis.ping().then(
     () => answered.resolve(undefined),
     (error: Error) => answered.resolve(error.message),
@@ -206,7 +206,7 @@ async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
   ];
 }
 
-/** Last, when nothing else hinders the deploy. */
+/** Last, when no other problem prevents the deploy. */
 async function schema(redis: Redis, config: Config): Promise<Finding[]> {
   try {
     const done = await createStore(redis, config).partitions.migrate();
@@ -234,7 +234,7 @@ async function archive(settings: ArchiveSettings): Promise<Finding[]> {
   }
 }
 
-/** Errors of sockets may have their message in parts. */
+/** Socket errors may have their message in nested errors. */
 function messageOf(error: Error & { code?: string }): string {
   const message = error.message || error.code || String(error);
   return /self-signed certificate|unable to verify/.test(message)

@@ -1,4 +1,4 @@
-/** Settings as the API, docs/settings.md and error messages show them, without secrets. */
+/** Presents settings in the API, docs/settings.md and error messages, without secrets. */
 import { SECRET_SETTINGS, SETTINGS } from './settings.ts';
 
 /** A setting as the API shows it. */
@@ -34,7 +34,7 @@ function textOf(value: unknown): string | null {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
 }
 
-/** Hides the passwords in a Redis URL, or in several. A comma may be part of a password: a URL ends where the next begins. */
+/** Hides the passwords in one or several Redis URLs. A password may contain commas: a URL ends where the next begins. */
 export function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
   if (typeof value !== 'string') return value;
   const urls = value
@@ -43,7 +43,7 @@ export function withoutPassword<Value extends string | null | undefined>(value: 
   return urls.join() as Value;
 }
 
-/** The given value for an error message; of a secret only the length. */
+/** The given value for an error message; for a secret only its length. */
 export function shownGiven(name: string, value: string | undefined): string {
   return SECRET_SETTINGS.has(name) ? `${value?.length} characters` : JSON.stringify(withoutPassword(value));
 }

@@ -15,7 +15,7 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'METRICS_TOKEN',
 ]);
 
-/** The settings can allow at most batches of this size and age. */
+/** Maximum batch size and age that the settings can allow. */
 export const BATCH_SIZE_HIGHEST = 10_000;
 export const BATCH_TIMEOUT_HIGHEST_SECONDS = 86_400;
 /** Two digits of an ID name the partition (model/partitions/layout.ts). */
@@ -25,7 +25,7 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
 const percent = z.coerce.number().int().min(1).max(100);
 const limit = z.coerce.number().int().min(0);
-/** At most what Heroku sets for its largest dynos. */
+/** At most Heroku's value for its largest dynos. */
 const processCount = z.coerce.number().int().min(1).max(200).default(1);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
@@ -49,10 +49,10 @@ const natMap = list.pipe(
   z.array(z.string().regex(/^[^\s=]+:\d+=[^\s=]+:\d+$/, { error: 'expected host:port=host:port' })).min(1),
 );
 
-/** What a link to a trace may contain. */
+/** Placeholders of a trace link. */
 const TRACE_URL_PLACEHOLDERS: ReadonlySet<string> = new Set(['trace_id', 'run_id', 'env']);
 
-/** Braces of other text, such as JSON in a query, stay as they are. A host is never made of what apps choose. */
+/** Other braces, such as JSON in a query, are kept. Apps must not influence the host. */
 const traceUrlTemplate = z
   .url({ protocol: /^https?$/ })
   .max(2_048)

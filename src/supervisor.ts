@@ -13,7 +13,7 @@ import { FirstStartFailed, ProcessGroup } from './supervision/process-group.ts';
 import { reloadOnSignal } from './supervision/reload.ts';
 import { SharedPort } from './supervision/shared-port.ts';
 
-/** For processes that do not end in time by themselves, as they should. */
+/** Time for processes that do not end by themselves. */
 const LAST_MS = 5_000;
 
 const role = process.argv[2] === 'worker' ? 'worker' : 'web';
@@ -50,7 +50,7 @@ endInOrder({
   graceMs,
   async close() {
     isEnding = true;
-    // The processes have the sockets too, and accept until each has drained.
+    // The processes also have the sockets, and accept connections until each has drained.
     port?.close();
     await group.stop(graceMs);
     await metricsServer?.close();
@@ -71,7 +71,7 @@ try {
   });
 } catch (error) {
   if (!(error instanceof FirstStartFailed)) throw error;
-  // The process has logged why.
+  // The process has logged the reason.
   process.exit(error.exitCode);
 }
 

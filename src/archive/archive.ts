@@ -1,4 +1,4 @@
-/** The archive: everything that is in Postgres. */
+/** The archive: all data in Postgres. */
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { ArchivedAudit } from './archived-audit.ts';
@@ -38,11 +38,11 @@ export interface Archive {
   eventsSince: ArchivedEventsSince;
   runs: ArchivedRuns;
   runParts: ArchivedRunParts;
-  /** Events and ended runs that are older than this leave Redis. */
+  /** Age at which events and ended runs leave Redis. */
   hotMs: number;
 }
 
-/** @returns undefined where there is no Postgres */
+/** @returns undefined without Postgres */
 export function createArchive(
   { archive: settings }: Pick<Config, 'archive'>,
   retentionOf: RetentionOf,

@@ -1,4 +1,4 @@
-/** The archived audit log: an entry is known by its ID in the stream, `<milliseconds>-<sequence>`. */
+/** The archived audit log. An entry is identified by its stream ID, `<milliseconds>-<sequence>`. */
 import type { AuditEntry, StoredAuditEntry } from '../store/auth/audit-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import type { Database } from './database.ts';
@@ -22,8 +22,8 @@ export class ArchivedAudit {
     this.#tables = tables;
   }
 
-  /** All of them are in the archive when this resolves, each once.
-   *  @returns how many were added
+  /** Adds the rows that are missing.
+   *  @returns number of added rows
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly AuditRow[], retentionDays: number): Promise<number> {
     return withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
@@ -36,7 +36,7 @@ export class ArchivedAudit {
       const table = await this.#tables.ensure('audit_entries', retention, day);
       added += await this.#database.transaction(async (client) => {
         const positions = ofDay.map(({ id }) => positionOf(id));
-        // Few rows, some of which are there already: not by COPY.
+        // No COPY: there are few rows, and some may exist.
         const { rows: inserted } = await client.query<{ bytes: number }>(
           `INSERT INTO ${table} (retention, at, sequence, entry)
            SELECT ${retention}, * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) ORDER BY 2, 3

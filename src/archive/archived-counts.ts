@@ -1,4 +1,4 @@
-/** Counts of archived events: whole days and minutes by what shipments have counted, parts of minutes by the rows themselves. */
+/** Counts of archived events: whole days and minutes from the counts of shipments, parts of minutes from the rows. */
 
 import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
@@ -14,7 +14,7 @@ export interface Interval {
   to: number;
 }
 
-/** What is counted: an environment, or some of its names. */
+/** The environment, or some of its event names, to count. */
 export interface Counted {
   envId: number;
   /** Numbers; undefined: all. */
@@ -38,7 +38,7 @@ export class ArchivedCounts {
   }
 
   /** Number of events in each of several adjacent intervals.
-   *  @param except starts of minutes that are left out */
+   *  @param except starts of minutes to leave out */
   async ofIntervals(counted: Counted, intervals: readonly Interval[], except: ReadonlySet<number>): Promise<number[]> {
     const counts = intervals.map(() => 0);
     const [first, last] = [intervals[0], intervals.at(-1)];
@@ -104,7 +104,7 @@ export class ArchivedCounts {
     return counts;
   }
 
-  /** What is counted of minutes, by their start and the number of the name. */
+  /** Counts of minutes, by their start and the number of the name. */
   async ofMinutes(counted: Counted, minutes: readonly number[]): Promise<Map<number, Map<number, number>>> {
     const found = new Map<number, Map<number, number>>();
     if (minutes.length === 0) return found;
@@ -125,7 +125,7 @@ export class ArchivedCounts {
   }
 
   /** Number of events of a name in each part of a minute.
-   *  @param besides IDs of events that are not counted */
+   *  @param besides IDs of events to leave out */
   async ofPieces(envId: number, pieces: readonly NamedPiece[], besides: readonly string[]): Promise<number[]> {
     const counts = pieces.map(() => 0);
     if (pieces.length === 0) return counts;
@@ -141,7 +141,7 @@ export class ArchivedCounts {
     return counts;
   }
 
-  /** Names by their newest archived event, newest first, back to a time. */
+  /** Names sorted by their newest archived event, newest first, back to a time. */
   async newestNames(
     envId: number,
     limit: number,
@@ -216,7 +216,7 @@ function inTables(days: readonly ArchivedDay[]): Conditions {
   );
 }
 
-/** The parts of the minutes of a day that the intervals cut. */
+/** The parts of a day's minutes that the intervals cut. */
 function piecesOf(day: number, cut: ReadonlySet<number>, except: ReadonlySet<number>, intervals: readonly Interval[]) {
   const minutes = [...cut].filter((minute) => dayOf(minute) === day && !except.has(minute));
   return minutes.flatMap((minute) =>

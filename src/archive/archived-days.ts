@@ -1,18 +1,18 @@
-/** What is archived of each environment and day. The first shipment of a day decides its retention, which names the tables that have its rows: so
- *  all rows of an event or run are in one table, whatever becomes of the retention. */
+/** Archived days of each environment. The first shipment of a day decides its retention, which names the tables of its rows: so all rows
+ *  of an event or run are in one table, even if the retention changes later. */
 import { LRUCache } from 'lru-cache';
 import type { Client, Database } from './database.ts';
 
 export type ArchivedKind = 'events' | 'runs' | 'webhook_requests' | 'audit_entries';
 
-/** Stands for the installation. */
+/** Environment number that stands for the installation. */
 export const INSTALLATION = 0;
 const CACHED_MAX = 20_000;
 
 export interface ArchivedDay {
   /** Its start, Unix milliseconds. */
   day: number;
-  /** In days: names the tables that have its rows. */
+  /** Days; names the tables of its rows. */
   retention: number;
   rows: number;
   bytes: number;
@@ -34,8 +34,8 @@ export class ArchivedDays {
     this.#database = database;
   }
 
-  /** The retention of a day, in days.
-   *  @param wanted for a day that has none yet */
+  /** Retention of a day, in days.
+   *  @param wanted retention for a day that has none yet */
   async retentionOf(envId: number, kind: ArchivedKind, day: number, wanted: number): Promise<number> {
     const key = `${envId}:${kind}:${day}`;
     const cached = this.#retentions.get(key);
@@ -50,7 +50,7 @@ export class ArchivedDays {
     return retention;
   }
 
-  /** Days that have rows, newest first.
+  /** Days with rows, newest first.
    *  @param from start of the first day
    *  @param to start of the last day, inclusive */
   async between(envId: number, kind: ArchivedKind, from: number, to: number): Promise<ArchivedDay[]> {
@@ -61,12 +61,12 @@ export class ArchivedDays {
     );
   }
 
-  /** What it remembers may have been removed by another process. */
+  /** Clears the cache, which may name days that another process has removed. */
   forget(): void {
     this.#retentions.clear();
   }
 
-  /** Adds rows and bytes; the last statements of a transaction, since others wait for the same rows. */
+  /** Adds rows and bytes; call at the end of a transaction, because others wait for the same rows. */
   async add(client: Client, changes: readonly DayChange[]): Promise<void> {
     const order = ({ envId, kind, day }: DayChange) => `${envId}:${kind}:${day}`;
     const sorted = [...changes].sort((a, b) => order(a).localeCompare(order(b)));

@@ -1,4 +1,4 @@
-/** Archived events of one name, the oldest first, for runs that look back. */
+/** Archived events of one name, oldest first, for waits and cancel triggers that look back. */
 import type { Position } from '../store/redis/pagination.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';

@@ -1,4 +1,4 @@
-/** Archived events, by ID and in pages. Shows what is within the retention of the environment. */
+/** Archived events, by ID and in pages, within the retention of the environment. */
 import { isFrom, type Source } from '../model/events/event.ts';
 import { ID_PATTERN, timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
@@ -17,7 +17,7 @@ import type { RetentionOf } from './shipments.ts';
 export interface ArchivedEventQuery {
   /** Any of these; undefined: all. */
   names?: readonly string[] | undefined;
-  /** A source, or a kind of sources: `webhook`. */
+  /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
   /** On columns of the table `events`. */
   conditions?: Conditions | undefined;
@@ -25,13 +25,13 @@ export interface ArchivedEventQuery {
   limit: number;
   /** Default: 5 s. */
   timeoutMs?: number;
-  /** Bytes of payloads; default: as many as the store reads for a page. */
+  /** Bytes of payloads; default: like a page of the store. */
   maxBytes?: number;
 }
 
 const TIMEOUT_MS = 5_000;
 const PAGE_BYTES = 2 * 1_048_576;
-/** More names than this are a condition: each would be a look-up in an index. */
+/** More names than this become a condition: each would cost an index look-up. */
 const NAMES_MAX = 200;
 const NONE: ArchivedEventPage = { events: [], next: undefined };
 
@@ -55,12 +55,12 @@ export class ArchivedEvents {
     this.#retentionOf = retentionOf;
   }
 
-  /** The time from which on events are shown. */
+  /** Start of the retention: older events are hidden. */
   async oldest(env: string, nowMs: number): Promise<number> {
     return nowMs - (await this.#retentionOf(env)) * DAY_MS;
   }
 
-  /** A page of all events that meet the query, and the end of what was looked at.
+  /** A page of events that meet the query, and how far it examined them.
    *  @throws ServiceError archive_unavailable */
   async page(env: string, query: ArchivedEventQuery, nowMs: number): Promise<ArchivedEventPage> {
     const { names, source, timeRange, limit, timeoutMs = TIMEOUT_MS, maxBytes = PAGE_BYTES } = query;
@@ -91,7 +91,7 @@ export class ArchivedEvents {
     return { ...page, events: page.events.filter((event) => names.includes(sentOf(event).name)) };
   }
 
-  /** By ID; those that are not archived are absent.
+  /** By ID; unarchived events are absent.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, wanted: readonly string[], nowMs: number): Promise<Map<string, ArchivedEvent>> {
     const found = new Map<string, ArchivedEvent>();
@@ -105,7 +105,7 @@ export class ArchivedEvents {
       const rows = await this.#database.query(whole(inTables), inTables.values);
       for (const event of eventsOf(rows)) found.set(event.internalId, event);
     };
-    // Most events were received when their IDs say.
+    // Most events were received on the day of their ID.
     const byDay = Map.groupBy(ids, (id) => dayOf(timeOf(id)));
     await Promise.all(
       [...byDay].map(([day, some]) => {
@@ -121,7 +121,7 @@ export class ArchivedEvents {
     return found;
   }
 
-  /** The newest event with an ID that its sender gave.
+  /** The newest event with a deduplication ID.
    *  @throws ServiceError archive_unavailable */
   async byDeduplicationId(env: string, dedupId: string, nowMs: number): Promise<ArchivedEvent | undefined> {
     const envId = await this.#numbers.environment(env);
@@ -137,7 +137,7 @@ export class ArchivedEvents {
     return undefined;
   }
 
-  /** The decisions about an event, as Redis had them (model/flow-control/decision-encoding.ts). */
+  /** The decisions about an event, in Redis's format (model/flow-control/decision-encoding.ts). */
   async decisionsOf(env: string, id: string, nowMs: number): Promise<Buffer | undefined> {
     const event = (await this.readMany(env, [id], nowMs)).get(id);
     if (!event) return undefined;
@@ -146,7 +146,7 @@ export class ArchivedEvents {
     return row?.decisions ?? undefined;
   }
 
-  /** Sources with a number, and others, which are stored with their events. */
+  /** Filters by number for numbered sources; others are stored with their events. */
   async #addSource(conditions: Conditions, envId: number, wanted: string): Promise<void> {
     const text = 'SELECT id, source FROM event_sources WHERE env_id = $1 AND starts_with(source, $2)';
     const rows = await this.#database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
@@ -156,7 +156,7 @@ export class ArchivedEvents {
   }
 }
 
-/** Whether other names have the same number. */
+/** Whether other names share its number. */
 function isInexact(name: string): boolean {
   return name.includes('\uFFFD') || toText(name) !== name;
 }

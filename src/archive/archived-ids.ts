@@ -1,4 +1,4 @@
-/** Which events are archived: for the ingestion of those that are old enough. */
+/** Checks which events are archived, for the ingestion of old ones. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { Database } from './database.ts';
@@ -18,7 +18,7 @@ export class ArchivedIds {
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const envId = await this.#numbers.environment(env);
     if (envId === undefined || ids.length === 0) return new Set();
-    // An event is received after its ID was made, apart from clocks that differ.
+    // An event is received after its ID was created, apart from clock differences.
     const from = Math.min(...ids.map(timeOf)) - DAY_MS;
     const rows = await this.#database.query<{ id: string }>(
       'SELECT id FROM events WHERE env_id = $1 AND at >= $2 AND id = ANY($3)',

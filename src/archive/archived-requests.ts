@@ -1,4 +1,4 @@
-/** The archived requests of webhooks. Those of a webhook that was deleted are not found. */
+/** Archived webhook requests. Those of deleted webhooks are not found. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import {
@@ -77,7 +77,7 @@ export class ArchivedRequests {
     });
   }
 
-  /** Those of the IDs that are archived. @throws ServiceError archive_unavailable */
+  /** The IDs that are archived. @throws ServiceError archive_unavailable */
   async present(webhookId: string, ids: readonly string[]): Promise<Set<string>> {
     const uuids = toUuids(ids);
     const times = ids.map(timeOf);
@@ -90,7 +90,7 @@ export class ArchivedRequests {
     return new Set(rows.map(({ id }) => fromUuid(id)));
   }
 
-  /** From now on nothing of these webhooks is found.
+  /** Hides all requests of deleted webhooks.
    *  @param removals webhook ID → Unix milliseconds */
   async remove(removals: ReadonlyMap<string, number>): Promise<void> {
     await this.#database.query(
@@ -100,7 +100,8 @@ export class ArchivedRequests {
     );
   }
 
-  /** Reads the days that have enough for the page, as the counts say; a few rounds at most, since a cursor or a time cuts only the first. */
+  /** Reads as many days as the counts say are needed for the page; a few rounds at most, because a cursor or a time cuts only the first
+   *  day. */
   async #page(webhookId: string, query: LogQuery, order: 'ASC' | 'DESC'): Promise<RequestPage> {
     const { limit } = query;
     const days = await this.#days(webhookId, query, order);
@@ -126,7 +127,7 @@ export class ArchivedRequests {
     return { requests, isFull: requests.length === limit };
   }
 
-  /** Days that have requests of the page or of later ones, in its order. */
+  /** Days with requests of this or later pages, in the page's order. */
   async #days(webhookId: string, query: LogQuery, order: 'ASC' | 'DESC') {
     const { cursor, after, before, outcomes, verification } = query;
     const where = new Conditions().add('webhook_id = ?', toText(webhookId)).add(NOT_REMOVED, toText(webhookId));
@@ -149,6 +150,6 @@ function addFilter(where: Conditions, { after, before, outcomes, verification }:
   if (before !== undefined) where.add('at < ?', before);
   if (outcomes?.length === 1) where.add('outcome = ?', outcomes[0]);
   else if (outcomes) where.add('outcome = ANY(?)', outcomes);
-  // Quotation marks inside a string of JSON have a backslash before them, so nothing else looks like this.
+  // A quotation mark inside of a JSON string follows a backslash, so nothing else matches.
   if (verification) where.add('strpos(summary, ?) > 0', `"verification":{"result":"${verification}"`);
 }

@@ -6,7 +6,7 @@ import type { ArchivedRunRows } from './archived-run-rows.ts';
 import { codeOf, type Database } from './database.ts';
 import { toUuid } from './encoding.ts';
 
-/** Postgres cannot make a text of an escape in JSON: of U+0000. */
+/** Postgres cannot convert the JSON escape of U+0000 to text. */
 const UNTRANSLATABLE = '22P05';
 
 export class ArchivedRunParts {
@@ -31,7 +31,7 @@ export class ArchivedRunParts {
     return Object.fromEntries(found) as { [P in Part]?: ArchivedPart<P> };
   }
 
-  /** The memo of one step as JSON text. Postgres takes it out of all of them, which may be 32 MiB. */
+  /** The memo of one step as JSON text. Postgres extracts it from all memos, which may have 32 MiB. */
   async memo(env: string, id: string, stepId: string): Promise<string | undefined> {
     // No stored step has such an ID: in Redis it would be another one.
     if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];

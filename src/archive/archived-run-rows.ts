@@ -6,7 +6,7 @@ import type { Database, Row } from './database.ts';
 import { fromUuid, toUuids } from './encoding.ts';
 import type { Window } from './time-windows.ts';
 
-/** The creation of a run is rarely further from the time of its ID: that of its event. */
+/** The creation of a run is rarely further from the time of its ID, which is its event's. */
 const BEFORE_ID_MS = DAY_MS;
 const AFTER_ID_MS = 2 * DAY_MS;
 
@@ -19,8 +19,8 @@ export class ArchivedRunRows {
     this.#scopes = scopes;
   }
 
-  /** Columns of each run that is archived, by its ID. Looks at the days of the IDs first.
-   *  @param values of the columns, from $5 on */
+  /** Columns of each archived run, by its ID. Tries the days of the IDs first.
+   *  @param values values of the columns, from $5 on */
   async read<R extends Row>(
     env: string,
     ids: readonly string[],

@@ -1,5 +1,5 @@
-/** Ended runs that are archived: by ID, by event, and as lists. Those of functions and environments that nothing is archived of are not there; those that
- *  are older than the retention of their environment are no longer shown, although their day may still be stored. */
+/** Archived ended runs: by ID, by event, and as lists. Runs older than the retention of their environment are hidden, even if their day
+ *  is still stored. */
 import type { Ending, Run } from '../model/runs/run.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { RunBrief } from '../store/runs/run-lists.ts';
@@ -13,32 +13,32 @@ import { STATUS_NUMBERS } from './rows.ts';
 import { listedRunOfRow, runOfRow } from './run-row.ts';
 import { type Window, windowsBetween } from './time-windows.ts';
 
-/** Runs of the events of one look-up. */
+/** Maximum number of runs per look-up by events. */
 const OF_EVENTS_MAX = 10_000;
 const PAGE_TIMEOUT_MS = 5_000;
-/** Not older than any other run of its millisecond. */
+/** Sorts before all IDs. */
 const SMALLEST_ID = '0'.repeat(26);
 
 export interface ArchivedRunQuery {
   /** Columns are those of the table `runs`. */
   conditions?: Conditions | undefined;
-  /** undefined: of all functions. */
+  /** undefined: all functions. */
   functionIds?: readonly string[] | undefined;
   /** undefined: all. */
   statuses?: readonly Ending['status'][] | undefined;
   /** By creation. */
   timeRange: TimeRange;
   limit: number;
-  /** For the whole page. */
+  /** Time limit of the whole page. */
   timeoutMs?: number | undefined;
 }
 
 export interface ArchivedRunPage {
-  /** Without outputs and inputs of steps. */
+  /** Without outputs and step inputs. */
   runs: Run[];
-  /** Cursor of the next page; undefined: this is the last. */
+  /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
-  /** The time was over before the page was full. */
+  /** Set if the time was over before the page was full. */
   stoppedEarly?: 'time';
 }
 
@@ -64,7 +64,7 @@ export class ArchivedRuns {
     this.#rows = rows;
   }
 
-  /** With their outputs, in the order of the IDs; runs that are not archived are left out. */
+  /** With outputs, in the order of the IDs; unarchived runs are omitted. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     const rows = await this.#rows.read<StoredRow>(env, ids, 'record, output');
     return ids.flatMap((id) => {
@@ -122,7 +122,7 @@ export class ArchivedRuns {
     return (await this.#byEvents(env, [eventId])).get(eventId) ?? [];
   }
 
-  /** Looks at all days: an event may be re-run at any time, and its ID may have any time. */
+  /** Searches all days: an event may be re-run at any time, and its ID may have any time. */
   async #byEvents(env: string, eventIds: readonly string[]): Promise<Map<string, Run[]>> {
     const found = new Map<string, Run[]>(eventIds.map((id) => [id, []]));
     const uuids = toUuids(eventIds);
@@ -141,7 +141,7 @@ export class ArchivedRuns {
     return found;
   }
 
-  /** undefined: nothing can meet them. */
+  /** undefined if nothing can meet them. */
   async #conditionsOf(
     { envId }: Scope,
     { conditions, functionIds, statuses, timeRange: { cursor } }: ArchivedRunQuery,
@@ -150,7 +150,7 @@ export class ArchivedRuns {
     if (functionIds) {
       const numbers = [...(await this.#numbers.ofMany('functions', envId, functionIds)).values()];
       if (numbers.length === 0) return undefined;
-      // With one number the index has the order of the list.
+      // With a single number, the index has the list's order.
       if (numbers.length === 1) all.add('function_id = ?', numbers[0]);
       else all.add('function_id = ANY(?)', numbers);
     } else {
@@ -166,7 +166,7 @@ export class ArchivedRuns {
     return all;
   }
 
-  /** @returns undefined: it took too long */
+  /** @returns undefined on timeout */
   async #readWindow(
     conditions: Conditions,
     { from, to }: Window,

@@ -1,4 +1,4 @@
-/** What is shown of an environment's archive: its number, and from when on. */
+/** Scope of an environment's archive: its number, and the start of its retention. */
 
 import { DAY_MS } from '../model/values/time.ts';
 import type { Numbers } from './numbers.ts';
@@ -6,7 +6,7 @@ import type { RetentionOf } from './shipments.ts';
 
 export interface Scope {
   envId: number;
-  /** The retention began, Unix milliseconds. */
+  /** Start of the retention, Unix milliseconds. */
   since: number;
   now: number;
 }
@@ -20,7 +20,7 @@ export class ArchivedScopes {
     this.#retentionOf = retentionOf;
   }
 
-  /** undefined: nothing of the environment is archived. */
+  /** undefined if nothing of the environment is archived. */
   async of(env: string, nowMs = Date.now()): Promise<Scope | undefined> {
     const [envId, days] = await Promise.all([this.#numbers.environment(env), this.#retentionOf(env)]);
     return envId === undefined ? undefined : { envId, since: nowMs - days * DAY_MS, now: nowMs };

@@ -1,4 +1,4 @@
-/** Pages of archived events and runs that a search may find: each is still to be tested exactly (search-conditions.ts). */
+/** Pages of archived events and runs that a search may find: callers must test each exactly (search-conditions.ts). */
 import { requiredBy } from '../model/search/narrowing.ts';
 import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { EVENT_PREFIX } from '../model/search/variables.ts';
@@ -27,15 +27,16 @@ export interface ArchivedRunSearch extends SearchRange, Pick<ArchivedRunQuery, '
   node: SearchNode;
 }
 
-/** Rows of a page. */
+/** Rows per page. */
 const PAGE = 100;
-/** Rows that are read when Postgres cannot test them in time. */
+/** Rows read per page if Postgres cannot test them in time. */
 const PLAIN_PAGE = 200;
 const PLAIN_TIMEOUT_MS = 2_000;
-/** Names whose indexes are read: more where these decide alone, since the events of several are to be merged. */
+/** Maximum number of names whose indexes are read. It is higher if names are the only condition, because then several indexes must be
+ *  merged. */
 const NAMES_MAX = 200;
 const FEW_NAMES = 3;
-/** SQLSTATE classes of data that Postgres cannot compute with, and of limits of Postgres. */
+/** SQLSTATE classes of values that Postgres cannot process, and of its limits. */
 const REFUSED = /^(22|54)/;
 
 export class ArchivedSearch {
@@ -45,7 +46,7 @@ export class ArchivedSearch {
     this.#archive = archive;
   }
 
-  /** The next events: at least one, if there is any, however short the time.
+  /** The next events: at least one if there is any, however short the time.
    *  @throws ServiceError archive_unavailable */
   async events(env: string, search: ArchivedEventSearch, nowMs: number): Promise<ArchivedEventPage> {
     const { node, source, timeRange, timeoutMs } = search;
@@ -63,7 +64,7 @@ export class ArchivedSearch {
     );
   }
 
-  /** The same for runs. */
+  /** Like `events`, for runs. */
   async runs(env: string, search: ArchivedRunSearch, nowMs: number): Promise<ArchivedRunPage> {
     const { node, functionIds, statuses, timeRange, timeoutMs } = search;
     const numbers = await this.#numbersOf(env, node, 'function_id', `${EVENT_PREFIX}name`);
@@ -71,7 +72,7 @@ export class ArchivedSearch {
     const oldest = Math.max(timeRange.after ?? 0, await this.#archive.events.oldest(env, nowMs));
     const readsEvents = [...variablesOf(node)].some((name) => name.startsWith(EVENT_PREFIX));
     const before = Math.min(timeRange.before ?? Number.MAX_SAFE_INTEGER, timeRange.cursor.at + 1);
-    // Day by day, so that Postgres looks for their events in few tables.
+    // Day by day, so that Postgres searches few tables for their events.
     const after = readsEvents ? Math.max(oldest, before - DAY_MS) : oldest;
     const page = (conditions: Conditions | undefined, limit: number, time: number) => {
       const range = { ...timeRange, after };
@@ -93,7 +94,7 @@ export class ArchivedSearch {
     return found.next || after <= oldest ? found : { ...found, next: { at: after, id: FIRST_ID } };
   }
 
-  /** undefined: nothing of the environment is archived. */
+  /** undefined if nothing of the environment is archived. */
   async #numbersOf(env: string, node: SearchNode, ...variables: string[]): Promise<SearchNumbers | undefined> {
     const { numbers } = this.#archive;
     const envId = await numbers.environment(env);
@@ -113,7 +114,7 @@ export class ArchivedSearch {
     return { envId, names, functions };
   }
 
-  /** The names that the search requires, if they are few: their indexes are read then. */
+  /** The names that the search requires, if they are few enough to read their indexes. */
   async #names(node: SearchNode, envId: number): Promise<readonly string[] | undefined> {
     const isDecisive = [...variablesOf(node)].every((variable) => variable === 'name' || variable === 'received_at');
     const max = isDecisive ? NAMES_MAX : FEW_NAMES;
@@ -127,7 +128,7 @@ export class ArchivedSearch {
         'SELECT name FROM event_names WHERE env_id = $1 AND starts_with(name, $2) LIMIT $3',
         [envId, part.text, max + 1],
       );
-      // Others may share the number of a name with this character (encoding.ts).
+      // Names with this character may share a number with others (encoding.ts).
       const isExact = rows.every(({ name }) => !name.includes('\uFFFD'));
       if (isExact && rows.length <= max) return rows.map(({ name }) => name);
     }
@@ -139,7 +140,7 @@ function conditionsOf(sql: Sql | undefined): Conditions | undefined {
   return sql && new Conditions().add(sql.text, ...sql.values);
 }
 
-/** Reads without conditions where Postgres refuses to compute them, or comes to no end. */
+/** Reads without conditions if Postgres cannot evaluate them, or not in time. */
 async function within<P extends { next: Position | undefined; stoppedEarly?: 'time' }>(
   cursor: Position,
   read: () => Promise<P>,

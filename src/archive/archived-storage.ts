@@ -1,4 +1,4 @@
-/** How much of an environment is archived. */
+/** Archived storage of an environment. */
 import { type ArchivedKind, INSTALLATION } from './archived-days.ts';
 import { type Database, sqlFile } from './database.ts';
 import { TABLES_OF } from './day-removal.ts';
@@ -14,7 +14,7 @@ export interface ArchivedDayUse {
   rows: number;
   /** Size of payloads, before compression. */
   bytes: number;
-  /** On disk, with indexes: the share of the tables that environments with the same retention have together. */
+  /** Disk use with indexes: the environment's share of tables shared by environments with the same retention. */
   diskBytes: number;
 }
 
@@ -33,7 +33,7 @@ export class ArchivedStorage {
     return envId === undefined ? [] : this.#read(envId);
   }
 
-  /** What belongs to no environment: requests of webhooks, audit entries. */
+  /** Storage that belongs to no environment: webhook requests, audit entries. */
   ofInstallation(): Promise<ArchivedDayUse[]> {
     return this.#read(INSTALLATION);
   }

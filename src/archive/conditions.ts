@@ -11,14 +11,14 @@ export class Conditions {
     return this;
   }
 
-  /** Adds a value that is no condition.
+  /** Adds a value without a condition.
    *  @returns its placeholder */
   value(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
 
-  /** To which more can be added. */
+  /** A copy to which more can be added. */
   copy(): Conditions {
     const copy = new Conditions();
     copy.#parts.push(...this.#parts);

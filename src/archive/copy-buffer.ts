@@ -15,7 +15,7 @@ export class CopyBuffer {
     this.#length = HEADER.copy(this.#bytes);
   }
 
-  /** Begins a row; its columns follow in their order. */
+  /** Begins a row; its columns follow in order. */
   row(columns: number): this {
     this.rows++;
     this.#reserve(2);
@@ -75,7 +75,7 @@ export class CopyBuffer {
   /** @param value without U+0000 */
   text(value: string | undefined): this {
     if (value === undefined) return this.null();
-    // At most three bytes for each unit of UTF-16.
+    // At most three bytes per UTF-16 unit.
     this.#reserve(4 + 3 * value.length);
     const written = this.#bytes.write(value, this.#length + 4);
     this.#bytes.writeInt32BE(written, this.#length);
@@ -90,7 +90,7 @@ export class CopyBuffer {
     return this;
   }
 
-  /** All rows with what COPY needs around them. */
+  /** All rows in a complete COPY message. */
   finish(): Buffer {
     this.#reserve(TRAILER.length);
     this.#length += TRAILER.copy(this.#bytes, this.#length);

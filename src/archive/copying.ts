@@ -1,4 +1,4 @@
-/** COPY into a table of the archive; where some rows are there already, of the others only. */
+/** COPY into a table of the archive, skipping existing rows. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CopyBuffer } from './copy-buffer.ts';
@@ -12,7 +12,7 @@ export async function copy(client: Client, table: string, columns: string, buffe
   await pipeline(Readable.from([buffer.finish()]), stream);
 }
 
-/** @returns IDs of the rows that were not there */
+/** @returns IDs of the added rows */
 export async function addMissing(
   client: Client,
   parent: PartitionedTable,
@@ -24,7 +24,7 @@ export async function addMissing(
   const staging = `staging_${table}`;
   await client.query(`CREATE TEMPORARY TABLE ${staging} (LIKE ${parent}) ON COMMIT DROP`);
   await copy(client, staging, columns, buffer);
-  // A row that was inserted has no former version.
+  // An inserted row has no earlier version.
   const { rows } = await client.query<{ id: string; added: boolean }>(
     `INSERT INTO ${table} AS present (${columns}) SELECT ${columns} FROM ${staging} ORDER BY id
      ON CONFLICT (id) ${onConflict} RETURNING id, xmax = 0 AS added`,

@@ -1,5 +1,5 @@
-/** The connection pool to Postgres, and what its errors mean to the service. Connects with the first query; when Postgres is away, every
- *  query fails soon. */
+/** Connection pool to Postgres, and the meaning of its errors. Connects with the first query; while Postgres is down, every query fails
+ *  soon. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -13,25 +13,26 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MS = 30_000;
 /** For reads of the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
-/** For any statement, the longest of shipments included: a Postgres that hangs would keep the connection, and whoever waits for it, forever. */
+/** Limit of any statement, including the longest shipments: a hung Postgres would otherwise keep the connection and its user forever. */
 const NO_ANSWER_MS = 150_000;
-/** How much longer than its limit in Postgres the answer to a statement may take. */
+/** Time for the answer beyond the statement's limit in Postgres. */
 const ANSWER_MS = 2_000;
-/** For statements in progress, at shutdown. */
+/** Time for statements in progress, at shutdown. */
 const CLOSE_MS = 2_000;
-/** A host that is gone ends no connection. */
+/** A vanished host does not close connections. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
-/** SQLSTATE classes that say that Postgres is away, starting or stopping, or has no room: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATE classes of a Postgres that is down, starting, stopping or full:
+ *  https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const AWAY = /^(08|53|57P|58)/;
-/** SQLSTATE of a statement that ran out of its time. */
+/** SQLSTATE of a statement that timed out. */
 export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const AWAY_MESSAGE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection timeout/i;
 
-/** bigint as a number: all are counts, sizes or milliseconds. */
+/** Reads bigint as a number: all are counts, sizes or milliseconds. */
 function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
   const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
@@ -44,7 +45,7 @@ export type Client = pg.PoolClient;
 export class Database {
   readonly schema: string;
   readonly #pool: pg.Pool;
-  /** undefined: everybody may pass. */
+  /** undefined: no precondition. */
   #precondition: (() => Promise<void>) | undefined;
 
   constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
@@ -66,7 +67,7 @@ export class Database {
     this.#pool.on('error', (error) => log.debug({ err: error.message }, 'idle connection to Postgres'));
   }
 
-  /** From now on everything waits for this, until it resolves. */
+  /** Makes all queries wait until this check resolves. */
   openAfter(check: () => Promise<void>): void {
     this.#precondition = async () => {
       await check();
@@ -74,13 +75,13 @@ export class Database {
     };
   }
 
-  /** @throws ServiceError archive_unavailable when Postgres is away */
+  /** @throws ServiceError archive_unavailable if Postgres is down */
   async query<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     if (this.#precondition) await this.#precondition();
     return this.queryAnySchema(text, values);
   }
 
-  /** For the check of the schema itself. */
+  /** Skips the precondition; for the schema check itself. */
   async queryAnySchema<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     try {
       return (await this.#pool.query<R>(limited(STATEMENT_TIMEOUT_MS, text, values))).rows;
@@ -89,8 +90,8 @@ export class Database {
     }
   }
 
-  /** The same with a time limit of its own.
-   *  @throws an error with the code QUERY_CANCELED when the time is over */
+  /** Like `query`, with its own time limit.
+   *  @throws an error with the code QUERY_CANCELED on timeout */
   async queryWithin<R extends Row>(timeoutMs: number, text: string, values: readonly unknown[] = []): Promise<R[]> {
     return this.transaction(async (client) => {
       const limitMs = Math.max(1, Math.ceil(timeoutMs));
@@ -100,7 +101,7 @@ export class Database {
   }
 
   /** Runs the work in a transaction.
-   *  @throws ServiceError archive_unavailable when Postgres is away, or went away before it confirmed the commit */
+   *  @throws ServiceError archive_unavailable if Postgres is down, or was lost before it confirmed the commit */
   async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
     return this.withClient(async (client) => {
       await client.query(limited(STATEMENT_TIMEOUT_MS, 'BEGIN'));
@@ -109,7 +110,7 @@ export class Database {
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        // Postgres rolls back what a lost connection began.
+        // Postgres rolls back the transaction of a lost connection.
         if (!isAway(error as Error)) await client.query('ROLLBACK').catch(() => {});
         throw error;
       }
@@ -142,18 +143,18 @@ export class Database {
     }
   }
 
-  /** Does not wait long for a Postgres that hangs. */
+  /** Does not wait long for a hung Postgres. */
   async close(): Promise<void> {
     await Promise.race([this.#pool.end(), setTimeout(CLOSE_MS, undefined, { ref: false })]);
   }
 }
 
-/** A statement that fails when Postgres has not answered so soon. */
+/** A statement that fails if Postgres does not answer within the time. */
 export function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
   return { text, values: values as unknown[], query_timeout: timeoutMs + ANSWER_MS } as pg.QueryConfig;
 }
 
-/** `sslmode` of the URL decides whether there is TLS; without one, a certificate that must not be verified means that there is. */
+/** `sslmode` of the URL decides whether TLS is used; without it, `tlsVerify: false` implies TLS. */
 export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
   const parsed = new URL(url);
   const mode = parsed.searchParams.get('sslmode');
@@ -177,7 +178,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether an error of pg says that Postgres is away. */
+/** Whether an error of pg means that Postgres is down. */
 export function isAway(error: Error): boolean {
   const codes = [(error as { code?: string }).code, codeOf(error)];
   const isKnown = codes.some((code) => code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code)));
@@ -191,7 +192,7 @@ function translated(error: Error): Error {
   return new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }
 
-/** The text of a file in sql/. */
+/** Text of a file in sql/. */
 export function sqlFile(name: string): string {
   return readFileSync(join(import.meta.dirname, 'sql', `${name}.sql`), 'utf8');
 }

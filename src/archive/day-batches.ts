@@ -1,4 +1,4 @@
-/** Goes through archived days, the newest first, in batches that grow: one statement reads the days of a batch, and only their tables. */
+/** Iterates over archived days, newest first, in growing batches: one statement reads the days of a batch, and only their tables. */
 
 import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedDay } from './archived-days.ts';
@@ -17,7 +17,7 @@ export interface DayBatch {
 const GROWTH = 2;
 const DAYS_MAX = 32;
 
-/** Later than every time of the archive: the end of the year 9999. */
+/** Later than any time in the archive: the end of the year 9999. */
 export const END_OF_TIME = 253_402_300_800_000;
 
 /** The days that overlap a time range, for ArchivedDays.between. */
@@ -26,7 +26,7 @@ export function daysOf({ from, to }: { from: number; to: number }): [from: numbe
 }
 
 /** @param days newest first
- *  @param range the part of them that is wanted: Unix milliseconds, from inclusive, to exclusive */
+ *  @param range wanted part of them: Unix milliseconds, from inclusive, to exclusive */
 export function* dayBatches(
   days: readonly ArchivedDay[],
   range: { from: number; to: number },

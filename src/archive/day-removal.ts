@@ -1,5 +1,5 @@
-/** Removes the tables of days whose time has passed. A table is detached first, without waiting for readers of other days; then it gets another
- *  name, unless rows have arrived meanwhile that are needed; then it is dropped. Any process may continue where another one stopped. */
+/** Drops the tables of expired days. A table is detached first, without waiting for readers of other days; then it is renamed, unless
+ *  needed rows have come meanwhile; then it is dropped. Any process can continue where another one stopped. */
 
 import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedKind } from './archived-days.ts';
@@ -24,7 +24,7 @@ const KIND_OF = {
   audit_entries: 'audit_entries',
 } as const satisfies Record<PartitionedTable, ArchivedKind>;
 
-/** Tables of each kind in the order of their removal: the last one of events says which names have any. */
+/** Tables of each kind in the order of removal: the last table of events tells which names have events. */
 export const TABLES_OF = Object.groupBy(
   Object.keys(KIND_OF) as PartitionedTable[],
   (table) => KIND_OF[table],
@@ -33,7 +33,7 @@ export const TABLES_OF = Object.groupBy(
 const NAMES = new RegExp(
   `^(dropped_)?(${Object.keys(PARTITIONED_TABLES).join('|')})_r(\\d+)_(\\d{4})(\\d\\d)(\\d\\d)$`,
 );
-/** Longest wait for a lock. Others wait behind whoever waits for one. */
+/** Maximum wait for a lock, because others queue behind a waiter. */
 const LOCK_MS = 2_000;
 const STATEMENT_MS = 60_000;
 
@@ -52,7 +52,7 @@ interface DayTableState {
   state: 'attached' | 'detaching' | 'detached' | 'renamed';
 }
 
-/** Whether the rows of an environment in tables of this retention are kept. */
+/** Whether an environment's rows in tables of this retention are kept. */
 export type IsKept = (kind: ArchivedKind, envId: number, retention: number, day: number) => boolean;
 
 export class DayRemoval {
@@ -64,7 +64,7 @@ export class DayRemoval {
     this.#unusedNumbers = unusedNumbers;
   }
 
-  /** All days that have tables, oldest first. */
+  /** All days with tables, oldest first. */
   async all(): Promise<ArchivedDay[]> {
     const [found, days] = await Promise.all([
       this.#database.query<{ name: string; attached: boolean; detaching: boolean }>(
@@ -94,9 +94,9 @@ export class DayRemoval {
     return [...all.values()].sort((a, b) => a.day - b.day);
   }
 
-  /** Removes the tables of a day, one after the other.
-   *  @returns whether they are gone; false: rows that are needed have arrived meanwhile
-   *  @throws when a lock is not to be had in time: try again later */
+  /** Drops the tables of a day, one after the other.
+   *  @returns false if needed rows have come meanwhile
+   *  @throws if a lock cannot be acquired in time: try again later */
   async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
     const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((one) => one.table === table));
     return this.#database.withClient(async (client) => {
@@ -122,7 +122,7 @@ export class DayRemoval {
     });
   }
 
-  /** From here on nobody writes to it: a shipment to the former name makes a new table. */
+  /** Nobody writes to the table from here on: a shipment to the former name creates a new table. */
   async #rename(
     client: Client,
     { kind, table, retention, day }: { kind: ArchivedKind; table: PartitionedTable; retention: number; day: number },
@@ -133,7 +133,7 @@ export class DayRemoval {
     await client.query('BEGIN');
     try {
       await lockDayTables(client, this.#database.schema);
-      // Waits for shipments.
+      // Waits for shipments in progress.
       await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
       const { rows } = await client.query<{ env_id: number }>(
         'SELECT env_id FROM archived_days WHERE kind = $1 AND retention = $2 AND day = $3',
@@ -160,7 +160,7 @@ function renamed(table: PartitionedTable, retention: number, day: number): strin
   return `dropped_${dayTable(table, retention, day)}`;
 }
 
-/** When the last row of a day has been kept for so many days. */
+/** When the last row of a day has been kept for this many days. */
 export function keptUntil(day: number, retentionDays: number): number {
   return day + DAY_MS + retentionDays * DAY_MS;
 }

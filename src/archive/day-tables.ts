@@ -4,7 +4,7 @@
 import { DAY_MS } from '../model/values/time.ts';
 import type { Client, Database } from './database.ts';
 
-/** What makes a row of a day unique, for each table. */
+/** Unique key of a day's rows, for each table. */
 export const PARTITIONED_TABLES = {
   events: '(id)',
   runs: '(id)',
@@ -30,7 +30,7 @@ export function retentionTable(table: PartitionedTable, retention: number): stri
   return `${table}_r${retention}`;
 }
 
-/** Taken by whoever makes a day table, or decides that one goes. */
+/** Taken by anybody who creates a day table or decides to drop one. */
 export async function lockDayTables(client: Client, schema: string): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${schema}.day-tables`]);
 }
@@ -50,7 +50,7 @@ export class DayTables {
     this.#database = database;
   }
 
-  /** Makes the table unless it is there. Readers and writers of other days do not wait for it.
+  /** Creates the table unless it exists. Readers and writers of other days do not wait for it.
    *  @returns its name */
   async ensure(table: PartitionedTable, retention: number, day: number): Promise<string> {
     const name = dayTable(table, retention, day);
@@ -73,14 +73,14 @@ export class DayTables {
         await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL, ${check})`);
         await client.query(`CREATE UNIQUE INDEX ON ${name} ${PARTITIONED_TABLES[table]}`);
       }
-      // Detached: its removal began and did not go on (day-removal.ts).
+      // Detached: its removal was interrupted (day-removal.ts).
       if (!rows[0].attached) await attach(client, table, retention, day);
     });
     this.#present.add(name);
     return name;
   }
 
-  /** What it remembers may have been removed by another process. */
+  /** Clears the cache, which may name tables that another process has dropped. */
   forget(): void {
     this.#present.clear();
   }

@@ -1,7 +1,7 @@
-/** How IDs and texts are in Postgres. */
+/** Representation of IDs and texts in Postgres. */
 import { hexOf, ID_PATTERN, idOfHex } from '../model/ids.ts';
 
-/** A ULID as a UUID: the same 128 bits, in the same order. */
+/** A ULID as a UUID with the same 128 bits, in the same order. */
 export function toUuid(id: string): string {
   const hex = hexOf(id);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
@@ -11,12 +11,12 @@ export function fromUuid(uuid: string): string {
   return idOfHex(uuid.replaceAll('-', ''));
 }
 
-/** The same for several; texts that are no ULIDs, which nothing has as its ID, are left out. */
+/** Like `toUuid` for several; texts that are not ULIDs are left out, because nothing has them as its ID. */
 export function toUuids(ids: readonly string[]): string[] {
   return ids.filter((id) => ID_PATTERN.test(id)).map(toUuid);
 }
 
-/** Postgres has no U+0000, and UTF-8 no lone surrogates. For texts by which rows are found; what is shown comes from JSON. */
+/** Postgres does not support U+0000, and UTF-8 no lone surrogates. For texts by which rows are found; displayed texts come from JSON. */
 export function toText(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

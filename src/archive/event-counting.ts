@@ -1,4 +1,4 @@
-/** Counts archived events by name, for each minute and each day. */
+/** Counts archived events by name, per minute and per day. */
 
 import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
 import type { Client } from './database.ts';
@@ -50,7 +50,7 @@ export async function addCounts(client: Client, tables: DayTables, counts: reado
       ofTable.map(({ count }) => count),
       ofTable.map(({ lastAt }) => lastAt),
     ];
-    // Sorted: archivers of two partitions must not wait for each other.
+    // Sorted, so that archivers of two partitions do not deadlock.
     await client.query(
       `INSERT INTO ${minutes} AS c (retention, at, env_id, name_id, count)
        SELECT ${retention}, at, env_id, name_id, count

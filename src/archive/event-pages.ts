@@ -1,4 +1,4 @@
-/** Pages of archived events, newest first by receipt and ID. Events are found by indexes: those of an environment, of names, in a time range. Other
+/** Pages of archived events, newest first by receipt and ID. Events are found by indexes: by environment, by name, and by time. Other
  *  conditions are checked in windows of events, one statement each, until the page is full or the time is over. */
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
@@ -10,7 +10,7 @@ import { type ArchivedEvent, eventsOf, inDays, newestEvents, withinBytes } from 
 
 export interface EventPageQuery {
   envId: number;
-  /** Numbers of names; undefined: all. */
+  /** Numbers of names; undefined: all names. */
   names: readonly number[] | undefined;
   /** On columns of the table `events`; undefined: none. */
   conditions: Conditions | undefined;
@@ -23,9 +23,9 @@ export interface EventPageQuery {
 
 export interface ArchivedEventPage {
   events: ArchivedEvent[];
-  /** The end of what was looked at: more may follow, even where the page is short. undefined: nothing follows. */
+  /** How far events were examined: more may follow, even if the page is short. undefined at the end. */
   next: Position | undefined;
-  /** The time was over before the page was full. */
+  /** Set if the time was over before the page was full. */
   stoppedEarly?: 'time';
 }
 
@@ -33,15 +33,15 @@ export const FIRST_ID = '0'.repeat(26);
 const FIRST_WINDOW = 200;
 const WINDOW_MAX = 400_000;
 const WINDOW_GROWTH = 8;
-/** A window that takes longer is large enough. */
+/** A window that takes longer is not extended. */
 const WINDOW_MS = 400;
 
-/** What the steps of one page share. */
+/** State shared by the steps of one page. */
 interface Search extends EventPageQuery {
   deadline: number;
   found: ArchivedEvent[];
   bytesLeft: number;
-  /** Everything newer was looked at. */
+  /** Everything newer has been examined. */
   position: Position | undefined;
   window: number;
 }
@@ -112,7 +112,7 @@ export class EventPages {
     }
   }
 
-  /** The last position of the next window, by an index alone; undefined: it has all that is left of these days. */
+  /** Last position of the next window, found by an index alone; undefined if the window has all remaining events of these days. */
   async #windowEnd(search: Search, batch: DayBatch): Promise<Position | 'time' | undefined> {
     const conditions = new Conditions();
     addRange(conditions, search, batch);
@@ -124,7 +124,7 @@ export class EventPages {
     return end ? { at: end.at, id: fromUuid(end.id) } : undefined;
   }
 
-  /** Reading a few entries of an index takes less than a transaction with a time limit of its own. */
+  /** Reading a few index entries costs less than a transaction with its own time limit. */
   async #within({ conditions, deadline }: Search, text: string, { values }: Conditions) {
     try {
       if (!conditions) return await this.#database.query(text, values);
@@ -136,7 +136,7 @@ export class EventPages {
   }
 }
 
-/** The part of the days that was not looked at yet. Names have an index of their own. */
+/** The part of the days that has not been examined. Names have an index of their own. */
 function addRange(conditions: Conditions, { envId, names, position }: Search, batch: DayBatch): void {
   if (names === undefined) conditions.add('env_id = ?', envId);
   inDays(conditions, position ? { ...batch, to: Math.min(batch.to, position.at + 1) } : batch);

@@ -6,10 +6,10 @@ import type { Row } from './database.ts';
 import type { DayBatch } from './day-batches.ts';
 import { fromUuid } from './encoding.ts';
 
-/** An archived event as the store reads its own (store/events/event-records.ts). */
+/** An archived event, in the store's form (store/events/event-records.ts). */
 export interface ArchivedEvent extends RecordParts {
   source: Source;
-  /** Repeats that were received before it was archived. */
+  /** Number of repeats received before it was archived. */
   duplicates: number;
 }
 
@@ -27,12 +27,12 @@ interface EventRead extends Row {
 const COLUMNS = 'at, id, name_id, source_id, source, request_id, index, duplicates, payload';
 const NEWEST_FIRST = 'ORDER BY at DESC, id DESC';
 
-/** Adds the days, so that Postgres looks at no other tables. */
+/** Restricts to the batch's days, so that Postgres reads no other tables. */
 export function inDays(conditions: Conditions, { retention, from, to }: DayBatch): Conditions {
   return conditions.add('retention = ?', retention).add('at >= ? AND at < ?', from, to);
 }
 
-/** The newest `limit` events of an environment, or of some of its names: of each name from its own index.
+/** The newest `limit` events of an environment, or of some of its names, each read from its own index.
  *  @param columns in terms of the table
  *  @param names numbers; undefined: all */
 export function newestEvents(
@@ -45,7 +45,7 @@ export function newestEvents(
     (SELECT ${columns} FROM events WHERE name_id = wanted.number AND ${conditions.sql} ${limited}) e ${limited}`;
 }
 
-/** Rows of a selection with their payloads, up to `max` bytes together and at least one; the payloads of others are null. Sizes are known without
+/** Rows of a selection with payloads up to `max` bytes in total, and at least one; other payloads are null. Sizes are known without
  *  reading the payloads. */
 export function withinBytes(selection: string, conditions: Conditions, max: number): string {
   return `SELECT t.at, t.id, t.request_id, t.index, t.duplicates, coalesce(t.source, s.source) AS source,
@@ -79,12 +79,12 @@ export function eventsOf(rows: readonly Row[]): ArchivedEvent[] {
   return events;
 }
 
-/** As routes show it. */
+/** The event as routes show it. */
 export function foundEventOf(event: ArchivedEvent): EventRecord & { source: Source; duplicates: number } {
   return { ...recordOf(event, parseStored), source: event.source, duplicates: event.duplicates };
 }
 
-/** The name, or the ID that the sender gave, exactly as it was sent. */
+/** The name and the deduplication ID exactly as sent. */
 export function sentOf({ payload }: ArchivedEvent): Pick<Event, 'name' | 'id'> {
   return JSON.parse(payload) as Event;
 }

@@ -1,5 +1,5 @@
-/** Brings the schema of the archive to the state that this version needs: each file of migrations/ runs once, in order, in a transaction. Several
- *  processes may do so at once: an advisory lock lets one after the other. */
+/** Migrates the archive's schema to this version: each file of migrations/ runs once, in order, in a transaction. Several processes may
+ *  start at once: an advisory lock serializes them. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -14,8 +14,8 @@ const STARTED = /MIGRATION (\S+) \(UP\)/;
 
 /** @param upTo number of the last migration to run, for tests; default: all
  *  @param directory of the files, for tests
- *  @returns names of the migrations that ran
- *  @throws Error that names the migration that failed; then none of them has run */
+ *  @returns names of the executed migrations
+ *  @throws Error that names the failed migration; none of them has then run */
 export async function migrate(
   { url, tlsVerify, schema }: Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'schema'>,
   upTo = Number.POSITIVE_INFINITY,

@@ -1,12 +1,12 @@
-/** The numbers that stand for texts in the archive: environments, event names, sources and functions. Processes keep them in memory: for a minute,
- *  since the name of events that are gone loses its number (unused-numbers.ts); those of environments not so long that another one of the same name can
- *  be created. */
+/** Numbers that represent texts in the archive: environments, event names, sources and functions. Processes cache them for a minute,
+ *  because names without events lose their number (unused-numbers.ts); environments for less time than it takes to create another one
+ *  with the same name. */
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
 import type { Database } from './database.ts';
 import { toText } from './encoding.ts';
 
-/** A deleted environment may be created again no sooner than this (jobs/environments/branch-lifecycle.ts). */
+/** A deleted environment cannot be created again sooner than this (jobs/environments/branch-lifecycle.ts). */
 const CACHED_MS = 4_000;
 const CACHED_MAX = 50_000;
 const NUMBER_CACHED_MS = 60_000;
@@ -24,7 +24,7 @@ export class Numbers {
     this.#database = database;
   }
 
-  /** undefined: nothing of the environment is archived. */
+  /** undefined if nothing of the environment is archived. */
   async environment(env: string): Promise<number | undefined> {
     const cached = this.#environments.get(env);
     if (cached !== undefined) return cached;
@@ -43,7 +43,7 @@ export class Numbers {
     return (await this.environment(env)) as number;
   }
 
-  /** Nothing archived of the environment is found any more. */
+  /** Hides everything archived of the environment. */
   async forgetEnvironment(env: string, nowMs: number): Promise<void> {
     this.#environments.delete(env);
     const text = 'UPDATE environments SET deleted_at = $2 WHERE name = $1 AND deleted_at IS NULL';
@@ -58,12 +58,12 @@ export class Numbers {
     return new Map(rows.map(({ id, name, deleted }) => [id, { name, isDeleted: deleted }]));
   }
 
-  /** undefined: there is none. */
+  /** undefined if it has none. */
   async of(table: NumberedTable, envId: number, text: string): Promise<number | undefined> {
     return (await this.ofMany(table, envId, [text])).get(text);
   }
 
-  /** By text; those without a number are absent. */
+  /** By text; texts without a number are absent. */
   async ofMany(table: NumberedTable, envId: number, texts: readonly string[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
     const unknown: string[] = [];
@@ -88,13 +88,13 @@ export class Numbers {
     return known;
   }
 
-  /** Assigns numbers where there are none. */
+  /** Assigns numbers to texts without one. */
   async assign(table: NumberedTable, envId: number, texts: readonly string[]): Promise<Map<string, number>> {
     const known = await this.ofMany(table, envId, texts);
     const missing = [...new Set(texts)].filter((text) => !known.has(text));
     if (missing.length === 0) return known;
     const text = `INSERT INTO ${table} (env_id, ${COLUMNS[table]}) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`;
-    // Sorted: two processes that assign the same texts must not wait for each other.
+    // Sorted, so that two processes that assign the same texts do not deadlock.
     await this.#database.query(text, [envId, [...new Set(missing.map(toText))].sort()]);
     return this.ofMany(table, envId, texts);
   }
@@ -109,7 +109,7 @@ export class Numbers {
     return new Map(rows.map(({ id, text }) => [id, text]));
   }
 
-  /** What it remembers may have been removed by another process. */
+  /** Clears the cache, which may have numbers that another process has removed. */
   forget(): void {
     this.#environments.clear();
     this.#numbers.clear();

@@ -1,4 +1,4 @@
-/** A connection of its own to Postgres, for what runs before the pool is used: the migrations, and the checks of a release. */
+/** A separate connection to Postgres, for work before the pool is used: migrations, and the checks of a release. */
 import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { connectionOf } from './database.ts';
@@ -6,7 +6,7 @@ import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** @throws an error of Postgres, TLS or DNS; isAway (database.ts) knows those of a Postgres that is away */
+/** @throws an error of Postgres, TLS or DNS; isAway (database.ts) tells whether Postgres is down */
 export async function withOwnConnection<T>(
   { url, tlsVerify }: Pick<ArchiveSettings, 'url' | 'tlsVerify'>,
   settings: pg.ClientConfig,

@@ -1,4 +1,4 @@
-/** The packages for Postgres. They are loaded with the first use: without an archive a process saves 20 MB. */
+/** Packages for Postgres, loaded on first use: without an archive a process saves 20 MB. */
 import { createRequire } from 'node:module';
 import type pg from 'pg';
 import type copyStreams from 'pg-copy-streams';

@@ -1,4 +1,4 @@
-/** Writes requests of webhooks to the archive, each once however often it is shipped, and counts them. */
+/** Writes webhook requests to the archive and counts them; shipping one again changes nothing. */
 
 import type { VerificationResult } from '../store/webhooks/webhook-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
@@ -16,7 +16,7 @@ export interface RequestRow {
   at: number;
   webhookId: string;
   outcome: string;
-  /** undefined: the webhook verified nothing. */
+  /** undefined if the webhook verified nothing. */
   verification: VerificationResult | undefined;
   status: number;
   eventName: string | undefined;
@@ -49,8 +49,8 @@ export class RequestShipments {
     this.#tables = tables;
   }
 
-  /** All of them are in the archive when this resolves.
-   *  @param retentionDays of days that have none yet
+  /** Resolves when all rows are archived.
+   *  @param retentionDays for days that have none yet
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
     await withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
@@ -102,7 +102,7 @@ export class RequestShipments {
   }
 }
 
-/** Does the work again if a table of a day was removed meanwhile, because nothing in it was needed any more. */
+/** Repeats the work if a day table was dropped meanwhile, because nothing in it was needed any more. */
 export async function withTables<T>(days: ArchivedDays, tables: DayTables, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -114,7 +114,7 @@ export async function withTables<T>(days: ArchivedDays, tables: DayTables, work:
   }
 }
 
-/** @returns the rows that were added */
+/** @returns the added rows */
 async function copyRequests(
   client: Client,
   { table, retention, rows }: Part,
@@ -141,7 +141,7 @@ async function addCounts(client: Client, { countTable, retention, day }: Part, r
     return [{ ...one, outcome }, ...(verification ? [{ ...one, outcome: verificationCount(verification) }] : [])];
   });
   const groups = [...Map.groupBy(counted, ({ webhookId, outcome }) => `${webhookId}\n${outcome}`).values()];
-  // Sorted: two archivers must not wait for each other.
+  // Sorted, so that two archivers do not deadlock.
   await client.query(
     `INSERT INTO ${countTable} AS c (retention, at, webhook_id, outcome, count, last_at)
      SELECT ${retention}, ${day}, webhook_id, outcome, count, last_at

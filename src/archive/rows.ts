@@ -1,4 +1,4 @@
-/** Events and runs as they are shipped, and how COPY takes them. */
+/** Events and runs as they are shipped, and their COPY format. */
 import type { Ending } from '../model/runs/run.ts';
 import { KEPT_PARTS, type KeptPart } from '../store/keys/runs.ts';
 import { PARTS } from '../store/runs/run-parts.ts';
@@ -14,10 +14,10 @@ export interface EventRow {
   source: string;
   requestId: string;
   index: number;
-  /** The ID that the sender gave. */
+  /** The sender's deduplication ID. */
   dedupId: string | undefined;
   duplicates: number;
-  /** As in Redis (store/flow-control/decisions.ts). */
+  /** In Redis's format (store/flow-control/decisions.ts). */
   decisions: Buffer | undefined;
   /** JSON as it was accepted. */
   payload: string;
@@ -31,14 +31,14 @@ export interface RunRow extends Partial<Record<KeptPart, string | undefined>> {
   id: string;
   functionId: string;
   eventId: string;
-  /** IDs of all its events, of the run of a batch. */
+  /** For a batch, the IDs of all its events. */
   batch: string[] | undefined;
   status: Ending['status'];
   /** Unix milliseconds. */
   endedAt: number;
-  /** Name and message. */
+  /** Name and message of the error. */
   error: string | undefined;
-  /** Fields of its hash in Redis apart from the output, as a JSON object. */
+  /** Fields of its Redis hash apart from the output, as a JSON object. */
   record: string;
   /** JSON. */
   output: string | undefined;
@@ -49,10 +49,10 @@ export const STATUS_NUMBERS = { Completed: 1, Failed: 2, Cancelled: 3 } as const
   number
 >;
 
-/** Characters of an error by which runs are found. */
+/** Maximum length of the searchable text of an error. */
 export const ERROR_MAX = 1_000;
 
-/** The columns of a table, in the order in which COPY gets them. */
+/** Columns of each table, in the order of COPY. */
 export const EVENT_COLUMNS =
   'retention, at, id, env_id, name_id, source_id, source, request_id, index, dedup_id, duplicates, is_jsonb, decisions, payload';
 const EVENT_COLUMN_COUNT = EVENT_COLUMNS.split(',').length;
@@ -63,7 +63,7 @@ export interface EventNumbers {
   retention: number;
   envId: number;
   nameId: number;
-  /** undefined: the source has none. */
+  /** undefined if the source has no number. */
   sourceId: number | undefined;
 }
 
@@ -108,14 +108,14 @@ export function writeRunRow(
   for (const part of PARTS) buffer.text(row[part]);
 }
 
-/** Escapes that jsonb refuses, and numbers that it might: https://www.postgresql.org/docs/current/datatype-json.html */
+/** Escapes that jsonb rejects, and numbers that it may reject: https://www.postgresql.org/docs/current/datatype-json.html */
 const NOT_JSONB = /\\u0000|\\ud[89a-f]|\d[eE][+-]?\d{3}/i;
 
 function isJsonb(payload: string): boolean {
   return !NOT_JSONB.test(payload);
 }
 
-/** About what a row takes before compression. */
+/** Approximate size of a row before compression. */
 export function sizeOfEvent({ payload }: EventRow): number {
   return Buffer.byteLength(payload);
 }

@@ -1,4 +1,4 @@
-/** An ended run as a row, and back: the hash of the run in Redis stays as it is, so an archived run reads exactly as a hot one. */
+/** Converts an ended run to a row and back. The run's Redis hash is stored unchanged, so an archived run reads exactly like a hot one. */
 import type { Ending, Run } from '../model/runs/run.ts';
 import { RUN_FIELDS } from '../store/keys/run-fields.ts';
 import type { KeptPart } from '../store/keys/runs.ts';
@@ -28,14 +28,14 @@ export function runRowOf({ env, id, fields, version: _, ...parts }: RunContents)
   };
 }
 
-/** @param output null: it has none, or it was not read */
+/** @param output null if it has none, or it was not read */
 export function runOfRow(env: string, id: string, { record, output }: { record: string; output: string | null }): Run {
   const fields = JSON.parse(record) as Record<string, string>;
   if (output !== null) fields[RUN_FIELDS.output] = output;
   return toRun(env, id, fields);
 }
 
-/** The run as lists have it: without its output and the input of a step. */
+/** The run as lists show it: without output and step input. */
 export function listedRunOfRow(env: string, id: string, { record }: { record: string }): Run {
   const { [RUN_FIELDS.stepInput]: _, ...fields } = JSON.parse(record) as Record<string, string>;
   return toRun(env, id, fields);

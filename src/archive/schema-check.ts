@@ -1,10 +1,10 @@
-/** Nothing is read or written before the schema has all migrations of this version: a deploy may be ahead of its `release`. */
+/** Blocks all reads and writes until the schema has all migrations of this version: a deploy may be ahead of its `release`. */
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from './database.ts';
 import { missingMigrations } from './migrate.ts';
 
-/** Everybody asks, and Postgres is asked at most so often. */
+/** Minimum interval of checks. */
 const AGAIN_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -19,7 +19,7 @@ export class SchemaCheck {
     this.#log = log;
   }
 
-  /** @throws ServiceError archive_unavailable while migrations are missing, or while Postgres is away */
+  /** @throws ServiceError archive_unavailable while migrations are missing or Postgres is down */
   pass(): Promise<void> {
     if (this.#behind && performance.now() - this.#behind.at < AGAIN_MS) return Promise.reject(this.#behind.error);
     this.#checking ??= this.#check().finally(() => {

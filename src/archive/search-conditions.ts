@@ -1,5 +1,5 @@
-/** Searches as conditions in Postgres: never false where the search is true, so that every row that the search finds is read. Whoever reads them tests
- *  each exactly (model/search/evaluate.ts). */
+/** Translates searches to conditions in Postgres that are never false for a matching row. Callers test each returned row exactly
+ *  (model/search/evaluate.ts). */
 import { ID_PATTERN } from '../model/ids.ts';
 import { idRange } from '../model/search/id-prefix.ts';
 import { type Comparison, type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
@@ -11,7 +11,7 @@ import { every, isPlainText, JsonTests, NOTHING, type Sql, some, sql, type Test 
 
 type Atom = Exclude<SearchNode, { kind: 'and' | 'or' | 'not' | 'constant' }>;
 
-/** Numbers of the texts that the search compares with. */
+/** Numbers of the texts in the search. */
 export interface SearchNumbers {
   envId: number;
   names: ReadonlyMap<string, number>;
@@ -28,7 +28,7 @@ export function textsIn(root: SearchNode, variable: string): string[] {
   return texts.filter((text) => typeof text === 'string');
 }
 
-/** @returns undefined: all events */
+/** @returns undefined if all events may match */
 export function eventConditions(node: SearchNode, numbers: SearchNumbers): Sql | undefined {
   return translate(node, true, (atom, wanted) => eventAtom(atom, wanted, numbers, ''));
 }
@@ -45,7 +45,7 @@ export function runConditions(
   });
 }
 
-/** @param wanted false: the condition is never false where the node is false */
+/** @param wanted false: the condition must not be false where the node is false */
 function translate(node: SearchNode, wanted: boolean, atom: (node: Atom, wanted: boolean) => Test): Test {
   switch (node.kind) {
     case 'constant':
@@ -62,7 +62,7 @@ function translate(node: SearchNode, wanted: boolean, atom: (node: Atom, wanted:
   }
 }
 
-/** @param table with its point */
+/** @param table table name with its dot */
 function eventAtom(node: Atom, wanted: boolean, { envId, names }: SearchNumbers, table: string): Test {
   if (node.kind === 'comparePaths') return undefined;
   const { variable } = node.path;
@@ -116,7 +116,7 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
   }
 }
 
-/** The event of a run is received before it, mostly within a day: then it is in a table of these days. Otherwise its condition is left open. */
+/** A run's event is received before it, mostly within a day, and then in a table of these days. Otherwise its condition is left open. */
 function ofEvent(
   node: Atom,
   wanted: boolean,
@@ -163,8 +163,8 @@ function json(node: PathAtom, at: JsonTests | ((keys: readonly (string | number)
   }
 }
 
-/** A text that the table has by number.
- *  @param find selects the numbers of those for which the condition over `name` is true */
+/** A text that the table stores by number.
+ *  @param find selects the numbers of the texts for which the condition over `name` is true */
 function numbered(
   node: PathAtom,
   wanted: boolean,
@@ -177,7 +177,7 @@ function numbered(
     const texts = literals.filter((literal) => typeof literal === 'string');
     const found = texts.flatMap((one) => numbers.get(one) ?? []);
     if (wanted) return sql(`${column} = ANY (?::int[])`, found);
-    // Texts that Postgres cannot hold share a number with others.
+    // Texts that Postgres cannot store share a number with others.
     return texts.some((one) => one.includes('\uFFFD') || toText(one) !== one)
       ? undefined
       : sql(`${column} <> ALL (?::int[])`, found);
@@ -194,7 +194,7 @@ const TEXT_CONDITIONS = {
   contains: (column: string, value: string) => sql(`strpos(${column}, ?) > 0`, value),
 };
 
-/** A column of texts, in which some characters are replaced (encoding.ts). */
+/** A text column, in which some characters are replaced (encoding.ts). */
 function text(node: PathAtom, column: string): Test {
   const literals = equalTo(node);
   if (literals) return sql(`${column} = ANY (?::text[])`, textsOf(literals));
@@ -245,7 +245,7 @@ function error(node: PathAtom): Test {
   // The column has only the beginning of a long error.
   const shortened = sql('length(error) >= ?', ERROR_MAX);
   if (!node.ignoreCase) return some([TEXT_CONDITIONS.contains('error', node.text), shortened]);
-  // Postgres and JavaScript differ in the case of other letters than those of ASCII.
+  // Postgres and JavaScript differ in the case of non-ASCII letters.
   const others = sql('octet_length(error) <> length(error)');
   const contains = TEXT_CONDITIONS.contains('lower(error COLLATE "C")', node.text.toLowerCase());
   return some([contains, others, shortened]);
@@ -284,13 +284,13 @@ const OPPOSITES = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=
   Comparison
 >;
 
-/** The time of an event, which is that of its receipt where the sender gave none. */
+/** The time of an event, which is its receipt if the sender set none. */
 function time(node: PathAtom, column: string, isJsonb: string, at: string): Test {
   const test = whole(node, true, `coalesce((${column}::jsonb ->> 'ts')::numeric, ${at})`);
   return test && sql(`CASE WHEN ${isJsonb} THEN ${test.text} ELSE true END`, ...test.values);
 }
 
-/** The values of which the text must be one. */
+/** The literals of which the text must be one. */
 function equalTo(node: PathAtom): readonly Literal[] | undefined {
   if (node.kind === 'compare' && node.comparison === '==') return [node.literal];
   return node.kind === 'in' ? node.literals : undefined;

@@ -1,5 +1,5 @@
-/** Tests of a JSON text in Postgres that are never false where a test of a search is true: most compare only a piece of the text, which costs
- *  a tenth of reading it as jsonb. What they let through is tested exactly (model/search/evaluate.ts). */
+/** Tests of a JSON text in Postgres that are never false where a search's test is true: most compare a fragment of the text, at a tenth
+ *  of the cost of parsing it as jsonb. Callers test the results exactly (model/search/evaluate.ts). */
 import type { Comparison, Literal, TextTest } from '../model/search/syntax.ts';
 
 /** A condition with a question mark for each value. */
@@ -8,7 +8,7 @@ export interface Sql {
   values: readonly unknown[];
 }
 
-/** A condition; `undefined`: nothing can be said, so everything passes. */
+/** A condition; `undefined`: no test is possible, so everything passes. */
 export type Test = Sql | undefined;
 
 export const NOTHING: Sql = { text: 'false', values: [] };
@@ -17,7 +17,7 @@ export function sql(text: string, ...values: readonly unknown[]): Sql {
   return { text, values };
 }
 
-/** All that are defined. */
+/** Conjunction of the defined tests. */
 export function every(tests: readonly Test[]): Test {
   const defined = tests.filter((test) => test !== undefined);
   return defined.length === 0 ? undefined : joined(defined, ' AND ');
@@ -36,10 +36,10 @@ function joined(tests: readonly Sql[], operator: string): Sql {
   };
 }
 
-/** Literals that are looked for one by one. */
+/** Maximum number of literals searched one by one. */
 const FEW = 5;
 
-/** Whether Postgres can hold the text, and finds it wherever JavaScript does. */
+/** Whether Postgres can store the text and finds it wherever JavaScript does. */
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -47,11 +47,11 @@ export function isPlainText(text: string): boolean {
 /** A JSON text in a column. */
 export interface JsonColumn {
   column: string;
-  /** Fields before the first key of a search. */
+  /** Fields before the search's first key. */
   within: readonly string[];
-  /** The column that says that the text can be read as jsonb; undefined: none does. */
+  /** Column that tells whether the text can be parsed as jsonb; undefined if there is none. */
   isJsonb?: string;
-  /** Whether JSON.stringify wrote the text: then the same key and value are always spelled the same. */
+  /** Whether JSON.stringify wrote the text: then equal keys and values have equal spellings. */
   isCanonical: boolean;
 }
 
@@ -74,7 +74,7 @@ export class JsonTests {
           (differs ? sql(`${document.text} <> to_jsonb(?::text)`, ...document.values, literal) : present(document)),
       );
     }
-    // In the order of jsonb, lists, objects, true and false are above all numbers, and texts and null below.
+    // In jsonb's order, lists, objects, true and false are above all numbers, and texts and null below.
     return this.#afterKey(typeof literal === 'number' ? document && ordered(document, comparison, literal) : undefined);
   }
 
@@ -119,7 +119,7 @@ export class JsonTests {
       : spelled;
   }
 
-  /** The text of the last key, and what follows it. */
+  /** Text of the last key, and what follows it. */
   #key(next = ''): Test {
     const key = this.#keys.findLast((one) => typeof one === 'string');
     if (key === undefined) return undefined;
@@ -129,8 +129,8 @@ export class JsonTests {
     );
   }
 
-  /** The value as it is spelled.
-   *  @param isStart it begins there */
+  /** The value in its JSON spelling.
+   *  @param isStart whether the fragment begins there */
   #spelled(text: string, isStart: boolean): Test {
     const last = this.#keys.at(-1);
     if (!isStart || !this.#json.isCanonical || typeof last !== 'string') {
@@ -142,7 +142,7 @@ export class JsonTests {
   #contains(text: string): Test {
     const { column, isCanonical } = this.#json;
     if (isCanonical) return sql(`strpos(${column}, ?) > 0`, text);
-    // Another program may have escaped what JSON.stringify does not, but not without a backslash.
+    // Another program may have escaped characters that JSON.stringify does not, but never without a backslash.
     return text.includes('\\') ? undefined : sql(`strpos(${column}, ?) > 0 OR strpos(${column}, ?) > 0`, text, '\\');
   }
 
@@ -150,7 +150,7 @@ export class JsonTests {
     return this.#guarded(this.#key(), test);
   }
 
-  /** Reads the text as jsonb only where the first test is true. */
+  /** Parses the text as jsonb only if the first test is true. */
   #guarded(first: Test, test: Test): Test {
     const { isJsonb } = this.#json;
     if (!test || !isJsonb) return first;
@@ -169,7 +169,7 @@ function present({ text, values }: Sql): Sql {
   return sql(`${text} IS NOT NULL`, ...values);
 }
 
-/** Numbers of JSON count as the nearest double: rounding never turns a larger number into a smaller one. */
+/** JSON numbers count as the nearest double, and rounding preserves order. */
 function ordered({ text, values }: Sql, comparison: '<' | '<=' | '>' | '>=', literal: number): Test {
   const bound = comparison === '<=' ? neighbor(literal, 1) : comparison === '>=' ? neighbor(literal, -1) : literal;
   if (!Number.isFinite(bound)) return undefined;

@@ -1,4 +1,4 @@
-/** What keeps a Postgres from being the archive. */
+/** Finds reasons why a Postgres cannot be the archive. */
 import type { ArchiveSettings } from '../config.ts';
 import { limited, STATEMENT_TIMEOUT_MS } from './database.ts';
 import { withOwnConnection } from './own-connection.ts';
@@ -20,7 +20,7 @@ export interface ServerFindings {
   warnings: string[];
 }
 
-/** What a server says of itself and of the schema. */
+/** What a server reports about itself and the schema. */
 export interface ServerFacts {
   version: string;
   /** 150_004: 15.4 */
@@ -30,13 +30,13 @@ export interface ServerFacts {
   search_path: string;
   name: string;
   database: string;
-  /** Whether the schema is there, and whether the user may create what is missing. */
+  /** Whether the schema exists, and whether the user may create missing parts. */
   present: boolean;
   in_schema: boolean;
   in_database: boolean;
 }
 
-/** @throws an error of Postgres, TLS or DNS when it cannot connect */
+/** @throws an error of Postgres, TLS or DNS if it cannot connect */
 export async function checkServer({
   url,
   tlsVerify,
@@ -49,7 +49,7 @@ export async function checkServer({
 }
 
 export function problemsOf(found: ServerFacts, schema: string): string[] {
-  // The others would only follow from it.
+  // Other findings would only be consequences.
   if (found.number < MIN_VERSION * 10_000) {
     return [`found Postgres ${found.version}; Tidegate needs ${MIN_VERSION} or newer`];
   }

@@ -1,5 +1,5 @@
-/** Writes events and runs to the archive, each once however often it is shipped: a shipment is one transaction, by COPY. Where some of its rows
- *  are there already – its archiver died after the commit, or another one was faster – only the others are added. */
+/** Writes events and runs to the archive; shipping one again changes nothing. A shipment is one transaction, by COPY. If some of its rows
+ *  exist already (its archiver died after the commit, or another one was faster), only the others are added. */
 import { type Source, subjectOf } from '../model/events/event.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
@@ -33,7 +33,7 @@ export interface Shipment {
   runs: readonly RunRow[];
 }
 
-/** Rows of one day, environment and kind, which go to one table. */
+/** Rows of one day, environment and kind, which belong to one table. */
 interface Part<R> {
   table: string;
   envId: number;
@@ -78,14 +78,14 @@ export class Shipments {
     this.#retentionOf = retentionOf;
   }
 
-  /** All of it is in the archive when this resolves.
+  /** Resolves when all of it is archived.
    *  @throws ServiceError archive_unavailable */
   async ship(shipment: Shipment): Promise<void> {
     try {
       await this.#ship(shipment);
     } catch (error) {
       if (codeOf(error) !== UNDEFINED_TABLE && !(error instanceof NamesRemoved)) throw error;
-      // The day or a name was removed, because nothing in the archive needed it any more.
+      // A day or a name was removed, because nothing in the archive needed it any more.
       for (const part of [this.#numbers, this.#days, this.#tables]) part.forget();
       await this.#ship(shipment);
     }
@@ -165,7 +165,7 @@ export class Shipments {
 
 class NamesRemoved extends Error {}
 
-/** Until the commit nobody removes the names (unused-numbers.ts).
+/** Locks the names, so that nobody removes them before the commit (unused-numbers.ts).
  *  @throws NamesRemoved */
 async function keepNames(client: Client, parts: readonly EventPart[]): Promise<void> {
   const ids = [...new Set(parts.flatMap(({ nameIds }) => [...nameIds.values()]))].sort((a, b) => a - b);
@@ -174,7 +174,7 @@ async function keepNames(client: Client, parts: readonly EventPart[]): Promise<v
   if (found.rows.length < ids.length) throw new NamesRemoved();
 }
 
-/** @returns the rows that were added */
+/** @returns the added rows */
 async function copyEvents(client: Client, part: EventPart, isRepeat: boolean) {
   const { table, envId, retention, rows, nameIds, sourceIds } = part;
   const buffer = new CopyBuffer();
@@ -222,7 +222,7 @@ function changeOf(
   return { envId, kind, day, rows, bytes };
 }
 
-/** Sources that are few and have many events. */
+/** Whether the source is of a kind with few members and many events. */
 function hasNumber(source: string): boolean {
   return (
     !source.includes(':') ||

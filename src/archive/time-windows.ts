@@ -1,5 +1,5 @@
-/** A list of the archive reads backwards, one window of time after another: the first ones are short, so that few tables are read where entries are
- *  many, and each further one is longer, so that few statements are needed where they are rare. */
+/** Lists of the archive read backward in windows of time: the first are short, so that few tables are read where entries are dense, and
+ *  each later one is longer, so that few statements are needed where they are rare. */
 
 const FIRST_MS = 3_600_000;
 const GROWTH = 4;

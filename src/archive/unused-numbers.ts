@@ -1,10 +1,10 @@
-/** Removes texts of the archive that nothing refers to any more, a few at a time. */
+/** Removes unreferenced texts from the archive, a few at a time. */
 import type { Client, Database } from './database.ts';
 
-/** Each costs a look into the tables of all days. */
+/** Few, because each is searched in the tables of all days. */
 const NAMES_AT_ONCE = 200;
 const ROWS_AT_ONCE = 1_000;
-/** A shipment that began before an environment was deleted has ended after this. */
+/** After this time, a shipment that began before the environment's deletion has ended. */
 const FORGOTTEN_MS = 86_400_000;
 
 export class UnusedNumbers {
@@ -14,9 +14,9 @@ export class UnusedNumbers {
     this.#database = database;
   }
 
-  /** Removes the event names of a day that no other day has. A shipment locks the names that it uses (shipments.ts), and commits them together
-   *  with its day: so a name that can be locked here, and has no day after that, has no events.
-   *  @param table of the names of the day, detached */
+  /** Removes the event names of a day that occur on no other day. A shipment locks the names that it uses (shipments.ts), and commits
+   *  them together with its day: so a name that can be locked here, and has no day afterwards, has no events.
+   *  @param table detached table with the day's names */
   async removeNames(client: Client, table: string, day: number): Promise<void> {
     let after = 0;
     for (;;) {
@@ -46,7 +46,7 @@ export class UnusedNumbers {
     }
   }
 
-  /** Removes what is left of deleted environments whose days are gone. */
+  /** Removes the remains of deleted environments whose days are gone. */
   async removeEnvironments(nowMs: number): Promise<void> {
     const gone = await this.#database.query<{ id: number }>(
       `SELECT id FROM environments e WHERE deleted_at < $1

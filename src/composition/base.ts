@@ -1,4 +1,4 @@
-/** The parts that every other is built on: settings, metrics, what is stored, and one view of what is hot and what is archived. */
+/** Parts that all others build on: settings, metrics, the store, and the joint view of hot and archived data. */
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
@@ -12,11 +12,11 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   store: Store;
   /** undefined: metrics are off. */
   processMetrics: ProcessMetrics | undefined;
-  /** As Redis has them; `functions` are the tables in memory. */
+  /** As stored in Redis; `functions` are the tables in memory. */
   storedFunctions: Functions;
-  /** As Redis has them; `decisions` are counted too. */
+  /** As stored in Redis; `decisions` also counts. */
   storedDecisions: Decisions;
-  /** undefined: Redis keeps everything. */
+  /** undefined without an archive. */
   archive: Archive | undefined;
   history: History;
 }

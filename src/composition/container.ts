@@ -1,31 +1,31 @@
-/** The parts of a process by their names. Each is built once, when it is first asked for, and all are closed in the reverse order. */
+/** The parts of a process by name. Each is built once, on first use, and all are closed in the reverse order. */
 
-/** @param parts all parts, to take those that it needs */
+/** @param parts all parts, from which it takes its dependencies */
 type Build<Parts, Part> = (parts: Parts) => Part;
 
-/** A part that is to be closed. */
+/** A part that must be closed. */
 interface Closable<Parts, Part> {
   build: Build<Parts, Part>;
   close: (part: Part) => unknown;
 }
 
-/** What a feature gives, and what it needs for that. */
+/** Parts that a feature provides, and parts that it needs. */
 export type Definitions<Gives, Needs> = {
   [Name in keyof Gives]: Build<Gives & Needs, Gives[Name]> | Closable<Gives & Needs, Gives[Name]>;
 };
 
 export class Container<Parts extends object> {
   readonly parts: Parts;
-  /** Names of the parts that are being built: each needs the next. */
+  /** Names of the parts being built: each needs the next. */
   readonly #building: string[] = [];
   readonly #closes: (() => unknown)[] = [];
 
-  /** @param given parts that are there already; somebody else closes them */
+  /** @param given existing parts, which their owner closes */
   constructor(given: Parts) {
     this.parts = Object.create(given);
   }
 
-  /** A part replaces an earlier one of the same name. */
+  /** A part replaces an earlier one with the same name. */
   with<Gives extends object>(
     definitions: Definitions<Gives, Omit<Parts, keyof Gives>>,
   ): Container<Omit<Parts, keyof Gives> & Gives> {
@@ -38,7 +38,7 @@ export class Container<Parts extends object> {
     return this as unknown as Container<Omit<Parts, keyof Gives> & Gives>;
   }
 
-  /** Closes what was built, the last first. One that fails does not stop the others.
+  /** Closes built parts, last first. A failing one does not stop the others.
    *  @throws the first error */
   async close(): Promise<void> {
     await closeAll(this.#closes);

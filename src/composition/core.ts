@@ -1,4 +1,4 @@
-/** What every process starts first, before it connects to Redis: tracing and metrics. */
+/** What every process starts before it connects to Redis: tracing and metrics. */
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
@@ -17,11 +17,10 @@ export interface Core {
   log: Logger;
   /** undefined: tracing is off. */
   tracing: Tracing | undefined;
-  /** undefined: metrics are off. */
+  /** undefined if metrics are off. */
   metrics: ProcessMetrics | undefined;
   recorder: MetricsRecorder;
-  /** Listens before Redis is there, so that it can report that it is not. A supervised process has none: its supervisor
-   *  listens for the group. */
+  /** Listens before Redis is available, to be able to report that. A supervised process has none: its supervisor listens for the group. */
   metricsServer: MetricsServer | undefined;
 }
 
@@ -34,7 +33,7 @@ export async function startCore(
   if ((group?.number ?? 1) === 1) warnOfExposure(kind, config, log);
   const tracing = await startTracing(config.tracing, kind, log);
   if (tracing) opened.add(tracing);
-  // With a token and without a port of its own, a web process serves its metrics beside the API.
+  // With a token and no metrics port, a web process serves its metrics beside the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
   const own = await startMetrics(areMetricsOn, kind);
   const metrics = own && group ? group.shareMetrics(own) : own;

@@ -1,4 +1,4 @@
-/** The parts that accept and ingest events, the same in web and worker. */
+/** Parts that accept and ingest events, shared by web and worker. */
 import { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { TracedAcceptor } from '../jobs/acceptance/traced-acceptor.ts';
 import { ExpressionEvaluator } from '../jobs/functions/expression-evaluator.ts';
@@ -25,7 +25,7 @@ export interface IngestionParts {
 
 export interface IngestionNeeds extends BaseParts {
   queueOptions: SharedQueueOptions;
-  /** undefined: the answer of Redis is enough. */
+  /** undefined: Redis's reply is enough. */
   durability: Durability | undefined;
 }
 

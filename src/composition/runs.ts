@@ -1,4 +1,4 @@
-/** The parts that start, continue and end runs, the same in web and worker. */
+/** Parts that start, continue and end runs, shared by web and worker. */
 
 import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
@@ -48,11 +48,11 @@ import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 
 interface FlowControlParts {
   flowKeys: FlowKeys;
-  /** Calls that all workers can make at the same time. */
+  /** Calls that all workers together can have in flight. */
   capacity: () => number;
   admission: Admission;
   decisions: DecisionLog;
-  /** For registrations, which may change what waits. */
+  /** For registrations, which may change what batches and debounces wait for. */
   looks: Looks;
   batchStage: FlowStage;
   debounceStage: FlowStage;
@@ -69,7 +69,7 @@ interface RunParts {
   failures: FailureCounter;
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
-  /** Resolves once what `work` did is where a replica that takes over has it. */
+  /** Resolves once a replica has the writes of `work`. */
   replicated: Acceptor['writeReplicated'];
   waitMatcher: WaitMatcher;
   cancelTriggers: CancelTriggers;
@@ -178,7 +178,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
     claims: deduplication,
   }) => new Invocations({ events, functions, flowControl, starter, listeners, transitions, telemetry, deduplication }),
   claims: ({ deduplication, replicated, afterwards }) => ({
-    // A run whose claim is lost would be started again.
+    // Replicated, because a run whose claim is lost would be started again.
     claim: (claims) => replicated(() => deduplication.claim(claims)),
     confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
   }),

@@ -1,4 +1,4 @@
-/** The parts that search, and select events and runs, the same in web and worker. */
+/** Parts that search and select events and runs, shared by web and worker. */
 import { EventSearch } from '../history/event-search.ts';
 import { Searches } from '../history/searches.ts';
 import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';

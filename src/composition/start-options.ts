@@ -1,4 +1,4 @@
-/** What web and worker take to start, and what they are once they have. Both run in any process, several of them at a time. */
+/** Options and results of starting web and worker. Both can run in any process, even several at a time. */
 import type { Config } from '../config.ts';
 import type { DutyRunner } from '../duties/runner.ts';
 import type { Logger } from '../log.ts';
@@ -8,11 +8,11 @@ import { Opened } from './opened.ts';
 export interface StartOptions {
   config: Config;
   log: Logger;
-  /** undefined: it has no supervisor. */
+  /** undefined without a supervisor. */
   group?: GroupMember | undefined;
-  /** Called when it can be closed in order, before it takes the first request; by then it may not be ready yet. */
+  /** Called when it can be closed in order, before it takes the first request; it may not be ready yet. */
   onClosable?: (close: Running['close']) => void;
-  /** Called when it has started, and cannot go on. Default: it stays as it is. */
+  /** Called when it has started and cannot continue. Default: nothing. */
   onFailure?: (error: Error) => void;
 }
 
@@ -22,9 +22,9 @@ export interface Ending {
 }
 
 export interface Running {
-  /** Where it listens. */
+  /** Ports that it listens on. */
   ports: { port?: number; metricsPort?: number };
-  /** A test can have a round done at once. */
+  /** Lets tests run a round at once. */
   duties: Pick<DutyRunner, 'runNow' | 'states'>;
   close(ending?: Ending): Promise<void>;
 }

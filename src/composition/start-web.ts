@@ -27,8 +27,7 @@ import { setWebGauges, WEB, type WebParts } from './web.ts';
 import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
 import { openWebStore, type WebStore } from './web-store.ts';
 
-/** Longer than the idle timeout of routers and load balancers in front, so that they close connections and not this
- *  server. */
+/** Longer than the idle timeout of routers and load balancers in front, so that they, and not this server, close connections. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const FIRST_READ_MS = 2_000;
@@ -74,7 +73,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   web.gateway.start();
   opened.add(web.gateway);
   const close = async ({ isReplaced }: Ending = { isReplaced: false }) => {
-    // Whoever checks a replaced process reaches its successor next.
+    // A health check of a replaced process would reach its successor.
     if (!isReplaced) web.readiness.shutDown();
     web.gateway.refuseConnections();
     await closeServer({ isReplaced });
@@ -131,7 +130,7 @@ function createWebServer(web: Pick<WebParts, 'app' | 'webSockets'>): Server {
   return server;
 }
 
-/** @param socket of the supervisor, or where to listen
+/** @param socket the supervisor's socket, or where to listen
  *  @returns the port */
 async function listen(server: Server, socket: object, config: Config): Promise<number> {
   await new Promise<void>((resolve, reject) => {

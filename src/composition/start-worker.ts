@@ -31,8 +31,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
     return connection;
   };
   const redis = connected(connect(config, 'wait', log));
-  // The queues have a connection of their own: ioredis copies every script of a connection into every pipeline, and
-  // BullMQ brings fifty.
+  // Queues have a separate connection: ioredis copies every script of a connection into every pipeline, and BullMQ adds fifty.
   const queueRedis = connected(connect(config, 'wait', log));
   const store = createStore(redis, config);
   const subscriber = connected(connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log));
@@ -68,7 +67,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   opened.add(duties.start(TELEMETRY_DUTIES, reporting));
   const working: Pick<Running, 'close'>[] = [workers];
   opened.add({ close: () => Promise.all(working.map((part) => part.close())) });
-  // Without other workers until their heartbeats are read.
+  // Works on the only partition at once; otherwise waits for the heartbeats of other workers.
   workers.assign(store.partitions.layout.count === 1 ? [0] : []);
   await workers.ready();
   working.push(duties.start(WORKER_DUTIES, parts));

@@ -6,10 +6,10 @@ import { archiveProbe } from '../jobs/archive/archive-health.ts';
 import { bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
 
-/** They start before the server listens. */
+/** Started before the server listens. */
 export const CONNECTION_DUTIES = [connectionRenewal] as const;
 
 export const WEB_DUTIES = [backpressureRefresh, webhookWatching, bulkOperating, archiveProbe] as const;
 
-/** Of the first process of a group. */
+/** For the first process of a group. */
 export const DISCOVERY_DUTIES = [appDiscovery] as const;

@@ -1,4 +1,4 @@
-/** What web has of Redis: connections, the store, and copies in memory. */
+/** Redis for web: connections, the store, and cached data. */
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
@@ -8,25 +8,25 @@ import { createTransforms, type Transforms, traceTransforms } from '../transform
 import type { Core } from './core.ts';
 
 export interface WebStore {
-  /** For subscriptions alone. */
+  /** Used only for subscriptions. */
   subscriber: Subscriber;
-  /** For realtime messages alone, however many; connects when there are subscribers. */
+  /** Used only for realtime messages, however many; connects when there are subscribers. */
   realtimeSubscriber: Subscriber;
   store: Store;
   transforms: Transforms;
   webhookDirectory: WebhookDirectory;
-  /** Resolves once SECRET_KEY has decrypted what Redis has. */
+  /** Resolves once SECRET_KEY has decrypted the stored secrets. */
   secretKeyClaimed: Promise<void>;
-  /** Resolves once everything that the process keeps in memory has been read. */
+  /** Resolves once all cached data has been read. */
   firstReads: Promise<unknown>;
   /** Disconnects, after everything else. */
   close(): void;
 }
 
-/** Connects, and starts to read what the process keeps in memory.
- *  @param fail called when this Redis is not one to use, or SECRET_KEY does not decrypt what it has */
+/** Connects, and starts to read the cached data.
+ *  @param fail called if this Redis must not be used, or SECRET_KEY does not decrypt its secrets */
 export function openWebStore({ config, log, recorder, tracing }: Core, fail: (error: Error) => void): WebStore {
-  // Its commands fail at once when Redis is away.
+  // Commands fail at once while Redis is down.
   const redis: Redis = connect(config, 'answer-soon', log);
   const store = createStore(redis, config);
   const subscribing = { redis, key: store.keys.cacheInvalidation };
@@ -35,11 +35,11 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, {
-    // An installation without webhooks needs no process for them.
+    // Without webhooks, no child process for transforms is needed.
     onSome: () => transforms.start(),
     onGone: (id) => transforms.evict(id),
   });
-  // First: a new installation has nothing but its layout.
+  // First, because a new installation has nothing but its layout.
   const partitionsRead = store.partitions.follow(fail);
   const secretKeyClaimed = partitionsRead.then(() => claimSecretKey(store, log));
   secretKeyClaimed.catch(fail);

@@ -1,4 +1,4 @@
-/** Puts the web process together. */
+/** Composes the web process. */
 import { createApp } from '../api/app.ts';
 import { Discovery } from '../api/apps/discovery.ts';
 import { KnownPaths } from '../api/apps/known-paths.ts';
@@ -43,7 +43,7 @@ interface AppParts {
   registrar: Registrar;
   appSync: AppSync;
   gateway: Gateway;
-  /** undefined: nothing looks for apps. */
+  /** undefined if discovery is off. */
   discovery: Discovery | undefined;
 }
 
@@ -68,7 +68,7 @@ interface ServerParts {
   realtime: Realtime;
   accounts: Accounts;
   acceptedEvents: AcceptedEvents;
-  /** The `functions` of jobs; routes have a name for what is stored, and one for these. */
+  /** The tables in memory, which jobs call `functions`; routes also use stored functions under that name. */
   functionTables: FunctionTables;
   app: ReturnType<typeof createApp>;
 }
@@ -181,7 +181,7 @@ function isLive(environment: Environment | undefined): boolean {
   return environment !== undefined && environment.archivedAt === undefined;
 }
 
-/** Lets a scrape read them. */
+/** Makes the values available to scrapes. */
 export function setWebGauges(parts: Parts): void {
   const { processMetrics, acceptor, transforms, gateway, archiveHealth, queues } = parts;
   processMetrics?.setGaugeSources({

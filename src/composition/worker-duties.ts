@@ -16,7 +16,7 @@ import { silenceCheck } from '../jobs/webhooks/silence-check.ts';
 import { untoldIssues } from '../jobs/webhooks/untold-issues.ts';
 import { partitionSharing } from '../workers/partition-sharing.ts';
 
-/** They start when the workers take jobs. */
+/** Started when the workers take jobs. */
 export const WORKER_DUTIES = [
   reconciliation,
   finishingEnds,
@@ -34,7 +34,7 @@ export const WORKER_DUTIES = [
 /** With an archive. */
 export const ARCHIVE_DUTIES = [migrating, archiving, webhookRequestShipping, auditShipping, dayMaintenance] as const;
 
-/** The last to start and the first to end: the others take over before this worker's jobs end. */
+/** Started last and ended first: other workers take over before this worker's jobs end. */
 export const PARTITION_DUTIES = [partitionSharing] as const;
 
 export type WorkerDutyDeps = DepsOf<typeof WORKER_DUTIES>;

@@ -1,4 +1,4 @@
-/** Puts the worker process together. */
+/** Composes the worker process. */
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
@@ -39,14 +39,14 @@ export interface WorkerParts {
   bulkRounds: BulkRounds;
   archiveHealth: ArchiveHealth;
   archiveState: ArchiveState;
-  /** undefined: there is no archive. */
+  /** undefined without an archive. */
   archiveDutyDeps: ArchiveDutyDeps | undefined;
   checkMs: number;
   branchExpiryMs: number | undefined;
 }
 
 export interface WorkerNeeds extends IngestionNeeds, IngestionParts, RunServices, SelectionParts {
-  /** Connection of subscriptions alone. */
+  /** Connection used only for subscriptions. */
   subscriber: Subscriber;
   migration: Migration;
 }
@@ -114,7 +114,7 @@ function functionClient(parts: Parts): FunctionClient {
   });
 }
 
-/** They take jobs of the partitions that they are assigned. */
+/** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
   const { config, queueOptions, queues, durability, callLimiter, admittedCalls, connectCaller } = parts;
   const { functions, environmentKinds, log, recorder, tracing } = parts;
@@ -190,7 +190,7 @@ function archiveDutyDeps(parts: Parts): ArchiveDutyDeps | undefined {
   };
 }
 
-/** Lets a scrape read them. */
+/** Makes the values available to scrapes. */
 export function setWorkerGauges(parts: Parts): void {
   const { processMetrics, config, acceptor, callLimiter, appLimits, connectCaller, archiveHealth, queues } = parts;
   processMetrics?.setGaugeSources({

@@ -1,8 +1,8 @@
-/** Duties: what a process does again and again until it ends. Each is declared once, beside the work that it does; the runner (runner.ts) owns
- *  when it runs, its lease, its errors, its metrics and its end. docs/internals.md lists all of them from these declarations. */
+/** Duties: work that a process repeats until it ends. Each is declared once, beside its work; the runner (runner.ts) handles scheduling,
+ *  leases, errors, metrics and shutdown. docs/internals.md lists all of them from these declarations. */
 
-/** process: every process does it for itself. partition: a worker does it for each partition that it works on. installation: one process at a time
- *  does it for all. */
+/** `process`: every process does it for itself. `partition`: a worker does it for each of its partitions. `installation`: one process at
+ *  a time does it for the whole installation. */
 export type Scope = 'process' | 'partition' | 'installation';
 
 export interface Round {
@@ -24,22 +24,23 @@ export interface Varying<Deps> {
 }
 
 export interface Duty<Deps> {
-  /** In logs and metrics, and of the lease in Redis: never to be changed. */
+  /** Used in logs, metrics and the lease in Redis: never change it. */
   name: string;
   /** What it does, for docs/internals.md. */
   about: string;
   scope: Scope;
   /** Milliseconds between rounds, give or take a quarter. */
   everyMs: number | Varying<Deps>;
-  /** Only one process at a time does a round; so long after its death another one goes on. undefined: several may do it at the same time. */
+  /** Makes one process at a time do a round; after a process's death, another one takes over after this time. undefined: several may do
+   *  it at once. */
   leaseMs?: number;
-  /** Until the first round. Default: 0. */
+  /** Delay of the first round. Default: 0. */
   firstAfterMs?: (deps: Deps) => number;
-  /** How long the end of the process waits for the last round, and then for `end`. Default: 1 s. */
+  /** How long shutdown waits for the last round, and then for `end`. Default: 1 s. */
   lastRoundMs?: number;
-  /** Whether this process does it at all. Default: it does. */
+  /** Whether this process does it at all. Default: yes. */
   isWanted?: (deps: Deps) => boolean;
-  /** Called once, when the duty starts; variables of this function last from round to round. */
+  /** Called once, when the duty starts; its local variables persist from round to round. */
   rounds: (deps: Deps) => DoRound;
   /** Called when the last round is over. */
   end?: (deps: Deps) => Promise<unknown>;
@@ -53,12 +54,12 @@ export function duty<Deps>(declared: Duty<Deps>): Duty<Deps> {
   return declared;
 }
 
-/** What all of these duties work with together. */
+/** Dependencies of all these duties. */
 export type DepsOf<Duties extends readonly Duty<never>[]> = [Duties[number]] extends [Duty<infer Deps>] ? Deps : never;
 
 const LAST_ROUND_MS = 1_000;
 
-/** A duty with what it works with. */
+/** A duty with its dependencies. */
 export interface BoundDuty {
   name: string;
   scope: Scope;

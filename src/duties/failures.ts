@@ -1,10 +1,10 @@
-/** The failures of a duty's rounds: each is logged once for as long as it stays the same, and the next round comes ever later. */
+/** Failures of a duty's rounds: each is logged once while it stays the same, and retries are increasingly delayed. */
 import type { Logger } from '../log.ts';
 
 const FIRST_RETRY_MS = 1_000;
-/** Of a duty that runs more often. */
+/** Maximum delay for a duty that runs more often. */
 const RETRY_MS = 5_000;
-/** Of a duty that runs less often. */
+/** Maximum delay for a duty that runs less often. */
 const LONGEST_RETRY_MS = 300_000;
 const DOUBLINGS_MAX = 10;
 

@@ -1,4 +1,4 @@
-/** One duty in one process: a round in all partitions at the same time, a pause, and so on. */
+/** One duty in one process: a round in all partitions concurrently, a pause, and so on. */
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import type { Locks } from '../store/redis/locks.ts';
@@ -8,7 +8,7 @@ import type { Time } from './time.ts';
 
 export interface LoopDeps {
   locks: Pick<Locks, 'withLock'>;
-  /** That this worker works on. */
+  /** The partitions of this worker. */
   partitions: () => readonly number[];
   recorder: Pick<MetricsRecorder, 'dutyRound'>;
   log: Logger;
@@ -17,7 +17,7 @@ export interface LoopDeps {
 
 export interface DutyState {
   name: string;
-  /** starting: no round is over yet. */
+  /** `starting`: no round has ended yet. */
   state: 'starting' | 'ok' | 'failing';
 }
 
@@ -27,7 +27,7 @@ export class DutyLoop {
   readonly #failures: Failures;
   readonly #closing = new AbortController();
   #pause = new AbortController();
-  /** Each waits for the end of a round that has not begun. */
+  /** Each is called at the end of a round that has not begun yet. */
   #requests: (() => void)[] = [];
   #hasDoneRound = false;
   #loop: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export class DutyLoop {
     this.#loop = this.#run();
   }
 
-  /** Resolves when a round that begins from now on is over. */
+  /** Resolves when a round that begins from now on has ended. */
   async runNow(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const done = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ export class DutyLoop {
       const delayMs = await this.#round();
       this.#hasDoneRound = true;
       for (const done of requests) done();
-      // Several processes do not do it at the same moment.
+      // Jitter, so that several processes do not run it at the same moment.
       await this.#sleep(delayMs * (0.75 + this.#deps.time.random() / 2));
     }
     for (const done of this.#requests) done();
@@ -102,7 +102,7 @@ export class DutyLoop {
       this.#failures.succeeded(partition);
       return result.nextMs ?? everyMs;
     } catch (error) {
-      // The end of the process breaks off its rounds.
+      // Shutdown interrupts rounds.
       if (this.#closing.signal.aborted) return everyMs;
       recorder.dutyRound(name, 'failed', time.now() - startedAt);
       return this.#failures.failed(partition, error as Error, everyMs);
@@ -125,7 +125,7 @@ export class DutyLoop {
     return { isDone, nextMs };
   }
 
-  /** Waits as long as the last round may take. */
+  /** Waits at most as long as the last round may take. */
   async #atMost(work: Promise<unknown>): Promise<void> {
     const { lastRoundMs } = this.#duty;
     const settled = work.catch((error: Error) => {

@@ -1,9 +1,9 @@
-/** Runs the duties of a process. A round that fails ends neither the process nor other duties. */
+/** Runs the duties of a process. A failing round ends neither the process nor other duties. */
 import { bind, type Duty } from './duty.ts';
 import { DutyLoop, type DutyState, type LoopDeps } from './loop.ts';
 import { REAL_TIME } from './time.ts';
 
-/** Duties that end together. */
+/** Duties that are closed together. */
 export interface StartedDuties {
   /** Starts no more rounds, and waits for those in progress. */
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export class DutyRunner {
     this.#deps = { partitions: () => [], time: REAL_TIME, ...deps };
   }
 
-  /** Begins with a round of each, unless it declares otherwise. */
+  /** Begins with a round of each, unless declared otherwise. */
   start<Deps>(duties: readonly Duty<Deps>[], deps: Deps): StartedDuties {
     const started: DutyLoop[] = [];
     for (const duty of duties) {
@@ -37,7 +37,7 @@ export class DutyRunner {
     return [...this.#loops.values()].map(({ state }) => state);
   }
 
-  /** Does a round at once, after the one in progress if there is one. Resolves when it is over, also if it failed. */
+  /** Runs a round at once, after a running one. Resolves when it has ended, even with a failure. */
   async runNow(name: string): Promise<void> {
     const loop = this.#loops.get(name);
     if (!loop) throw new RangeError(`no duty ${name} here, only ${[...this.#loops.keys()].join(', ')}`);

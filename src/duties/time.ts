@@ -1,12 +1,12 @@
-/** What the runner takes from time and chance, so that a test can give it others. */
+/** Time and randomness of the runner, which tests replace. */
 import { setTimeout } from 'node:timers/promises';
 
 export interface Time {
-  /** Milliseconds that only grow. */
+  /** Monotonic milliseconds. */
   now(): number;
   /** Resolves early when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** At least 0, less than 1. */
+  /** From 0 to below 1. */
   random(): number;
 }
 

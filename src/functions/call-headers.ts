@@ -15,12 +15,12 @@ export function identifyingHeaders(
     [headerName(dialect, 'run-id')]: run.id,
     [headerName(dialect, 'step-id')]: headerText(stepId ?? 'step'),
     [headerName(dialect, 'job-id')]: headerText(jobId),
-    // Tells the executions of one job apart: of two workers that both hold it, the later one has the greater number.
+    // Distinguishes executions of a job: of two workers that both hold it, the later one has the greater number.
     [headerName(dialect, 'generation-id')]: String(startedAt),
   };
 }
 
-/** An app chooses the IDs of its steps; a header cannot hold all characters. */
+/** An app chooses its step IDs; headers do not support all characters. */
 function headerText(text: string): string {
   return VISIBLE_ASCII.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }

@@ -1,14 +1,14 @@
-/** IDs that a call carries for the official SDKs, which send them back with a checkpoint. */
+/** IDs in a call for the official SDKs, which return them with a checkpoint. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** The execution of a call: `qi_id` on the wire, which apps do not read. */
+/** Execution of a call: `qi_id` on the wire, opaque to apps. */
 export interface QueueItem {
-  /** Environment of the run: not every SDK names it in a checkpoint. */
+  /** Environment of the run, because not every SDK names it in a checkpoint. */
   env: string;
-  /** Number of finished steps that the call is for; undefined: it is for one planned step. */
+  /** Number of finished steps that the call is for; undefined for the call of a planned step. */
   at: number | undefined;
-  /** How often the job of the call had been executed then. */
+  /** Number of executions of the call's job at that time. */
   executions: number;
 }
 
@@ -19,7 +19,7 @@ export function encodeQueueItem({ env, at, executions }: QueueItem): string {
   return Buffer.from(JSON.stringify([env, at ?? null, executions])).toString('base64url');
 }
 
-/** undefined: the service has not made it. */
+/** undefined if the service did not create it. */
 export function decodeQueueItem(text: string): QueueItem | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** The body of a call request: canonical JSON (RFC 8785), so that an app whose framework has already parsed it can check its signature. */
+/** Body of a call request: canonical JSON (RFC 8785), so that an app can check its signature even after its framework has parsed it. */
 import { type EventRecord, receivedEventOf } from '../model/events/event.ts';
 import { MAX_CALL_BYTES, type Memo } from '../model/runs/memo.ts';
 import type { Run } from '../model/runs/run.ts';
@@ -12,9 +12,9 @@ export interface CallContext {
   /** All events of a batch, in order. */
   events?: readonly EventRecord[] | undefined;
   maxAttempts: number;
-  /** Number of finished steps that the call is for; undefined: it is for one planned step. */
+  /** Number of finished steps that the call is for; undefined for the call of a planned step. */
   at?: number | undefined;
-  /** How often the job of the call has been executed. */
+  /** Number of executions of the call's job. */
   executions: number;
   /** ID of the job of the call. */
   jobId: string;
@@ -25,15 +25,15 @@ export interface CallContext {
   /** Hashed IDs of the finished steps in the order of their completion. */
   stack: readonly string[];
   memos: Readonly<Record<string, Memo>>;
-  /** Other steps are in progress: the SDK plans new steps instead of running them at once. */
+  /** True while other steps are in progress: the SDK then plans new steps instead of running them. */
   planOnly: boolean;
-  /** IDs of the functions that the run has deferred. */
+  /** IDs of the functions deferred by the run. */
   defers?: readonly string[] | undefined;
 }
 
-/** Fields that only our own clients get. */
+/** Fields only for Tidegate's own clients. */
 export interface ClientFields {
-  /** The app may send what its function logs. */
+  /** Whether the app may send its functions' logs. */
   takesLogs: boolean;
 }
 
@@ -64,7 +64,7 @@ export function callRequestBody(context: CallContext, client?: ClientFields): st
   return `{"ctx":${ctx},${deferred}"event":${payload},"events":${events},"steps":${known},"use_api":${trimmed},"version":-1}`;
 }
 
-/** undefined: larger than a call may be, which is known before all are written. */
+/** undefined if they exceed the maximum of a call, detected before all are written. */
 function payloadsOf(batch: readonly EventRecord[]): string | undefined {
   let text = '';
   for (const event of batch) {

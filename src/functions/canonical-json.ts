@@ -1,7 +1,7 @@
 /** Canonical JSON (RFC 8785). */
 import canonicalize from 'canonicalize';
 
-/** Replaces values that the RFC has no form for as JavaScript does: lone surrogates by U+FFFD, numbers beyond a double by null. */
+/** Values without a canonical form are replaced as JavaScript does: lone surrogates by U+FFFD, numbers beyond a double by null. */
 export function canonical(value: unknown): string {
   try {
     return canonicalize(value) as string;

@@ -14,7 +14,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 };
 const MAX_ENCODINGS = 3;
 
-/** @param encodings the header `content-encoding`; an unknown one leaves the body as it is
+/** @param encodings header `content-encoding`; unknown encodings leave the body unchanged
  *  @throws ResponseTooLarge, or the error of the decoder */
 export async function decoded(body: Buffer, encodings: string, maxBytes: number): Promise<Buffer> {
   const names = encodings

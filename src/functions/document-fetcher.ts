@@ -1,5 +1,5 @@
-/** Fetches small documents that requests of providers name: certificates, key sets, URLs to confirm. Whoever knows the URL of a webhook can choose them,
- *  so only public addresses are asked, by HTTPS, without redirects. */
+/** Fetches small documents named in requests of providers: certificates, key sets, URLs to confirm. Anybody who knows a webhook's URL can
+ *  choose them, so only public addresses are contacted, over HTTPS, without redirects. */
 import { request } from 'undici';
 import type { OutboundSettings } from '../config.ts';
 import { HttpAgent, readText } from './http-agent.ts';
@@ -10,7 +10,7 @@ const MAX_BYTES = 65_536;
 export class DocumentFetcher {
   readonly #agent: HttpAgent;
 
-  /** @param outbound its list of allowed addresses counts; nothing else that is not public does */
+  /** @param outbound only its exceptions permit non-public addresses */
   constructor(outbound: OutboundSettings) {
     this.#agent = new HttpAgent({ timeoutMs: TIMEOUT_MS, outbound: { ...outbound, blockPrivate: true } });
   }

@@ -1,5 +1,5 @@
-/** The request with which the service calls an endpoint again: the one that its client sent, with the ID of the run. The endpoint fetches the
- *  finished steps itself (docs/protocol.md#endpoints). */
+/** The request with which the service calls an endpoint again: the client's original one, with the ID of the run. The endpoint fetches
+ *  the finished steps itself (docs/protocol.md#endpoints). */
 import type { Dispatcher } from 'undici';
 import type { AppFunction, EndpointProtocol } from '../model/apps/app.ts';
 import { endpointRequestOf, isServiceMessage, mayHoldEvent } from '../model/runs/endpoint.ts';
@@ -18,19 +18,19 @@ export interface EndpointRequest {
 const LOOKS_LIKE_CALL =
   'the body of the request could be taken for a call of a function, because it has "event" or "events"; it is not signed. Give these fields other names';
 
-/** The service does not make the request; a retry would not help. */
+/** The service refuses to send the request; a retry would not help. */
 export class EndpointRefused extends Error {
   override name = 'EndpointRefused';
 }
 
-/** @throws ServiceError input_invalid when the event is not of a request; EndpointRefused */
+/** @throws ServiceError input_invalid if the event is not of a request; EndpointRefused */
 export function endpointRequest(
   { dialect, endpoint, url }: Pick<AppFunction, 'dialect' | 'url'> & { endpoint: EndpointProtocol },
   { run, event, stepId, planOnly }: CallContext,
   signingKey: string | undefined,
 ): EndpointRequest {
   const request = endpointRequestOf(event.data);
-  // An invocation brings data of its own.
+  // An invocation has its own data, which may name another host.
   if (new URL(request.url).host !== new URL(url).host) {
     throw new EndpointRefused(`the request is for ${new URL(request.url).host}, and the endpoint is at ${url}`);
   }
@@ -43,7 +43,7 @@ export function endpointRequest(
       ...(request.contentType !== '' && { 'content-type': request.contentType }),
       [headerName(dialect, 'sdk')]: SERVER_SDK,
       [headerName(dialect, 'req-version')]: '-1',
-      // Without a key too: an SDK tells calls of the service by this header.
+      // Set even without a key: SDKs recognize the service's calls by this header.
       [headerName(dialect, 'signature')]: signingKey === undefined ? '' : signature(),
       [headerName(dialect, 'step-id')]: stepId ?? 'step',
       [headerName(dialect, 'force-step-plan')]: String(planOnly),

@@ -4,12 +4,12 @@ import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isJsonObject, isShallowJson } from '../model/values/json.ts';
 import type { CallResponse } from './call-response.ts';
 
-/** Quoted part of a body that is not a protocol error. */
+/** Maximum length of the quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;
-/** Longest text that is kept as the output of a failed run. */
+/** Longest text stored as the output of a failed run. */
 const MAX_TEXT_OUTPUT = 16_384;
 
-/** @param isFinal the app asks for no retry */
+/** @param isFinal whether the app asks for no retry */
 export function failureOf(body: string, status: number, isFinal: boolean): RunFailure {
   const summary = isFinal ? 'NonRetriableError' : `invalid status code: ${status}`;
   const isShallow = isShallowJson(body);
@@ -31,7 +31,7 @@ export function failureOf(body: string, status: number, isFinal: boolean): RunFa
 export function foreignFailure({ status, body }: CallResponse): RunFailure {
   const problem = `the response (status ${status}) did not come from an SDK: it has no sdk header; check the URL`;
   const error = { name: 'AppError', message: problem };
-  // Users of official apps look for the text of a success, and for these words about a 206.
+  // Users of official apps look for a success's text, and for these words about a 206.
   if (status === 206) return { error, output: textOutput(`error reading generator opcode response: ${body}`) };
   if (isSuccess(status)) return { error, output: textOutput(body) };
   if (body.trim() === '') return { error, output: JSON.stringify({ ...error, status }) };
@@ -47,7 +47,7 @@ function excerpt(body: string): string {
   return body.slice(0, BODY_CHARS).toWellFormed();
 }
 
-/** JSON text of the beginning of a text. */
+/** JSON text of a text's beginning. */
 export function textOutput(text: string): string {
   return JSON.stringify(text.slice(0, MAX_TEXT_OUTPUT).toWellFormed());
 }

@@ -23,27 +23,27 @@ import {
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** Users of the official SDKs know these words. */
+/** Users of the official SDKs know this wording. */
 const CUT_OFF = 'Your server reset the connection while we were reading the reply';
-/** How many of the largest responses a worker reads at the same time. */
+/** Maximum number of largest responses that a worker reads at the same time. */
 const LARGEST_AT_ONCE = 16;
-/** Node's limit, which undici uses too. */
+/** Node's limit, which undici also uses. */
 const MAX_HEADER_BYTES = 16_384;
 
 export interface FunctionClientOptions extends HttpAgentOptions {
-  /** Signing key of an environment; undefined: calls are not signed. */
+  /** Signing key of an environment; undefined if calls are not signed. */
   signingKeyOf: (env: string) => Promise<string | undefined> | string | undefined;
-  /** Whether the service stores what functions log. Official SDKs send none. */
+  /** Whether the service stores functions' logs. Official SDKs send none. */
   takesLogs: boolean;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;
   dev: boolean;
-  /** Whether the service calls endpoints at the URL. */
+  /** Whether the service may call endpoints at the URL. */
   allowsEndpoint: (env: string, url: string) => Promise<boolean>;
   /** For apps that connect. */
   connect: ConnectTransport;
   /** Largest body of a response. */
   responseMaxBytes: number;
-  /** Runs after each call. */
+  /** Called after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
 }
@@ -65,8 +65,8 @@ export class FunctionClient {
     this.#memory = new ResponseMemory(LARGEST_AT_ONCE * options.responseMaxBytes);
   }
 
-  /** Calls the function and returns the outcome, also when no response comes. Throws only before the call: if the memos cannot be
-   *  serialized or the signing key cannot be read, or if the app connects and has no connection that takes the call. */
+  /** Calls the function and returns the outcome, even if no response comes. Throws only before the call: if the memos cannot be
+   *  serialized, the signing key cannot be read, or no connection of the app accepts the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const { takesLogs } = this.#options;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;

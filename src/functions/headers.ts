@@ -58,7 +58,7 @@ export function hasHeaderOf(headers: IncomingHttpHeaders, dialect: Dialect): boo
   return Object.keys(headers).some((name) => name.startsWith(PREFIXES[dialect]));
 }
 
-/** Names of headers and query parameters that select a branch environment. */
+/** Names of the headers and query parameters that select a branch environment. */
 export const ENV_SELECTORS: readonly string[] = DIALECTS.map((dialect) => headerName(dialect, 'env'));
 
 /** The signature headers of a call. Only Tidegate's own clients check the URL's signature. */
@@ -78,7 +78,7 @@ export function signatureHeaders(
   };
 }
 
-/** Headers of a request to register in the answer. The dialect of the app is not known yet. */
+/** Headers of a request to register in the answer. The app's dialect is unknown at this point. */
 export function inBandSyncHeaders(url: string, body: string, signingKey: string): Record<string, string> {
   const all = DIALECTS.map((dialect) => ({
     [headerName(dialect, 'sdk')]: SERVER_SDK,

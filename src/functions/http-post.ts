@@ -10,7 +10,7 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 /** Lower statuses are informational and precede the final response. */
 const FIRST_FINAL_STATUS = 200;
 
-/** A response up to this size is read whatever others are in memory. */
+/** Responses up to this size are always read, even if others fill the memory. */
 const SMALL_BYTES = 1_048_576;
 
 const CUT_OFF: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
@@ -24,7 +24,7 @@ export class ResponseCutOff extends Error {
   }
 }
 
-/** Bytes of the responses that are being read. */
+/** Bytes of the responses being read. */
 export class ResponseMemory {
   readonly #max: number;
   #used = 0;

@@ -4,21 +4,21 @@ import { isJsonObject } from '../model/values/json.ts';
 import { isSignedWith } from './signing.ts';
 
 export interface InBandRegistration {
-  /** As an app sends it to `/fn/register`; not checked. */
+  /** In the form sent to `/fn/register`; unvalidated. */
   text: string;
   appName: unknown;
-  /** The environment that the app selects; undefined: it selects none. */
+  /** The environment that the app selects; undefined if none. */
   env: string | undefined;
   dialect: Dialect;
 }
 
-/** @throws Error when the answer is not signed, or is not a registration */
+/** @throws Error if the answer is unsigned or not a registration */
 export function inBandRegistration(
   text: string,
   given: { signature: string | undefined; dialect: Dialect; signingKey: string; nowMs: number },
 ): InBandRegistration {
   const { signature, dialect, signingKey, nowMs } = given;
-  // The official Go SDK ends its answer with a line feed that it does not sign.
+  // The official Go SDK appends an unsigned line feed.
   const bodies = text.endsWith('\n') ? [text, text.slice(0, -1)] : [text];
   if (!bodies.some((body) => isSignedWith(signature, body, signingKey, nowMs))) {
     throw new Error(

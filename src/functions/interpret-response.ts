@@ -1,4 +1,4 @@
-/** Turns an app's response to a call into an outcome (docs/protocol.md#answers). */
+/** Converts an app's response to a call to an outcome (docs/protocol.md#answers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RunResult } from '../model/runs/endpoint-response.ts';
 import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '../model/runs/operation.ts';
@@ -16,25 +16,25 @@ export interface Failure extends RunFailure {
   kind: 'failed';
   retriable: boolean;
   retryAfterMs?: number | undefined;
-  /** No response came, or none in time. */
+  /** Set if no response came in time. */
   noResponse?: true;
-  /** Number of finished steps at the failure, where the call had stored some of them before. */
+  /** Number of finished steps at the failure, if the call had stored some. */
   at?: number;
-  /** What the response reports beside its error. */
+  /** Operations reported beside the error. */
   ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: what the response reports beside the completion. */
+  /** `ops`: operations reported beside the completion. */
   | ({ kind: 'completed'; ops?: Op[] } & RunResult)
   /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. `race`: the app asks for
    *  race mode in all steps. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; noRetry?: true; race?: true }
   | Failure;
 
-/** An SDK sends about ten headers, and proxies add as many. */
+/** SDKs send about ten headers, and proxies add as many. */
 const MAX_HEADERS = 200;
-/** Versions of the call format in which steps do not wait for each other. */
+/** Call format versions in which steps do not wait for each other. */
 const FORMER_VERSIONS: ReadonlySet<string> = new Set(['0', '1']);
 
 /** @param nowMs the base for a `retry-after` date */
@@ -54,7 +54,7 @@ export function interpretResponse(response: CallResponse, nowMs: number): Outcom
 }
 
 function interpretComplete({ status, headers, body }: CallResponse, nowMs: number): Outcome {
-  // A body of a streamed response may be JSON in a string.
+  // The body of a streamed response may be JSON inside a string.
   if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
   if (status !== 206 && isSuccess(status)) return completed(body, headers);
   const noRetry = readHeader(headers, 'no-retry') === 'true';
@@ -74,7 +74,7 @@ function tooDeep(status: number): Failure {
   );
 }
 
-/** An SDK that speaks a former version of the call format replays promises in the order in which their steps end. */
+/** SDKs with an earlier call format replay promises in the order in which their steps end. */
 function asksForRace(headers: IncomingHttpHeaders): boolean {
   return FORMER_VERSIONS.has(readHeader(headers, 'req-version') ?? '');
 }
@@ -95,7 +95,7 @@ export function permanentFailure(name: string, message: string): Failure {
   return { kind: 'failed', error: { name, message }, retriable: false };
 }
 
-/** The output is JSON text; any other text is a string. */
+/** JSON text is the output; any other text becomes a string. */
 function completed(body: string, headers: IncomingHttpHeaders): Outcome {
   if (body.trim() === '') return { kind: 'completed', output: 'null' };
   if (parse(body) !== undefined) return { kind: 'completed', output: body };
@@ -129,7 +129,7 @@ function steps(body: string): Outcome {
   };
 }
 
-/** The failure of an attempt whose answer has a refused operation. */
+/** Failure of an attempt with a rejected operation. */
 function refusal({ problem, message }: OpsProblem): Failure {
   return problem === 'invalid'
     ? retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${message}`)

@@ -1,4 +1,4 @@
-/** Finds apps that listen on this machine, by the ports and paths that frameworks and SDKs have by habit. */
+/** Finds apps that listen on this machine, at the usual ports and paths of frameworks and SDKs. */
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher, request } from 'undici';
@@ -7,7 +7,7 @@ import type { Dialect } from '../model/apps/app.ts';
 import { dialectOf } from './headers.ts';
 import { readText } from './http-agent.ts';
 
-/** Paths of Tidegate's clients, of the official SDKs, and of hosts that have their own. */
+/** Paths of Tidegate's clients, the official SDKs, and some hosts. */
 export const PATHS = [
   '/api/service',
   '/api/inngest',
@@ -19,17 +19,17 @@ export const PATHS = [
 const CONNECT_MS = 500;
 const INTROSPECT_MS = 2_000;
 const RESPONSE_MAX_BYTES = 65_536;
-/** A program that listens on `localhost` may do so on either. */
+/** A program that listens on `localhost` may use either. */
 const HOSTS = ['127.0.0.1', '::1'] as const;
 
 export interface LocalApp {
   dialect: Dialect;
-  /** Changes with what the app says about itself. */
+  /** Changes with the app's introspection. */
   hash: string;
   mode: 'dev' | 'cloud' | undefined;
 }
 
-/** The host of a URL for the port; undefined: nothing listens there. */
+/** Host in the URL for the port; undefined if nothing listens there. */
 export async function listeningHost(port: number): Promise<string | undefined> {
   for (const host of HOSTS) if (await listens(host, port)) return host.includes(':') ? `[${host}]` : host;
   return undefined;
@@ -48,7 +48,7 @@ function listens(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** What the app at the URL says about itself; undefined: there is none. Never throws. */
+/** Introspection of the app at the URL; undefined if there is none. Never throws. */
 export async function introspectLocal(
   url: string,
   agent: Dispatcher,
@@ -76,7 +76,7 @@ function modeIn(text: string): LocalApp['mode'] {
   }
 }
 
-/** The same for all names of this machine; undefined: the URL is of another one. */
+/** Equal for all names of this machine; undefined for URLs of others. */
 export function localKey(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'http:' || !isLoopback(parsed.hostname)) return undefined;

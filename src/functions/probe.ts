@@ -1,5 +1,5 @@
-/** Probes an app at its URL without running a function: whether it responds, what its introspection says (docs/protocol.md#introspection), and whether
- *  it accepts calls signed with the environment's key. */
+/** Probes an app at its URL without running a function: whether it responds, its introspection (docs/protocol.md#introspection), and
+ *  whether it accepts calls signed with the environment's key. */
 import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';
 import type { ConnectionProblem, ProbeResult } from '../model/apps/app-problems.ts';
@@ -10,22 +10,22 @@ import { requestFollowing } from './redirects.ts';
 
 const TIMEOUT_MS = 10_000;
 const RESPONSE_MAX_BYTES = 1_048_576;
-/** Quoted part of a response. */
+/** Maximum length of the quoted part of a response. */
 const TEXT_MAX = 300;
-/** A function that no app has: a call of it ends after the signature check. */
+/** A function that no app has, so its call ends after the signature check. */
 const NO_FUNCTION = 'check-without-a-function';
 
 export interface AppToProbe {
   url: string;
   dialect: Dialect;
   dev: boolean;
-  /** undefined in dev mode: calls are not signed. */
+  /** undefined in dev mode, in which calls are not signed. */
   signingKey: string | undefined;
   /** Time limit of both requests together. Default: 10 s for each. */
   timeoutMs?: number;
 }
 
-/** Never throws: a failure is a result of the probe. */
+/** Never throws: a failure is a result, too. */
 export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<ProbeResult> {
   const startedAt = performance.now();
   const signal = app.timeoutMs === undefined ? undefined : AbortSignal.timeout(app.timeoutMs);

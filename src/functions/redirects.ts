@@ -1,4 +1,4 @@
-/** Redirects of apps that repeat the same request elsewhere: 307 and 308. The others would change the method. The address rules apply to each
+/** Redirects of apps that repeat the same request elsewhere: 307 and 308. Others would change the method. Address rules apply to each
  *  target, because they apply to connections (http-agent.ts). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
@@ -15,9 +15,9 @@ interface Answered {
   headers: IncomingHttpHeaders;
 }
 
-/** Where to send the same request again. Query parameters that the target does not have are kept: they select function and step.
- *  @param followed redirects before this one
- *  @returns undefined: the response is not a redirect to follow
+/** Where to send the same request again. Query parameters missing from the target are kept: they select function and step.
+ *  @param followed number of earlier redirects
+ *  @returns undefined if the response is not a redirect to follow
  *  @throws RedirectRefused */
 export function redirectTarget(from: string, { status, headers }: Answered, followed: number): string | undefined {
   const { location } = headers;
@@ -68,7 +68,7 @@ export async function requestFollowing(
   }
 }
 
-/** The body of a redirect is of no use, and may be endless. */
+/** The body of a redirect is unused, and may be endless. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {}).destroy();
 }

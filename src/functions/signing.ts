@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sameSecret } from '../model/auth/secret.ts';
 
-/** Older signatures are refused, so that a recorded message is of no use later. */
+/** Older signatures are rejected, so that recorded messages become useless. */
 const SIGNATURE_MAX_AGE_MS = 5 * 60_000;
 const KEY_PREFIX = /^signkey-\w+-/;
 
@@ -40,7 +40,7 @@ export function hashedKey(signingKey: string): string {
   return prefix + createHash('sha256').update(secret).digest('hex');
 }
 
-/** Tells keys apart, and authenticates nobody: unlike the hashed key it may be stored. */
+/** Identifies a key without authenticating: unlike the hashed key, it may be stored. */
 export function keyFingerprint(signingKey: string): string {
   return createHash('sha256').update(`fingerprint of ${signingKey}`).digest('base64url').slice(0, 22);
 }

@@ -12,7 +12,7 @@ import { type Failure, permanentFailure, retriableFailure } from './interpret-re
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers that describe a body, which a redirect to GET leaves behind. */
+/** Headers that describe a body, dropped by a redirect to GET. */
 const OF_BODY = ['content-type', 'content-language', 'content-location', 'content-encoding'];
 
 export interface StepResponse {
@@ -36,7 +36,7 @@ export class StepRequestClient {
     this.#agents = new HttpAgent(options);
   }
 
-  /** Whatever the response's status. */
+  /** Resolves for any response status. */
   async send(request: StepRequest, kind: EnvironmentKind): Promise<StepResponse | Failure> {
     const { timeoutMs } = this.#options;
     const timeout = new AbortController();
@@ -75,7 +75,7 @@ export class StepRequestClient {
         const body = await decoded(raw, String(headers['content-encoding'] ?? ''), MAX_STEP_BYTES);
         return { status, headers, body, url: request.url };
       }
-      // Not read: the connection is closed.
+      // Unread: the connection is closed.
       response.body.on('error', () => {}).destroy();
       const next = redirected(request, location, status);
       if ('failure' in next) return next.failure;
@@ -113,7 +113,7 @@ export class StepRequestClient {
     return retriableFailure('RequestError', `the request to ${origin} failed: ${reason}`);
   }
 
-  /** Aborts requests in flight without an outcome, as if this process had died. For a process that ends. */
+  /** Aborts requests in flight without an outcome, as if this process had died. Called when the process ends. */
   abandon(): void {
     this.#isAbandoned = true;
     void this.#agents.destroy();
@@ -124,8 +124,8 @@ export class StepRequestClient {
   }
 }
 
-/** The request that a redirect asks for, as `fetch` does it. Another origin does not get the secrets of this one, and nothing of a request that was
- *  encrypted travels in clear text. */
+/** The request that a redirect asks for, following `fetch`. Secrets are not sent to another origin, and an encrypted request is never
+ *  repeated in clear text. */
 export function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
   if (!URL.canParse(location, request.url)) {
     return {

@@ -1,5 +1,5 @@
-/** Streamed responses: status 201 at once, white space while the function runs, and at the end a JSON envelope with the
- *  response proper (docs/protocol.md#streamed-answers). */
+/** Streamed responses: status 201 at once, white space while the function runs, and at the end a JSON envelope with the actual response
+ *  (docs/protocol.md#streamed-answers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { expected } from '../model/values/expected.ts';
@@ -17,7 +17,7 @@ const envelopeSchema = z.object({
   retryAt: z.string().nullish(),
 });
 
-/** @param response with status 201
+/** @param response a response with status 201
  *  @returns the response in the envelope, or why there is none */
 export function unwrapStreamed({ headers, body }: CallResponse): CallResponse | string {
   const { success, data, error } = envelopeSchema.safeParse(parse(body), { error: expected });

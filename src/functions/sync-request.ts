@@ -1,4 +1,4 @@
-/** Asks an app to register (docs/protocol.md#registration): in production in the answer (in-band), else by a request of its own. */
+/** Asks an app to register (docs/protocol.md#registration): in production in its answer (in-band), otherwise by a request of its own. */
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
 import type { Dialect } from '../model/apps/app.ts';
@@ -10,21 +10,21 @@ import { requestFollowing } from './redirects.ts';
 
 /** Time limit for an app to register. */
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
-/** Limit of an answer without a registration. */
+/** Maximum size of an answer without a registration. */
 const RESPONSE_MAX_BYTES = 65_536;
-/** Quoted part of a response. */
+/** Maximum length of the quoted part of a response. */
 const BODY_CHARS = 500;
 
-/** `text`: the start of the response of an app that has registered by a request of its own, or says so. */
+/** `text`: beginning of the response of an app that registered by its own request, or claims to have. */
 export type SyncResponse = { registration: InBandRegistration } | { text: string; dialect: Dialect };
 
 export interface SyncRequest {
   url: string;
   agent: Dispatcher;
-  /** undefined in dev mode: the request is not signed, and the app registers by a request of its own. */
+  /** undefined in dev mode: the request is unsigned, and the app registers by its own request. */
   signingKey: string | undefined;
   registrationMaxBytes: number;
-  /** Follows the problem of an app that answers, and has not registered. */
+  /** Appended to the problem of an app that answers without registering. */
   hint: (dialect: Dialect | undefined) => string;
 }
 
@@ -47,7 +47,7 @@ export async function requestSync({
     const text = await readText(body, hasRegistration ? registrationMaxBytes : RESPONSE_MAX_BYTES);
     const dialect = dialectOf(headers);
     if (!dialect) {
-      // The official TypeScript SDK without keys.
+      // Answer of the official TypeScript SDK without keys.
       const failed = statusCode >= 500 ? `. It says: ${text.slice(0, BODY_CHARS)}${hint(undefined)}` : '';
       throw unreachable(
         `the response (status ${statusCode}) has no sdk header; check that this is an app's URL${failed}`,

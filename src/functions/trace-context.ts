@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { CallResponse } from './interpret-response.ts';
 
 /** Makes the call with trace headers, in a span if the trace is recorded.
- *  @param url of the function; the span has neither its query nor its credentials */
+ *  @param url the function's URL; the span omits its query and credentials */
 export function tracedCall(
   tracing: Tracing | undefined,
   url: string,
@@ -31,8 +31,8 @@ export function tracedCall(
   );
 }
 
-/** Built from existing IDs: everything that one request caused shares a trace. `00-<trace>-<span>-<flags>`: the trace is the request's
- *  ID, the span the random end of the run's ID. */
+/** Derived from existing IDs, so that everything caused by one request shares a trace. `00-<trace>-<span>-<flags>`: the trace is the
+ *  request's ID, the span the random end of the run's ID. */
 function traceparentOf(requestId: string, runId: string, sampled: boolean): string {
   return `00-${hexOf(requestId)}-${hexOf(runId).slice(16)}-${sampled ? '01' : '00'}`;
 }

@@ -1,4 +1,4 @@
-/** Events by ID from their acceptance on, whether they are stored already or still in an ingest job. */
+/** Events by ID from their acceptance on, whether stored or still in an ingest job. */
 import { type EventRecord, recordOf } from '../model/events/event.ts';
 import { parseStored } from '../model/values/json.ts';
 import type { FoundEvent } from '../store/events/events.ts';

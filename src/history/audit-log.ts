@@ -1,9 +1,9 @@
-/** The audit log, hot and archived. Redis has all entries above the oldest that it has. */
+/** The audit log, hot and archived. Redis has all entries newer than its oldest one. */
 import type { ArchivedAudit } from '../archive/archived-audit.ts';
 import { isUnavailable } from '../archive/database.ts';
 import type { AuditLog, AuditPage } from '../store/auth/audit-log.ts';
 
-/** Above every ID that a cursor may have. */
+/** Above every ID in a cursor. */
 const TOP = '999999999999999-0';
 
 export class AuditLogHistory {
@@ -16,7 +16,7 @@ export class AuditLogHistory {
   }
 
   /** Newest first.
-   *  @param before ID of the last entry of the page before */
+   *  @param before ID of the last entry of the previous page */
   async list(limit: number, before?: string): Promise<AuditPage> {
     const hot = await this.#hot.list(limit, before);
     const { entries } = hot;

@@ -20,18 +20,18 @@ export class DecisionHistory {
     this.#archive = archive;
   }
 
-  /** One for each function.
+  /** One per function.
    *  @throws ServiceError archive_unavailable */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
     const hot = await this.#decisions.of(env, eventId);
     if (await this.#events.isCertainlyHot(env, eventId)) return hot;
     const bytes = await this.#archive.events.decisionsOf(env, eventId, Date.now()).catch(async (error) => {
-      // Where nothing was removed from Redis, it has all of them.
+      // If nothing was removed from Redis, it has all of them.
       if (isUnavailable(error) && (await this.#events.isInRedis(env, eventId))) return undefined;
       throw error;
     });
     const archived = bytes ? decodeDecisions(bytes) : [];
-    // Later ones count.
+    // Later decisions take precedence.
     return [...new Map([...archived, ...hot].map((decision) => [decision.digest, decision])).values()];
   }
 }

@@ -1,5 +1,5 @@
-/** Counts of events across Redis and the archive. They are exact while events move: a minute that both have is counted by the IDs that Redis has, and the
- *  archived events of that minute that are not among them. */
+/** Counts of events across Redis and the archive. They are exact while events move: a minute present in both is counted by Redis's IDs,
+ *  plus the archived events of that minute that are not among them. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts, minuteOf } from '../archive/archived-counts.ts';
 import { isUnavailable } from '../archive/database.ts';
@@ -34,7 +34,7 @@ export class EventCountHistory {
     this.#archived = new ArchivedCounts(archive.database, archive.days);
   }
 
-  /** Without the archive, when that is away: `stoppedEarly`. */
+  /** Without archived events if the archive is down: `stoppedEarly`. */
   async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] } & MaybeIncomplete> {
     const { env, name } = query;
     const { oldest, border } = await this.#range(env, Date.now());
@@ -60,7 +60,7 @@ export class EventCountHistory {
     return { buckets };
   }
 
-  /** Names by their newest event, newest first. */
+  /** Names sorted by their newest event, newest first. */
   async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] } & MaybeIncomplete> {
     const { oldest, border } = await this.#range(env, nowMs);
     const found = new Map<string, CountedName>();
@@ -106,21 +106,21 @@ export class EventCountHistory {
     }
   }
 
-  /** Everything that is archived and shown is in between. */
+  /** The range that may contain archived, visible events. */
   async #range(env: string, nowMs: number): Promise<{ oldest: number; border: number }> {
     const border = minuteOf(archivedBefore(this.#archive, nowMs)) + MINUTE_MS;
     const oldest = await this.#archive.events.oldest(env, nowMs);
     return { oldest: Math.max(0, oldest), border: Math.max(border, oldest) };
   }
 
-  /** What Redis has of minutes of which the archive may have something as well. */
+  /** Redis's part of minutes that may also be in the archive. */
   async #pieces(env: string, intervals: readonly Interval[], name?: string): Promise<MinutePiece[]> {
     const pieces = await this.#counts.pieces(env, intervals);
     if (name === undefined) return pieces;
     return pieces.map((piece) => ({ ...piece, names: new Map([[name, piece.names.get(name) ?? 0]]) }));
   }
 
-  /** Counts of minutes that Redis had, and of all others. */
+  /** Counts of minutes that are in Redis, and of all others. */
   async #both(env: string, name: string | undefined, intervals: readonly Interval[], pieces: readonly MinutePiece[]) {
     const envId = await this.#archive.numbers.environment(env);
     const nameId =
@@ -135,8 +135,8 @@ export class EventCountHistory {
     return { ofPieces, ofRest: await this.#archived.ofIntervals(counted, intervals, minutesOf(pieces)) };
   }
 
-  /** Counts the minutes that Redis had.
-   *  @param nameId undefined: of all names */
+  /** Counts the minutes that are in Redis.
+   *  @param nameId undefined: all names */
   async #ofPieces(
     envId: number,
     env: string,
@@ -194,7 +194,7 @@ function clipped(intervals: readonly Interval[], from: number, to: number): (Int
   });
 }
 
-/** The minutes of which Redis had events. */
+/** Minutes with events in Redis. */
 function minutesOf(pieces: readonly MinutePiece[]): Set<number> {
   const present = pieces.filter(({ names }) => [...names.values()].some((count) => count > 0));
   return new Set(present.map(({ from }) => minuteOf(from)));

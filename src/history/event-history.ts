@@ -21,7 +21,7 @@ export class EventHistory
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** In the order of the IDs; events that are not stored are left out.
+  /** In the order of the IDs; events that are not stored are omitted.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     const hot = await this.#withAllDuplicates(env, await this.#events.readMany(env, ids));
@@ -34,7 +34,7 @@ export class EventHistory
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
-  /** Archived events with the repeats that were received since. */
+  /** Archived events, with the repeats received since. */
   async found(env: string, archived: readonly ArchivedEvent[]): Promise<FoundEvent[]> {
     const counts = await this.#events.duplicates(
       env,
@@ -76,20 +76,20 @@ export class EventHistory
     );
   }
 
-  /** An archived event is.
+  /** Archived events are always ingested.
    *  @throws ServiceError archive_unavailable */
   async isIngested(env: string, name: string, id: string): Promise<boolean> {
     if (await this.#events.isIngested(env, name, id)) return true;
     return !(await this.isCertainlyHot(env, id)) && (await this.#archived(env, [id])).has(id);
   }
 
-  /** Whether the event was received too late to be archived. */
+  /** Whether the event is too recent to be archived. */
   async isCertainlyHot(env: string, id: string): Promise<boolean> {
     const record = await this.#events.record(env, id);
     return record !== undefined && record.received_at >= archivedBefore(this.#archive, Date.now());
   }
 
-  /** Whether nothing of the event was removed from Redis. */
+  /** Whether all data of the event is still in Redis. */
   async isInRedis(env: string, id: string): Promise<boolean> {
     const record = await this.#events.record(env, id);
     return record !== undefined && (await this.#events.isIngested(env, record.name, id));
@@ -99,7 +99,7 @@ export class EventHistory
     return ids.length === 0 ? new Map() : this.#archive.events.readMany(env, ids, Date.now());
   }
 
-  /** Copies of archived events have only the repeats that were received since. */
+  /** Copies of archived events lack the repeats received before archiving. */
   async #withAllDuplicates(env: string, hot: readonly FoundEvent[]): Promise<FoundEvent[]> {
     const border = archivedBefore(this.#archive, Date.now());
     const old = hot.filter(({ received_at }) => received_at < border);

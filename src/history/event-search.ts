@@ -1,4 +1,4 @@
-/** Searches events by content and by everything else, hot and archived, newest first. */
+/** Searches events by content and other conditions, hot and archived, newest first. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedSearch } from '../archive/archived-search.ts';
 import { foundEventOf } from '../archive/event-row-reads.ts';
@@ -18,7 +18,7 @@ import { narrowed } from './search-range.ts';
 export interface EventSearchQuery {
   env: string;
   node: SearchNode;
-  /** A source, or a kind of sources: `webhook`. */
+  /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
   /** By time of receipt. */
   timeRange: TimeRange;
@@ -27,15 +27,15 @@ export interface EventSearchQuery {
 }
 
 export interface EventSearchDeps {
-  /** Those of Redis alone. */
+  /** Lists of Redis only. */
   eventLists: Pick<EventLists, 'list'>;
   eventCounts: Pick<EventCounts, 'names'>;
   archive: Archive | undefined;
 }
 
-/** Events of one read of Redis. */
+/** Events per read of Redis. */
 const READ_AT_ONCE = 200;
-/** Names whose indexes are read; with more, the list of all events is. */
+/** Maximum number of names whose indexes are read; otherwise the list of all events is. */
 const NAMES_MAX = 200;
 const KNOWN_NAMES_MAX = 1_000;
 
@@ -110,7 +110,7 @@ async function hotNames(
     if (part.kind === 'compare' && part.comparison === '==')
       return typeof part.literal === 'string' ? [part.literal] : [];
     if (part.kind === 'in') return part.literals.filter((literal) => typeof literal === 'string');
-    // Redis has names without lone surrogates.
+    // Names in Redis contain no lone surrogates.
     if (part.kind !== 'text' || part.ignoreCase || !part.text.isWellFormed()) continue;
     const all = await known();
     if (all.length === KNOWN_NAMES_MAX) continue;

@@ -1,5 +1,5 @@
-/** What the service has, wherever it lies: one view of what is hot, in Redis, and of what is archived, in Postgres. Something that moves is in the
- *  archive before it leaves Redis, so readers ask Redis first. Where there is no archive, this is the store itself. */
+/** One view of hot data in Redis and archived data in Postgres. Data is archived before it leaves Redis, so readers ask Redis first.
+ *  Without an archive, this is the store itself. */
 import type { Archive } from '../archive/archive.ts';
 import type { AuditLog } from '../store/auth/audit-log.ts';
 import type { Bucket, CountedName, EventCounts } from '../store/events/event-counts.ts';
@@ -29,7 +29,7 @@ import { WebhookLogHistory } from './webhook-log.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
-  /** For runs that look back. */
+  /** For waits and cancel triggers that look back. */
   pastEvents: Pick<Events, 'since'>;
   eventLists: {
     list(...query: Parameters<EventLists['list']>): Promise<ListedEvents>;
@@ -42,12 +42,12 @@ export interface History {
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'copySteps'>;
   runLists: Pick<RunLists, 'readByEvent'> & {
-    /** @param whenAway throw: rather than leaving out what is archived while Postgres is away */
+    /** @param whenAway `throw`: fail instead of omitting archived runs while Postgres is down */
     briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;
     list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
     listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
   };
-  /** The runs of lists. */
+  /** Outputs of runs in lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   runParts: Pick<RunParts, 'read'>;
   steps: Pick<Steps, 'memo' | 'progress'>;

@@ -1,4 +1,4 @@
-/** Outputs of the runs of lists, hot or archived. */
+/** Outputs of runs in lists, hot or archived. */
 import type { Archive } from '../archive/archive.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
 import type { RunStatuses } from '../store/runs/run-statuses.ts';
@@ -40,7 +40,7 @@ export class ListedRunHistory implements Pick<ListedRuns, 'outputSizes' | 'outpu
     return outputs.map((output, i) => output ?? found?.get(ids[i] as string) ?? null);
   }
 
-  /** Those that Redis does not have. */
+  /** The runs that Redis does not have. */
   async #archived(env: string, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
     const hot = await this.#deps.runStatuses.of(ids.map((id) => ({ env, id })));

@@ -1,10 +1,10 @@
-/** Tests many events or runs without holding the event loop. */
+/** Tests many events or runs without blocking the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Matcher, ReadVariable } from '../model/search/evaluate.ts';
 
 const SLICE_MS = 10;
 
-/** Those that the search finds. */
+/** The items that match the search. */
 export async function matching<T>(
   items: readonly T[],
   matches: Matcher,

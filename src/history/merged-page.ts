@@ -15,7 +15,7 @@ export interface MaybeIncomplete {
 
 export interface Page<T> extends MaybeIncomplete {
   items: readonly T[];
-  /** The end of what was looked at: more may follow, even where the page is short. undefined: nothing follows. */
+  /** How far entries were examined: more may follow, even if the page is short. undefined at the end. */
   next: Position | undefined;
 }
 
@@ -29,21 +29,21 @@ export interface PageRequest<T> {
   archived(timeRange: TimeRange): Promise<Page<T>>;
 }
 
-/** Clocks of processes differ by less; where little is hot, all of them are on one machine. */
+/** Greater than any clock difference; with a short HOT_HOURS, all processes are on one machine. */
 const SKEW_MS = 60_000;
 
-/** Everything that is archived is older. */
+/** Everything archived is older than this. */
 export function archivedBefore({ hotMs }: Pick<Archive, 'hotMs'>, nowMs: number): number {
   return nowMs - hotMs + Math.min(SKEW_MS, hotMs / 2);
 }
 
-/** The next page. Asks the archive only if it may have a part of it. When the archive is away, the page is the hot part.
- *  @param border everything that is archived is older */
+/** The next page. Asks the archive only if it may have part of it. While the archive is down, the page is the hot part.
+ *  @param border everything archived is older */
 export async function mergedPage<T>(
   { timeRange, limit, positionOf, hot: readHot, archived: readArchived }: PageRequest<T>,
   border: number,
 ): Promise<Page<T>> {
-  // In this order: what moves is archived before it leaves Redis.
+  // Redis first, because data is archived before it leaves Redis.
   const hot = await readHot();
   const after = Math.max(hot.next?.at ?? 0, timeRange.after ?? 0);
   if (after >= border) return hot;
@@ -59,14 +59,14 @@ export async function mergedPage<T>(
   return merge([hot, archived], limit, positionOf);
 }
 
-/** The position before a list. */
+/** The position before the first entry of a list. */
 export function startOf({ before = END_OF_TIME, cursor }: TimeRange): Position {
   return cursor ?? { at: before, id: FIRST_ID };
 }
 
-/** @param parts of items that are in several, the first one counts */
+/** @param parts for items in several parts, the first part wins */
 function merge<T>(parts: readonly Page<T>[], limit: number, positionOf: (item: T) => Position): Page<T> {
-  // Below the end of one part, items of the others may come too early.
+  // Beyond the end of one part, items of the others would come too early.
   const end = parts.map(({ next }) => next).reduce((a, b) => (a && b ? (isOlder(a, b) ? b : a) : (a ?? b)), undefined);
   const byId = new Map<string, { position: Position; item: T }>();
   for (const item of parts.flatMap(({ items }) => items)) {

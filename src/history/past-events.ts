@@ -1,11 +1,11 @@
-/** Events since a time, hot or archived: a wait, or a trigger that cancels a run, looks back to when its run began. */
+/** Events since a time, hot or archived: a wait or a cancel trigger looks back to the beginning of its run. */
 import type { Archive } from '../archive/archive.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
 import type { Events, NamedEvent } from '../store/events/events.ts';
 import type { Position } from '../store/redis/pagination.ts';
 import { archivedBefore } from './merged-page.ts';
 
-/** Each may have half a megabyte. */
+/** Few, because each may have half a megabyte. */
 const READ_AT_ONCE = 10;
 
 export class PastEvents implements Pick<Events, 'since'> {
@@ -17,8 +17,8 @@ export class PastEvents implements Pick<Events, 'since'> {
     this.#archive = archive;
   }
 
-  /** Each event once; the oldest first, apart from those that are archived meanwhile.
-   *  @throws ServiceError archive_unavailable, if the time reaches back to what may be archived */
+  /** Each event once, oldest first, except for events archived meanwhile.
+   *  @throws ServiceError archive_unavailable, if the range may include archived events */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
     const isHot = receivedAtMs >= archivedBefore(this.#archive, Date.now());
     const seen = new Set<string>();
@@ -30,7 +30,7 @@ export class PastEvents implements Pick<Events, 'since'> {
       if (fresh.length > 0) yield fresh;
       if (seen.size >= limit) return;
     }
-    // Some may have left Redis before they were read there.
+    // Some may have left Redis before they were read.
     if (!isHot) yield* this.#archived(env, name, start, limit, seen);
   }
 

@@ -22,7 +22,7 @@ export class RunHistory implements Pick<Runs, 'read' | 'readMany' | 'copySteps'>
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** In the order of the IDs; runs that are not stored are left out.
+  /** In the order of the IDs; runs that are not stored are omitted.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     const found = new Map((await this.#deps.runs.readMany(env, ids)).map((run) => [run.id, run]));

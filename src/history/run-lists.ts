@@ -1,4 +1,4 @@
-/** Lists of runs across Redis and the archive. Redis has active runs however old they are, and so the newest runs of a page may be anywhere. */
+/** Lists of runs across Redis and the archive. Redis has active runs of any age, so the newest runs of a page may be in either. */
 import type { Archive } from '../archive/archive.ts';
 import { isUnavailable } from '../archive/database.ts';
 import { timeOf } from '../model/ids.ts';
@@ -21,7 +21,7 @@ export type ListedRunPage = RunPage & Pick<Page<Run>, 'stoppedEarly'>;
 export interface RunListHistoryDeps {
   store: Pick<Store, 'redis' | 'keys' | 'runLists'>;
   archive: Archive;
-  /** Whether Redis has the event, and nothing of it is archived. */
+  /** Whether Redis has the event and all its runs. */
   isInRedis(env: string, eventId: string): Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     this.#deps = deps;
   }
 
-  /** Asks the archive only where a page reaches into the time that may be archived. */
+  /** Asks the archive only if the page reaches into the range that may be archived. */
   async list(query: RunQuery): Promise<ListedRunPage> {
     const { runLists } = this.#deps.store;
     const { archive } = this.#deps;
@@ -83,7 +83,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     }
   }
 
-  /** Beside events of a list: while the archive is away, they have what Redis has. */
+  /** For lists of events: while the archive is down, only hot runs are returned. */
   async briefsByEvent(
     env: string,
     eventIds: readonly string[],
@@ -104,13 +104,13 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   async #mergedBriefs(env: string, eventId: string, archived: RunBrief[], hot: RunBrief[]): Promise<RunBrief[]> {
     if (archived.length === 0) return hot;
     if (hot.length === 0) return archived;
-    // Some have ended, some are active: rare, and briefs do not say when they were created.
+    // Some have ended and some are active: rare, and briefs lack the time of creation.
     const { store, archive } = this.#deps;
     const runs = inOrder(await archive.runs.readByEvent(env, eventId), await store.runLists.readByEvent(env, eventId));
     return runs.map(({ id, functionId, status }) => ({ id, functionId, status }));
   }
 
-  /** The events whose runs may be archived: a younger event, by its ID and by where it is, has none. */
+  /** The events whose runs may be archived: younger events, by ID and location, have none. */
   async #maybeArchived(env: string, eventIds: readonly string[]): Promise<string[]> {
     const { store, archive } = this.#deps;
     const border = archivedBefore(archive, Date.now());
@@ -121,7 +121,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   }
 }
 
-/** While the archive is away: the runs that are younger than all that is archived. The others come with the next page, among archived ones. */
+/** While the archive is down: the runs younger than everything archived. The others come with a later page. */
 function hotPart({ items, next, stoppedEarly }: Page<Run>, { timeRange }: RunQuery, border: number): Page<Run> {
   const young = items.filter(({ queuedAt }) => queuedAt >= border);
   if (young.length === items.length && next && next.at >= border) return { items, next, stoppedEarly };

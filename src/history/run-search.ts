@@ -1,4 +1,4 @@
-/** Searches runs by content and by everything else, hot and archived, newest first. */
+/** Searches runs by content and other conditions, hot and archived, newest first. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedSearch } from '../archive/archived-search.ts';
 import { type Ending, RUN_STATUSES, type Run, type RunStatus } from '../model/runs/run.ts';
@@ -19,7 +19,7 @@ import { narrowed } from './search-range.ts';
 export interface RunSearchQuery {
   env: string;
   node: SearchNode;
-  /** undefined: of all functions. */
+  /** undefined: all functions. */
   functionIds: readonly string[] | undefined;
   statuses?: readonly RunStatus[] | undefined;
   /** By creation. */
@@ -29,16 +29,16 @@ export interface RunSearchQuery {
 }
 
 export interface RunSearchDeps {
-  /** Those of Redis alone. */
+  /** Lists of Redis only. */
   runLists: Pick<RunLists, 'list'>;
-  /** Wherever they are. */
+  /** Hot and archived. */
   history: Pick<History, 'events' | 'runLists' | 'listedRuns'>;
   archive: Archive | undefined;
 }
 
 const READ_AT_ONCE = 100;
 const OF_EVENT_MAX = 10_000;
-/** Events of runs that are read together: each may have half a megabyte, or more. */
+/** Maximum number of runs' events read together: each may have half a megabyte or more. */
 const EVENTS_AT_ONCE = 25;
 const PORTION_BYTES = 2 * 1_048_576;
 const ENDINGS: readonly RunStatus[] = ['Completed', 'Failed', 'Cancelled'];
@@ -73,7 +73,7 @@ export class RunSearch {
     });
   }
 
-  /** Runs of one event: few enough to read at once. */
+  /** Runs of one event, few enough to read at once. */
   async searchOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
     const { env, node, limit } = query;
     const { runs } = await this.#deps.history.runLists.listByEvent(eventId, { ...query, limit: OF_EVENT_MAX });
@@ -156,7 +156,7 @@ function positionOf({ queuedAt, id }: Run): Position {
   return { at: queuedAt, id };
 }
 
-/** With the functions and statuses that the search requires. */
+/** Adds the functions and statuses that the search requires. */
 function narrowedTo(query: RunSearchQuery): RunSearchQuery {
   const { node, functionIds, statuses } = query;
   const functionId = requiredValue(node, 'function_id');
@@ -183,7 +183,7 @@ function countWithin(sizes: readonly number[], max: number): number {
   return Math.min(max, sizes.length);
 }
 
-/** An output that was stored before its depth was limited cannot be searched. */
+/** An output stored before its depth was limited cannot be searched. */
 function jsonOf(output: string | null | undefined): unknown {
   if (output === undefined || output === null || !isShallowJson(output)) return undefined;
   try {

@@ -1,10 +1,10 @@
-/** Bounds the searches of one process: each takes time of its main thread, and a connection to Postgres. Nobody takes all of them. */
+/** Limits concurrent searches per process and principal: each takes time of the main thread, and a connection to Postgres. */
 import { ServiceError } from '../errors.ts';
 import { ConcurrencyLimits } from '../model/capacity/concurrency-limits.ts';
 
 const OF_ENVIRONMENT = 3;
 const OF_ALL = 6;
-/** Per principal: in one environment, and in all. */
+/** Maximum per principal: in one environment, and in total. */
 const OF_PRINCIPAL_IN_ENVIRONMENT = 2;
 const OF_PRINCIPAL = 3;
 const RETRY_AFTER_SECONDS = 1;
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 1;
 export class SearchLimiter {
   readonly #running = new ConcurrencyLimits();
 
-  /** @param principal who searches; undefined: the service
+  /** @param principal who searches; undefined: the service itself
    *  @throws ServiceError searches_full */
   async run<T>(env: string, principal: string | undefined, search: () => Promise<T>): Promise<T> {
     const begun = this.#running.begin([

@@ -1,5 +1,5 @@
-/** Goes through what is hot and what is archived, newest first, and merges what each finds. The archive is never looked at further back than what is
- *  hot: something that moves in the meantime is in one of them when its turn comes. */
+/** Examines hot and archived entries, newest first, and merges the results. The archive is never read further back than Redis: an entry
+ *  that moves meanwhile is found in one of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../archive/database.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
@@ -8,34 +8,34 @@ import type { StoppedEarly } from './merged-page.ts';
 
 export interface SearchPage<T> {
   found: T[];
-  /** Cursor from which the search goes on; undefined: all was looked at. */
+  /** Cursor to continue the search; undefined if everything was examined. */
   next: Position | undefined;
-  /** The page is not full, although more may follow. */
+  /** Set if the page is not full although more may follow. */
   stoppedEarly?: StoppedEarly | undefined;
 }
 
-/** What a source found in the next part of its entries. */
+/** Results of a source in the next part of its entries. */
 export interface Portion<T> {
   found: T[];
-  /** Everything before this position was looked at; undefined: everything was. */
+  /** Everything before this position was examined; undefined at the end. */
   next: Position | undefined;
 }
 
 export interface SearchSource<T> {
-  /** Looks at the next entries: at least at one, however little time is left. */
+  /** Examines the next entries: at least one, however little time is left. */
   read(timeRange: TimeRange, timeLeftMs: number): Promise<Portion<T>>;
 }
 
 export interface MergedSearch<T> {
   hot: SearchSource<T>;
-  /** undefined: there is none. */
+  /** undefined without an archive. */
   archive: SearchSource<T> | undefined;
   positionOf(item: T): Position;
-  /** Bytes, about. */
+  /** Approximate bytes. */
   sizeOf(item: T): number;
   timeRange: TimeRange;
   limit: number;
-  /** Nothing younger is archived, Unix milliseconds. */
+  /** Nothing newer is archived, Unix milliseconds. */
   archivedBefore: number;
   timeoutMs: number;
 }
@@ -43,10 +43,10 @@ export interface MergedSearch<T> {
 const LATEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'Z' };
 /** Size of a page: web serializes it on its only thread. */
 const PAGE_BYTES = 2 * 1_048_576;
-/** The archive is read when what is hot was looked at so far back. */
+/** The archive is read when hot entries have been examined this far back. */
 const AHEAD_MS = 3_600_000;
 
-/** A source, and how far it has come. */
+/** A source and its progress. */
 interface Progress<T> {
   source: SearchSource<T>;
   /** undefined: at its end. */
@@ -91,7 +91,7 @@ export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPa
       );
       for (const item of portion.found) {
         const { id } = positionOf(item);
-        // What is hot is newer than its copy in the archive.
+        // The hot version is newer than its archived copy.
         if (found.has(id)) continue;
         found.set(id, item);
         bytes += sizeOf(item);

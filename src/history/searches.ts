@@ -9,10 +9,10 @@ import { RunSearch, type RunSearchQuery } from './run-search.ts';
 import { SearchLimiter } from './search-limiter.ts';
 import type { SearchPage } from './search-merge.ts';
 
-/** For the whole request. */
+/** Time limit of the whole request. */
 const TIMEOUT_MS = 5_000;
 
-/** `principal`: who searches; absent: the service. */
+/** `principal`: who searches; absent: the service itself. */
 type Timed<Query> = Omit<Query, 'timeoutMs'> & { timeoutMs?: number; principal?: string };
 
 export class Searches {

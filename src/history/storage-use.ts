@@ -1,4 +1,4 @@
-/** How much an environment takes in Redis and in Postgres, and what its retention costs. Answers from memory for some seconds. */
+/** Storage of an environment in Redis and Postgres, and the cost of its retention. Cached for some seconds. */
 import { LRUCache } from 'lru-cache';
 import type { Archive } from '../archive/archive.ts';
 import type { ArchivedDayUse } from '../archive/archived-storage.ts';
@@ -9,23 +9,23 @@ import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
 
 const CACHED_MS = 15_000;
 const CACHED_MAX = 500;
-/** Days that the rate is measured over. */
+/** Number of days that the rate is averaged over. */
 const RATE_DAYS = 7;
 
 export interface StorageUse {
   /** When it was measured, Unix milliseconds. */
   at: number;
   hot: HotUse;
-  /** undefined: there is no archive, or it is unavailable. */
+  /** undefined without an archive, or while it is down. */
   archived: { environment: ArchivedDayUse[]; installation: ArchivedDayUse[] } | undefined;
   isUnavailable: boolean;
-  /** On disk, at the mean of the last days; undefined: there is no full day yet. */
+  /** Disk bytes per day, averaged over the last days; undefined before the first full day. */
   diskBytesPerDay: number | undefined;
 }
 
 export interface StorageUseDeps {
   hotStorage: Pick<HotStorage, 'of'>;
-  /** undefined: there is none. */
+  /** undefined without an archive. */
   archive: Pick<Archive, 'storage'> | undefined;
 }
 
@@ -73,7 +73,7 @@ export class StorageUses {
   }
 }
 
-/** Averages the newest days that are over and fully archived: the newest day may still grow. */
+/** Averages the newest complete and fully archived days, because the current day may still grow. */
 function diskBytesPerDay(days: readonly ArchivedDayUse[], nowMs: number): number | undefined {
   const newest = days.at(-1)?.day;
   if (newest === undefined) return undefined;

@@ -1,5 +1,5 @@
-/** The request log of webhooks, hot and archived. Redis has all requests above the highest ID that left it; below that it may still have some, which
- *  were logged late. */
+/** The request log of webhooks, hot and archived. Redis has all requests above the highest ID that left it; below, it may still have some
+ *  that were logged late. */
 import type { ArchivedRequests } from '../archive/archived-requests.ts';
 import { isUnavailable } from '../archive/database.ts';
 import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
@@ -33,7 +33,7 @@ export class WebhookLogHistory {
 
   /** Newest first. */
   async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
-    // First: what leaves Redis after this is in the archive when that is asked.
+    // First: a request that leaves Redis afterwards is in the archive when that is read.
     const hot = await this.#hot.list(webhookId, query, nowMs);
     const dropped = await this.#unarchived.highestDropped(webhookId);
     if (hot.next !== undefined && (dropped === undefined || hot.next > dropped)) return hot;
@@ -61,7 +61,7 @@ export class WebhookLogHistory {
     return this.#archived.read(webhookId, requestId);
   }
 
-  /** Without the archive, of what is hot. */
+  /** Hot requests only, if the archive is down. */
   async stats(webhookIds: readonly string[], nowMs: number): Promise<LogCounts> {
     const hot = await this.#hot.stats(webhookIds, nowMs);
     const unarchived = await this.#unarchived.counts(webhookIds);
@@ -79,7 +79,7 @@ export class WebhookLogHistory {
     }
   }
 
-  /** The archived requests of a deleted webhook are not found from now on. */
+  /** Hides the archived requests of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
     await this.#unarchived.noteRemoval(webhookId, Date.now());
     await this.#hot.remove(webhookId);
@@ -102,7 +102,7 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** What both have, each once, up to where one of them ends early. */
+/** Requests of both, each once, up to the point where one of them ends early. */
 function merged(
   hot: LogPage,
   archived: { requests: readonly LogSummary[]; isFull: boolean },

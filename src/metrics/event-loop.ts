@@ -31,7 +31,7 @@ export function measureEventLoop(registry: MetricsRegistry): void {
   timer.unref();
 }
 
-/** Without the threads that collect garbage or read files. */
+/** Excludes threads that collect garbage or read files. */
 function mainThreadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

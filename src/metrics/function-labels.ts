@@ -1,9 +1,10 @@
-/** Which functions have series of their own: their number is unbounded, so only the first are named, and those not heard of for an hour are forgotten. */
+/** Decides which functions have their own series: their number is unbounded, so only the first ones are named, and those without values
+ *  for an hour are dropped. */
 import { scopedFunction } from '../model/apps/scoped-function.ts';
 
 export type FunctionLabel = readonly [environment: string, functionId: string];
 
-/** All functions beyond the bound. */
+/** Stands for all functions beyond the maximum. */
 export const OTHER: FunctionLabel = ['other', 'other'];
 
 const MOST = 200;
@@ -22,7 +23,7 @@ export class FunctionLabels {
     this.#now = now;
   }
 
-  /** Label of a function that something is recorded about now. */
+  /** Label of a function with a new value. */
   of(env: string, functionId: string): FunctionLabel {
     const key = scopedFunction(env, functionId);
     let found = this.#known.get(key);
@@ -39,7 +40,7 @@ export class FunctionLabels {
     return [...this.#known.values()].map(({ label }) => label);
   }
 
-  /** @returns those that are forgotten now */
+  /** @returns dropped labels */
   forgetIdle(): FunctionLabel[] {
     const since = this.#now() - IDLE_MS;
     const idle = [...this.#known].filter(([, { usedAt }]) => usedAt < since);

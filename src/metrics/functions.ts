@@ -7,7 +7,7 @@ import type { MetricsRegistry, SeriesMetric } from './registry.ts';
 
 const LABELS = ['environment', 'function'];
 const STORED_REASONS: readonly DecisionReason[] = DECISION_REASONS.filter((reason) => reason !== 'expression_false');
-/** Any function can have these. */
+/** Reasons that apply to any function. */
 const OF_ANY: ReadonlySet<DecisionReason> = new Set(['not_evaluated', 'paused', 'environment_archived']);
 
 export interface FunctionBacklog {
@@ -23,7 +23,7 @@ export class FunctionMetrics {
   readonly #skipped: SeriesMetric;
   readonly #throttled: SeriesMetric;
   readonly #backlog: SeriesMetric;
-  /** undefined: web makes no calls. */
+  /** undefined in web, which makes no calls. */
   readonly #callsInFlight: SeriesMetric | undefined;
   readonly #inFlight = new Map<string, FunctionBacklog>();
 
@@ -70,8 +70,8 @@ export class FunctionMetrics {
     },
   };
 
-  /** Before each scrape.
-   *  @param backlogs undefined: Redis is away */
+  /** Called before each scrape.
+   *  @param backlogs undefined while Redis is down */
   read(backlogs: readonly FunctionBacklog[] | undefined): void {
     this.#set(this.#callsInFlight, [...this.#inFlight.values()]);
     this.#set(this.#backlog, backlogs);

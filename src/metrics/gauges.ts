@@ -1,8 +1,8 @@
-/** Gauges: values that are not recorded as they change, but read at each scrape. */
+/** Gauges: values read at each scrape instead of recorded when they change. */
 import type { FunctionBacklog, FunctionMetrics } from './functions.ts';
 import type { GaugeMetric, MetricsRegistry } from './registry.ts';
 
-/** Gauges that come from Redis; the same in every process. */
+/** Gauges from Redis, equal in every process. */
 export interface StoredGauges {
   queues: readonly {
     name: string;
@@ -14,15 +14,15 @@ export interface StoredGauges {
     backlogAgeMs: number;
   }[];
   activeRuns: number;
-  /** Backlogs of functions whose calls wait for limits. */
+  /** Functions' backlogs of calls that wait for limits. */
   backlogs: readonly FunctionBacklog[];
   processes: { web: number; worker: number };
   usedMemoryBytes: number;
-  /** undefined: Redis has no memory limit. */
+  /** undefined if Redis has no memory limit. */
   maxMemoryBytes: number | undefined;
   /** undefined: one server. */
   cluster: { primaries: number; replicas: number; unservedHashSlots: number; usedMemoryBytes: number } | undefined;
-  /** How long events have waited that are old enough for the archive; undefined: there is none. */
+  /** How long the oldest event that is due for the archive has waited; undefined without an archive. */
   archiveLagMs: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface GaugeSources {
   eventsUncommitted(): number;
   /** undefined: Redis is down or does not respond. */
   stored(): Promise<StoredGauges | undefined>;
-  /** Whether Postgres responds; undefined: there is no archive, or nothing is known yet. */
+  /** Whether Postgres responds; undefined without an archive, or before the first probe. */
   archiveUp(): boolean | undefined;
   /** Web only. */
   transforms?(): { threads: number; queued: number; inFlight: number };
@@ -39,7 +39,7 @@ export interface GaugeSources {
   appConnections?(): number;
   /** Worker only: calls over connections that wait for their replies. */
   connectCalls?(): number;
-  /** Worker only: calls that wait in it for capacity, calls that it deferred for lack of capacity, and apps that it throttles. */
+  /** Worker only: calls waiting for capacity in this worker, calls deferred for lack of capacity, and throttled apps. */
   calls?(): { waiting: number; deferred: number; throttledApps: number };
   /** Worker only: how many jobs of each queue it runs at the same time. */
   concurrency?: Readonly<Record<string, number>>;
@@ -117,7 +117,7 @@ function workerGauges(registry: MetricsRegistry): (sources: GaugeSources) => voi
   };
 }
 
-/** Absent where Redis is one server. */
+/** Absent for a single Redis. */
 function clusterGauges(registry: MetricsRegistry) {
   const memory = registry.gauge(
     'redis_cluster_used_memory_bytes',

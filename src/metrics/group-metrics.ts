@@ -1,8 +1,8 @@
-/** The metrics of several processes as one: whoever scrapes a shared port cannot choose the process. */
+/** Combines the metrics of several processes, because a scrape of a shared port cannot choose the process. */
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import { MetricsRegistry, type MetricsSnapshot } from './registry.ts';
 
-/** Types of metrics that only grow. */
+/** Metric types that only increase. */
 const CUMULATIVE: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
 
 export class GroupMetrics {
@@ -10,7 +10,7 @@ export class GroupMetrics {
   readonly #own: MetricsRegistry;
   /** By process. */
   readonly #last = new Map<number, MetricsSnapshot>();
-  /** What processes that have ended had counted. Without it sums would fall, which Prometheus takes for a restart. */
+  /** Counts of ended processes. Without them sums would fall, which Prometheus takes for a restart. */
   #ended: MetricsSnapshot[] = [];
 
   constructor(role: 'web' | 'worker') {
@@ -31,7 +31,7 @@ export class GroupMetrics {
     if (last) this.#ended.push(last.filter(({ type }) => CUMULATIVE.has(String(type))));
   }
 
-  /** All in Prometheus's text format, each metric by its `Aggregation`. */
+  /** All metrics in Prometheus's text format, each combined by its `Aggregation`. */
   async text(): Promise<string> {
     const { length } = this.#ended;
     const ended = await aggregate(this.#ended).getMetricsAsJSON();

@@ -13,11 +13,11 @@ import { workerRecorder } from './worker.ts';
 export interface ProcessMetrics {
   readonly recorder: MetricsRecorder;
   readonly contentType: string;
-  /** Reads these at each scrape from now on. */
+  /** Sets the sources to read at each scrape. */
   setGaugeSources(sources: GaugeSources): void;
   /** All metrics in Prometheus's text format. */
   scrape(): Promise<string>;
-  /** The same for a supervisor, which sums up several processes. */
+  /** Like `scrape`, for a supervisor that combines several processes. */
   snapshot(): Promise<MetricsSnapshot>;
   /** Names, types and labels of all metrics, for the table in docs/metrics.md. */
   catalog(): { name: string; type: string; labels: readonly string[] }[];

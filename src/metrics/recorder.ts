@@ -4,13 +4,13 @@ import type { DecisionReason } from '../model/flow-control/decision.ts';
 import type { Ending } from '../model/runs/run.ts';
 import type { IssueKind } from '../model/webhooks/issue.ts';
 
-/** steps: the function returned steps; failed: a retry may help; failed_permanently: the app says that no retry will; no_response: no
- *  response came, or none in time. */
+/** `steps`: the function returned steps; `failed`: a retry may help; `failed_permanently`: the app asks for no retry; `no_response`: no
+ *  response came in time. */
 export const CALL_RESULTS = ['completed', 'steps', 'failed', 'failed_permanently', 'no_response'] as const;
 export type CallResult = (typeof CALL_RESULTS)[number];
 
 export const STOP_CAUSES = ['time', 'memory'] as const;
-/** crash: it exited by itself; killed: something outside killed it; recalled: killed to get one transform out of it. */
+/** `crash`: it exited by itself; `killed`: something outside killed it; `recalled`: killed to get one transform out of it. */
 export const EXIT_CAUSES = [...STOP_CAUSES, 'crash', 'killed', 'recalled', 'ended'] as const;
 
 /** Why an expression was not evaluated to a result. */
@@ -26,7 +26,7 @@ export interface TransformRecorder {
 }
 
 export interface JobRecorder {
-  /** This process takes jobs from the queue from now on. */
+  /** This process starts to take jobs from the queue. */
   registerQueue(queue: string): void;
   jobStarted(queue: string): void;
   jobFinished(queue: string, outcome: 'completed' | 'failed', ms: number): void;
@@ -34,7 +34,7 @@ export interface JobRecorder {
   ingestJobStarted(events: number): void;
   /** An ingest job that stalled repeatedly was split in two. */
   ingestJobSplit(): void;
-  /** An event whose ingest job stalls even alone is not retried. */
+  /** An event whose ingest job stalls even by itself will not be retried. */
   eventDeadLettered(): void;
   expressionSkipped(reason: (typeof SKIP_REASONS)[number]): void;
 }
@@ -58,18 +58,18 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   /** An event is completely ingested, this long after its receipt. */
   eventIngested(ageMs: number): void;
   duplicateIngested(): void;
-  /** A run had to wait for its start, and its function has a throttle. */
+  /** A run of a function with a throttle had to wait for its start. */
   startThrottled(env: string, functionId: string): void;
   /** A call of a function with flow control starts, or has ended. */
   callInFlight(env: string, functionId: string, by: 1 | -1): void;
-  /** An event did not start a run of a function that listens to it; the function's expression was met, or was stopped. */
+  /** An event did not start a run of a function with a matching trigger, although its expression was met or was stopped. */
   runSkipped(env: string, functionId: string, reason: DecisionReason): void;
   runStarted(delayMs: number): void;
   runEnded(status: Ending['status']): void;
   functionCalled(result: CallResult, ms: number): void;
   /** A round of periodic work is over (duties/duty.ts). */
   dutyRound(duty: string, outcome: 'completed' | 'failed', ms: number): void;
-  /** Postgres has so many more events and runs. */
+  /** The archive received this many events and runs. */
   archiveShipped(events: number, runs: number, ms: number): void;
   archiveShipmentFailed(): void;
 }

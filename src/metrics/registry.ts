@@ -25,7 +25,7 @@ export interface GaugeMetric {
   remove(): void;
 }
 
-/** Series that come and go: nothing is kept of one that is removed. */
+/** Series that come and go; a removed series leaves nothing behind. */
 export interface SeriesMetric {
   add(values: readonly string[], by: number): void;
   remove(values: readonly string[]): void;
@@ -36,8 +36,7 @@ export interface SeriesMetric {
 /** All metrics of a process, to be sent to its supervisor. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** How the values of several processes become one: `sum` for what each process has of its own, `max` or `min` for what
- *  all of them see. */
+/** How values of several processes are combined: `sum` for values of each process, `max` or `min` for values that all of them see. */
 export type Aggregation = 'sum' | 'max' | 'min';
 
 /** Names are without the prefix. */
@@ -70,7 +69,7 @@ export class MetricsRegistry {
     return of;
   }
 
-  /** For labels whose values are not known in advance. There must be few of them. */
+  /** For labels with values unknown in advance, of which there must be few. */
   countersBy(name: string, help: string, labelNames: readonly string[]): (...values: string[]) => CounterMetric {
     const counter = new Counter({ ...this.#options(name, help), labelNames });
     return cached((values) => counter.labels(...values));
@@ -102,7 +101,7 @@ export class MetricsRegistry {
     aggregator: Aggregation = 'sum',
   ): (...values: string[]) => GaugeMetric {
     const gauge = new Gauge({ ...this.#options(name, help), labelNames, aggregator });
-    // A gauge without labels starts as 0, a value that was never read.
+    // Removed, because a gauge without labels would start as 0, a value that was never read.
     if (labelNames.length === 0) gauge.remove();
     return cached((values) => {
       const labels = Object.fromEntries(labelNames.map((label, i) => [label, values[i] as string]));

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { type Preset, presetSchema } from './preset.ts';
 import { PRESET_FILES } from './preset-files.ts';
 
-/** @param given the default export of the file
- *  @throws Error naming the file and each field that is wrong */
+/** @param given default export of the file
+ *  @throws Error that names the file and each wrong field */
 export function readPreset(file: string, given: unknown): Preset {
   const { success, data, error } = presetSchema.safeParse(given);
   if (!success) throw new Error(`presets/${file} is no preset:\n${z.prettifyError(error)}`);

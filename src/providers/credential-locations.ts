@@ -1,4 +1,4 @@
-/** Where requests have what proves who is calling: shown to nobody. */
+/** Parts of a request that carry credentials; logs and captures leave them out. */
 import { PRESETS } from './catalog.ts';
 import type { Location, VerificationScheme } from './preset.ts';
 
@@ -33,7 +33,7 @@ export function credentialLocations(scheme: VerificationScheme): readonly Locati
   }
 }
 
-/** Whether the request has the secret itself, or what is as good as the secret for a while. */
+/** Whether the request contains the secret itself, or something as good as the secret for a while. */
 export function sendsSecret({ scheme }: VerificationScheme): boolean {
   return scheme === 'token' || scheme === 'basic' || scheme === 'jwt';
 }

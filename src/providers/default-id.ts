@@ -1,5 +1,5 @@
-/** The deduplication ID of an event whose transform sets none: the provider's own, so that its retries count once. One of digits alone begins with the
- *  ID of the webhook: numbers of different providers may be equal. */
+/** Default deduplication ID of an event whose transform sets none: the provider's ID, so that retries count once. IDs consisting of
+ *  digits are prefixed with the webhook's ID, because different providers may use the same numbers. */
 import { createHash, hash } from 'node:crypto';
 import { EVENT_ID_MAX } from '../model/events/event.ts';
 import type { Location, Preset, VerificationScheme } from './preset.ts';
@@ -7,10 +7,10 @@ import type { ProviderRequest } from './provider-request.ts';
 import { valuesOf } from './verification/fields.ts';
 import { compileSigned, type SignedContent } from './verification/signed-content.ts';
 
-/** Room for the number of an event of several, and for the ID of the webhook. */
+/** Leaves room for the event's number among several, and for the webhook's ID. */
 const ID_MAX = EVENT_ID_MAX - 10 - 27;
 
-/** undefined: neither an ID nor what is signed identifies the request. */
+/** undefined if neither an ID nor the signed content identifies the request. */
 export function defaultId(preset: Preset, request: ProviderRequest, webhookId: string): string | undefined {
   const own = ownId(preset, request) ?? signedId(preset.verification, request, webhookId);
   return own !== undefined && /^\d*$/.test(own) ? `${webhookId}:${own}` : own;
@@ -24,7 +24,7 @@ function ownId(preset: Preset, request: ProviderRequest): string | undefined {
   return undefined;
 }
 
-/** @param source a location, or text with locations in braces, all of which the request must have */
+/** @param source a location, or a template with locations in braces, all of which the request must have */
 function idAt(source: string, request: ProviderRequest): string | undefined {
   if (!source.includes('{')) return request.valueAt(source as Location);
   let isComplete = true;
@@ -36,8 +36,8 @@ function idAt(source: string, request: ProviderRequest): string | undefined {
   return isComplete ? id : undefined;
 }
 
-/** What is signed tells one request from another, if it has a time. Not the text of the signature: whoever has captured a request can write that in other
- *  ways, and so make the request count again. */
+/** Signed content with a time identifies a request. The signature's text is not used: anybody with a captured request could write it
+ *  differently, and make the request count again. */
 function signedId(scheme: VerificationScheme | null, request: ProviderRequest, webhookId: string): string | undefined {
   if (scheme?.scheme === 'braintree') {
     const payload = request.form?.get('bt_payload');
@@ -52,7 +52,7 @@ function signedId(scheme: VerificationScheme | null, request: ProviderRequest, w
   return made.digest('hex');
 }
 
-/** The webhook may have several, all of which mean the same. */
+/** Any of a webhook's URLs stands for all. */
 const ANY_URL = 'https://webhook';
 
 const contents = new WeakMap<VerificationScheme, SignedContent>();

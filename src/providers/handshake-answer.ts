@@ -1,24 +1,26 @@
-/** Fills in the answer of a handshake from the request. What is echoed comes from anyone: it has a bound, and never becomes code or a header of its own. */
+/** Fills in the answer of a handshake from the request. Echoed values come from anyone, so they are bounded, and never become code or an
+ *  additional header. */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { type Handshake, type Location, locationSchema, type Preset } from './preset.ts';
 import type { ProviderRequest } from './provider-request.ts';
 import { keyOf } from './verification/schemes/hmac.ts';
 import { type Failure, failed, type Verifier } from './verification/verification.ts';
 
-/** Characters of a value that is echoed. */
+/** Maximum length of an echoed value. */
 const ECHO_MAX = 2_048;
 
 const PLACEHOLDER = /\{([^{}]{1,250})\}/g;
 const HMAC = /^hmac:(sha1|sha256|sha384|sha512):(hex|base64|base64url):(.+)$/;
 
-/** Values that are signed. Whoever knows the URL can choose them, so a request whose body is such a value never verifies (withoutTokens). */
+/** Tokens that are signed. Anybody who knows the URL can choose them, so a request whose body is such a token never verifies
+ *  (withoutTokens). */
 const PLAIN_TOKEN = /^[\w.~+/=-]{1,256}$/;
 const TOKEN_MAX_BYTES = 256;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
 type Lookup = (placeholder: string) => string | undefined;
 
-/** undefined: the request has nothing to echo. */
+/** undefined if the request has nothing to echo. */
 export function answerTexts(
   { type, body, headers = {} }: Handshake['answer'],
   preset: Preset,
@@ -38,7 +40,8 @@ export function answerTexts(
   return { body: type === 'application/json' ? JSON.stringify(made) : String(made), headers: Object.fromEntries(safe) };
 }
 
-/** The verifier of a preset that signs tokens of anybody. A token such as `name=ada` would otherwise be a signed form; what providers send is longer, or JSON. */
+/** Rejects plain tokens for presets that sign anybody's tokens: a token such as `name=ada` would otherwise be a signed form. Providers
+ *  send longer bodies, or JSON. */
 export function withoutTokens({ handshakes }: Pick<Preset, 'handshakes'>, verifier: Verifier): Verifier {
   const signsForAnybody = handshakes.some((one) => !one.verified && JSON.stringify(one.answer).includes('{hmac:'));
   if (!signsForAnybody) return verifier;
@@ -51,7 +54,7 @@ export function withoutTokens({ handshakes }: Pick<Preset, 'handshakes'>, verifi
   };
 }
 
-/** Placeholders of a template that mean nothing: a preset must have none. */
+/** Unknown placeholders of a template; a preset must have none. */
 export function unknownPlaceholders(template: string): string[] {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name]) => name as string);
   return names.filter((name) => !isLocation(HMAC.exec(name)?.[3] ?? name));

@@ -1,4 +1,4 @@
-/** Answers requests by which a provider proves that it reaches the URL, before it sends any. They make no event. */
+/** Answers handshakes: requests by which a provider checks the URL before it sends any. They make no event. */
 import { sameSecret } from '../model/auth/secret.ts';
 import { answerTexts } from './handshake-answer.ts';
 import type { Handshake, Method, Preset } from './preset.ts';
@@ -10,27 +10,27 @@ export interface HandshakeAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** What to tell the user in the request log. */
+  /** Message to the user in the request log. */
   note: string | undefined;
 }
 
 export interface HandshakeOptions {
-  /** Whether the request has been verified: first those that no signature protects are looked for, then the others. */
+  /** Whether the request has been verified: handshakes without a signature are tried before, the others after. */
   verified: boolean;
-  /** The one to sign the answer with comes first. */
+  /** The secret that signs the answer comes first. */
   secrets: readonly string[];
   settings: Readonly<Record<string, string>>;
   fetchDocument: FetchDocument;
 }
 
-/** undefined: the request is no handshake of that kind. */
+/** undefined if the request is not such a handshake. */
 export type AnswerHandshake = (
   preset: Preset,
   request: ProviderRequest,
   options: HandshakeOptions,
 ) => Promise<HandshakeAnswer | Failure | undefined> | undefined;
 
-/** Methods by which only handshakes of the preset come. */
+/** Methods that only the preset's handshakes use. */
 export function handshakeMethods({ handshakes }: Preset): Method[] {
   return handshakes.map(({ method }) => method).filter((method) => method !== 'POST');
 }
@@ -40,7 +40,7 @@ export const answerHandshake: AnswerHandshake = (preset, request, options) => {
   return handshake && answer(handshake, preset, request, options);
 };
 
-/** Whether the request has all values of the conditions. Those that a setting decides are checked later: a wrong one is an error. */
+/** Whether the request has all values of the conditions. Those decided by a setting are checked later: a wrong one is an error. */
 function meets(request: ProviderRequest, { method, when }: Handshake): boolean {
   if (request.method !== method) return false;
   return when.every(({ at, equals, setting }) => {
@@ -84,7 +84,7 @@ function checkSettings(
   return undefined;
 }
 
-/** Fetches the URL by which the provider wants to be answered. */
+/** Fetches the URL by which the provider expects the confirmation. */
 async function confirmUrl(
   request: ProviderRequest,
   { at, hosts }: NonNullable<Handshake['confirm']>,
@@ -102,7 +102,7 @@ async function confirmUrl(
   }
 }
 
-/** Whether the URL's host has one of the suffixes, at its usual port. */
+/** Whether the URL's host ends with one of the suffixes, at the default port. */
 function isTrusted({ protocol, hostname, port, username, password }: URL, hosts: readonly string[]): boolean {
   if (protocol !== 'https:' || port !== '' || username !== '' || password !== '') return false;
   return hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));

@@ -1,4 +1,4 @@
-/** What the files of presets/ export. `npm run build` replaces this file with imports of them (scripts/lib/bundle.ts). */
+/** Exports of the files in presets/. `npm run build` replaces this file with imports of them (scripts/lib/bundle.ts). */
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';

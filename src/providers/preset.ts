@@ -1,13 +1,14 @@
-/** The schema of provider presets. A preset is data: one file in presets/, which the catalog finds by itself. It says who is calling (verification), what
- *  the provider asks of the URL before it sends (handshakes), and what comes of a request (ID, event name, transform).
+/** The schema of provider presets. A preset is data: one file in presets/, which the catalog finds by itself. It describes how to verify
+ *  requests, the provider's handshakes, and the resulting event (ID, name, transform).
  *
- *  Values in a request have a *location*: `header:<name in lower case>`, `query:<name>`, `body:<path in the JSON body, with dots>`, `form:<name>`.
+ *  Values in a request have a *location*: `header:<name in lower case>`, `query:<name>`, `body:<path in the JSON body, with dots>`,
+ *  `form:<name>`.
  *  Where a token is looked for, `*` in a path stands for every item of a list. */
 import { z } from 'zod';
 
 const LOCATION = /^(header:[a-z0-9-]{1,100}|query:[\w.-]{1,100}|body:[\w.*-]{1,200}|form:[\w.-]{1,100})$/;
 
-/** Each item of a list costs as much as its path has fields. */
+/** Cost grows with list items times path fields. */
 const PATH_MAX_FIELDS = 10;
 
 export const locationSchema = z
@@ -26,15 +27,15 @@ const templateSchema = z
     'a location, or text with {<location>}',
   );
 
-/** What a template has in its braces. */
+/** The locations in a template's braces. */
 export function locationsIn(template: string): Location[] {
   return Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name]) => name as Location);
 }
 
-/** A value, or one or more values in a list such as `t=1,v1=abc,v1=def`: those that start with the prefix, which is removed. */
+/** A value, or one or more values in a list such as `t=1,v1=abc,v1=def`: the items that start with the prefix, without it. */
 const fieldSchema = z.strictObject({
   at: locationSchema,
-  /** Between the items of a list; absent: the whole text is one item. */
+  /** Separator of list items; absent: the whole text is one item. */
   separator: z.string().min(1).max(3).optional(),
   prefix: z.string().min(1).max(50).optional(),
 });
@@ -42,16 +43,16 @@ export type Field = z.infer<typeof fieldSchema>;
 
 const timestampSchema = fieldSchema.extend({
   unit: z.enum(['s', 'ms', 'iso']),
-  /** Seconds by which the time may differ from that of the service. */
+  /** Maximum difference from the service's clock, in seconds. */
   tolerance: z.int().min(1).max(86_400),
 });
 
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
-/** How a text of the user's becomes the key. */
+/** How the user's secret becomes the key. */
 const keySchema = z.strictObject({
   encoding: z.enum(['utf8', 'hex', 'base64']).default('utf8'),
-  /** Removed if it is there, such as `whsec_`. */
+  /** Removed if present, such as `whsec_`. */
   prefix: z.string().max(20).optional(),
 });
 
@@ -61,7 +62,7 @@ const signedSchema = z
   .string()
   .min(1)
   .max(500)
-  // Every time it is there, the whole body is hashed once more, for each secret and each URL.
+  // Each occurrence hashes the whole body again, for every secret and URL.
   .refine((text) => text.split('{body}').length <= 2, '{body} at most once');
 
 export const hmacSchema = z.strictObject({
@@ -74,13 +75,13 @@ export const hmacSchema = z.strictObject({
   key: keySchema.prefault({}),
 });
 
-/** The secret itself is in the request. */
+/** The request contains the secret itself. */
 export const tokenSchema = z.strictObject({ scheme: z.literal('token'), token: fieldSchema });
 
 /** HTTP Basic; the secret is `user:password`. */
 export const basicSchema = z.strictObject({ scheme: z.literal('basic') });
 
-/** A public key, which is the secret here: it is pasted in the same place. */
+/** The secret is a public key, pasted in the same field. */
 export const publicKeySchema = z.strictObject({
   scheme: z.literal('public-key'),
   algorithm: z.enum(['ed25519', 'ecdsa-p256-sha256', 'rsa-sha256']),
@@ -106,7 +107,7 @@ export const jwtSchema = z.strictObject({
   tolerance: z.int().min(0).max(86_400).default(60),
 });
 
-/** Schemes that are no combination of the above: verification/schemes/<name>.ts has each. */
+/** Schemes that are not combinations of the above: each has a file verification/schemes/<name>.ts. */
 export const SPECIAL_SCHEMES = ['adyen', 'aws-sns', 'braintree', 'paypal', 'twilio'] as const;
 const specialSchema = z.strictObject({ scheme: z.enum(SPECIAL_SCHEMES) });
 
@@ -120,7 +121,7 @@ export const verificationSchema = z.discriminatedUnion('scheme', [
 ]);
 export type VerificationScheme = z.infer<typeof verificationSchema>;
 
-/** What a user may say of a generic preset: `POST /v1/webhooks {provider: "hmac", verification: {…}}`. */
+/** What users may configure for a generic preset: `POST /v1/webhooks {provider: "hmac", verification: {…}}`. */
 export const customVerificationSchema = z.discriminatedUnion('scheme', [
   hmacSchema,
   tokenSchema,
@@ -132,7 +133,7 @@ const conditionSchema = z.strictObject({
   at: locationSchema,
   /** Absent: any value. */
   equals: z.string().max(200).optional(),
-  /** The webhook's setting of this name; a request with another value is answered 401. */
+  /** Name of a webhook setting that the value must equal; otherwise the answer is 401. */
   setting: z.string().max(50).optional(),
 });
 
@@ -141,7 +142,7 @@ const conditionSchema = z.strictObject({
 export const handshakeSchema = z
   .strictObject({
     method: z.enum(['GET', 'POST']).default('POST'),
-    /** All of them. */
+    /** All conditions must be met. */
     when: z.array(conditionSchema).min(1).max(5),
     /** false: the provider does not sign it. */
     verified: z.boolean(),
@@ -153,15 +154,15 @@ export const handshakeSchema = z
       /** Headers of the answer. */
       headers: z.record(z.string(), z.string()).optional(),
     }),
-    /** Fetches the URL at a location, if its host has one of these suffixes, before it answers. */
+    /** Fetches the URL at a location before answering, if its host has one of these suffixes. */
     confirm: z.strictObject({ at: locationSchema, hosts: z.array(z.string()).min(1).max(5) }).optional(),
-    /** What to tell the user in the request log. */
+    /** Message to the user in the request log. */
     note: z.string().max(300).optional(),
   })
   .refine(({ confirm, verified }) => !confirm || verified, 'only a verified request may name a URL to fetch');
 export type Handshake = z.infer<typeof handshakeSchema>;
 
-/** What a webhook needs besides secrets. */
+/** Settings of a webhook other than secrets. */
 const settingSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z_]{0,49}$/),
   label: z.string().max(60),
@@ -180,19 +181,19 @@ export const presetSchema = z.strictObject({
   docs: z.url(),
   /** Generic presets have no provider; some of them let the user complete the verification. */
   kind: z.enum(['provider', 'generic']).default('provider'),
-  /** null: the user gives it (`verification` of the webhook). */
+  /** null: the user configures it (`verification` of the webhook). */
   verification: verificationSchema.nullable(),
   /** The scheme that the user completes, where `verification` is null. */
   customScheme: z.enum(['hmac', 'token', 'jwt']).optional(),
   secret: z.strictObject({
-    /** As the provider calls it. */
+    /** The provider's term for it. */
     label: z.string().max(60),
-    /** Where it is found. */
+    /** Where to find it. */
     where: z.string().max(300),
     example: z.string().max(100).optional(),
-    /** What a secret looks like, as a pattern; a text that does not match is refused. */
+    /** Pattern of a secret; a text that does not match is rejected. */
     pattern: z.string().max(200).optional(),
-    /** false: a certificate of the provider's, which is public, takes its part. */
+    /** false: verification uses a public certificate of the provider instead. */
     needed: z.boolean().default(true),
   }),
   settings: z.array(settingSchema).max(5).default([]),
@@ -201,11 +202,12 @@ export const presetSchema = z.strictObject({
   /** How the default transform names events: `stripe/{body:type}`; several forms are separated by `, or `. The transform may tidy values: lower case,
    *  dots for `:` and `/`, without what a colon ends (`jira:issue_created`). */
   eventName: z.string().max(200),
-  /** Location of the provider's own ID of what happened: the deduplication ID. Several locations where only they together are unique. */
+  /** Location of the provider's own event ID: the deduplication ID. Several locations if only their combination is unique. */
   eventId: z.union([locationSchema, templateSchema]).optional(),
-  /** Location of the ID of the delivery, which a retry repeats: the deduplication ID where there is no event ID. Neither: what is signed, if it has a time. */
+  /** Location of the delivery ID, which retries repeat: the deduplication ID if there is no event ID. If neither exists, signed content
+   *  with a time is used. */
   deliveryId: locationSchema.optional(),
-  /** What to click at the provider, step by step; `{url}` is the webhook's URL. */
+  /** Steps at the provider, click by click; `{url}` is the webhook's URL. */
   setup: z.array(z.string().max(300)).min(1).max(8),
   /** The default transform. */
   transform: z.string().min(1).max(65_536),

@@ -1,17 +1,17 @@
-/** A request of a provider as verification and handshakes read it. What is parsed is parsed once, and only if a preset needs it. */
+/** A provider's request for verification and handshakes. Parsed lazily, and at most once. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, isShallow } from '../model/values/json.ts';
 import type { Location } from './preset.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Fields of a query string or form that are looked at. */
+/** Maximum number of fields of a query string or form. */
 const MAX_FIELDS = 1_000;
-/** Characters of a value that becomes a signature, an ID or part of an answer. */
+/** Maximum length of a value that becomes a signature, an ID or part of an answer. */
 const VALUE_MAX_LENGTH = 8_192;
 
 export interface ProviderRequestInput {
   method: string;
-  /** URLs under which the provider may know the webhook, without query string. */
+  /** URLs by which the provider may know the webhook, without query string. */
   urls: () => readonly string[];
   headers: IncomingHttpHeaders;
   /** The query string, without its question mark. */
@@ -41,7 +41,7 @@ export class ProviderRequest {
     return this.#urls();
   }
 
-  /** The JSON body; undefined: it is not JSON, or nested too deeply. */
+  /** The JSON body; undefined if it is not JSON, or nested too deeply. */
   get json(): unknown {
     this.#json ??= { value: parsed(this.body.toString('utf8')) };
     return this.#json.value;
@@ -52,27 +52,28 @@ export class ProviderRequest {
     return this.#query;
   }
 
-  /** The fields of an urlencoded body. undefined: a transform reads the body as something else, of which nobody has signed the fields. */
+  /** Fields of an urlencoded body. undefined if a transform would read the body as something else, whose fields nobody signed. */
   get form(): URLSearchParams | undefined {
     this.#form ??= { fields: this.#isForm() ? fields(this.body.toString('utf8')) : undefined };
     return this.#form.fields;
   }
 
-  /** The text at a location: of JSON a string, a number or a boolean. undefined: there is none, or it is longer than any ID or signature. */
+  /** Text at a location; in JSON a string, number or boolean. undefined if there is none, or it is longer than any ID or signature. */
   valueAt(location: Location): string | undefined {
     const colon = location.indexOf(':');
     const value = this.#find(location.slice(0, colon), location.slice(colon + 1));
     return value === undefined || value.length > VALUE_MAX_LENGTH ? undefined : value;
   }
 
-  /** The different texts at a path in the JSON body whose `*` stands for every item of a list. undefined: a list is empty, or an item has none. */
+  /** Distinct texts at a path in the JSON body in which `*` stands for every list item. undefined if a list is empty, or an item has
+   *  none. */
   everyAt(location: Location): ReadonlySet<string> | undefined {
     const found = new Set<string>();
     const path = location.slice(location.indexOf(':') + 1).split('.');
     return collect(this.json, path, found) && found.size > 0 ? found : undefined;
   }
 
-  /** JSON is read as JSON under any content type. */
+  /** JSON is parsed as JSON under any content type. */
   #isForm(): boolean {
     const mediaType = (this.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
     if (mediaType !== '' && mediaType !== FORM) return false;
@@ -90,7 +91,7 @@ export class ProviderRequest {
   }
 }
 
-/** A field whose own name has dots is found as well. */
+/** Also finds a field whose own name contains dots. */
 function textAt(value: unknown, path: readonly string[]): string | undefined {
   let at: unknown = value;
   for (const [i, name] of path.entries()) {

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { Logger } from '../log.ts';
 
 export interface GroupProcessOptions {
-  /** Its script. It gets the number as argument. */
+  /** Script of the process. Its argument is the number. */
   file: string;
   number: number;
   /** Added to the environment. */
@@ -16,14 +16,14 @@ export interface GroupProcessOptions {
 }
 
 export interface ProcessEnd {
-  /** 128 and more: of a signal. */
+  /** 128 and more: ended by a signal. */
   exitCode: number;
 }
 
 export class GroupProcess {
   readonly child: ChildProcess;
   readonly startedAt: number = performance.now();
-  /** false: it ended before it was ready. */
+  /** Resolves to false if it ended before it was ready. */
   readonly ready: Promise<boolean>;
   readonly ended: Promise<ProcessEnd>;
   isReady = false;
@@ -47,7 +47,7 @@ export class GroupProcess {
       ready.resolve(true);
     });
     child.once('exit', (code, signal) => end(code ?? 128 + constants.signals[signal as NodeJS.Signals]));
-    // It could not be started. Then there is no exit.
+    // The process could not be started, so there will be no exit.
     child.on('error', (error) => {
       log.error({ process: number, err: error.message }, 'cannot start a process');
       if (child.pid === undefined) end(1);

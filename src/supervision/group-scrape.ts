@@ -10,7 +10,7 @@ const TIMEOUT_MS = 3_000;
 
 export class GroupScrape {
   readonly #metrics: GroupMetrics;
-  /** Processes that answer. */
+  /** Processes that respond. */
   readonly #children = new Set<ChildProcess>();
   readonly #waiting = new Map<number, (metrics: MetricsSnapshot) => void>();
   #lastRequest = 0;
@@ -48,7 +48,7 @@ export class GroupScrape {
     return this.#metrics.text();
   }
 
-  /** A process that does not answer in time keeps its last metrics, so that sums do not fall. */
+  /** A process that does not respond in time keeps its last metrics, so that sums do not fall. */
   async #ask(child: ChildProcess): Promise<void> {
     const request = ++this.#lastRequest;
     const answer = Promise.withResolvers<MetricsSnapshot | undefined>();

@@ -13,7 +13,7 @@ import { ignoreClosed, type ToProcess } from './messages.ts';
 import { restartDelayMs, STABLE_MS } from './restart-delay.ts';
 
 export interface ProcessGroupOptions {
-  /** The script of a process. It gets its number as argument. */
+  /** Script of a process. Its argument is the number. */
   file: string;
   count: number;
   /** Added to the environment. */
@@ -25,11 +25,11 @@ export interface ProcessGroupOptions {
   onVacant(number: number): void;
 }
 
-/** A number of the group, and who has it. */
+/** A number of the group, and its processes. */
 interface Member {
   number: number;
   current: GroupProcess | undefined;
-  /** Starts in order to take over. */
+  /** Process that will take over when ready. */
   successor: GroupProcess | undefined;
   quickEnds: number;
   restart: NodeJS.Timeout | undefined;
@@ -69,9 +69,9 @@ export class ProcessGroup {
     return this.#ready.promise;
   }
 
-  /** Stops at the first successor that does not become ready: it logs why, and the processes that are there go on.
-   *  @param graceMs how long a replaced process may take to end
-   *  @returns whether all have been replaced */
+  /** Stops at the first successor that does not become ready: it logs why, and the present processes continue.
+   *  @param graceMs maximum time for a replaced process to end
+   *  @returns whether all were replaced */
   async reload(graceMs: number): Promise<boolean> {
     await this.#ready.promise;
     for (const member of this.#members) {
@@ -80,7 +80,7 @@ export class ProcessGroup {
     return true;
   }
 
-  /** @throws when a process that was ready did not end with exit code 0 */
+  /** @throws if a process that was ready did not end with exit code 0 */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     for (const { restart } of this.#members) clearTimeout(restart);
@@ -92,7 +92,7 @@ export class ProcessGroup {
     if (this.#failures > 0) throw new Error(`${this.#failures} processes did not shut down in order`);
   }
 
-  /** Ends all at once. */
+  /** Kills all at once. */
   kill(): void {
     for (const { child } of this.#processes) child.kill('SIGKILL');
   }
@@ -125,7 +125,7 @@ export class ProcessGroup {
     if (this.#members.every(({ current }) => current?.isReady)) this.#ready.resolve();
   }
 
-  /** @returns false: the successor has not become ready */
+  /** @returns false if the successor did not become ready */
   async #succeed(member: Member, graceMs: number): Promise<boolean> {
     clearTimeout(member.restart);
     const successor = this.#fork(member);
@@ -159,7 +159,7 @@ export class ProcessGroup {
     onExit(child);
     const facts = { process: member.number, exit_code: exitCode };
     if (this.#isStopping) {
-      // One that was not ready had nothing in progress.
+      // A process that was not ready had nothing in progress.
       if (isReady && exitCode !== 0) {
         this.#failures++;
         log.error(facts, 'a process did not shut down in order');

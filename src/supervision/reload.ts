@@ -1,10 +1,10 @@
 /** SIGUSR2 replaces the processes of a group. SIGHUP is not used: a terminal that closes sends it. */
 import type { Logger } from '../log.ts';
 
-/** @param reload resolves to whether all have been replaced */
+/** @param reload resolves to whether all were replaced */
 export function reloadOnSignal(reload: () => Promise<boolean>, log: Logger): void {
   let isReloading = false;
-  /** Signalled meanwhile: what is new may not be in the processes that have been replaced. */
+  /** A further signal came meanwhile: replaced processes may not have the newest version. */
   let isAskedAgain = false;
   process.on('SIGUSR2', async () => {
     if (isReloading) {

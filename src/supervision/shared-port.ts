@@ -21,7 +21,7 @@ const REUSE_PORT = 2;
 
 type Socket = SendHandle & { close(): void };
 
-/** What node:cluster makes its sockets with: it binds and does not accept. Node's public API has no such function. */
+/** node:cluster's function for creating sockets: it binds without accepting. Node's public API has no such function. */
 const { _createServerHandle: bind } = net as unknown as {
   /** @returns an error number on failure */
   _createServerHandle(address: string, port: number, family: number, fd: undefined, flags: number): Socket | number;
@@ -39,9 +39,9 @@ export class SharedPort {
     this.#family = family;
   }
 
-  /** Makes sure that no other program has the port: sockets that share a port do not notice each other.
+  /** Makes sure that no other program has the port, because sockets that share a port do not notice each other.
    *  @param port 0 selects any free port
-   *  @throws Node's error when the port is taken, as a single process does */
+   *  @throws Node's error if the port is taken, as a single process does */
   static async reserve(port: number, host: string): Promise<SharedPort> {
     const server = createServer().listen(port, host);
     await once(server, 'listening');
@@ -53,7 +53,7 @@ export class SharedPort {
   }
 
   /** @param number of the process
-   *  @throws when it cannot be bound */
+   *  @throws if it cannot be bound */
   socketOf(number: number): SendHandle {
     const kept = this.#sockets.get(number);
     if (kept) return kept;
@@ -65,7 +65,7 @@ export class SharedPort {
     return socket;
   }
 
-  /** When no process will have this number for a while: the others get its connections. */
+  /** Called when no process will have this number for a while: the others get its connections. */
   release(number: number): void {
     this.#sockets.get(number)?.close();
     this.#sockets.delete(number);

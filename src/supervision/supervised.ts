@@ -1,4 +1,4 @@
-/** What a process of a group asks of its supervisor, and hears from it. */
+/** A supervised process's side of the IPC with its supervisor. */
 import { setTimeout } from 'node:timers/promises';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { ignoreClosed, type ToProcess, type ToSupervisor } from './messages.ts';
@@ -7,17 +7,17 @@ import { ignoreClosed, type ToProcess, type ToSupervisor } from './messages.ts';
 const GROUP_METRICS_TIMEOUT_MS = 5_000;
 
 export interface GroupMember {
-  /** Its number in the group, from 1 on; a process that replaces another gets its number. The first does what one process does for all. */
+  /** Number in the group, from 1; a replacement has the same number. The first process does work that only one of the group should do. */
   readonly number: number;
-  /** @returns the socket to listen on: of the process with this number before this one, and of the one after it (shared-port.ts) */
+  /** @returns the socket to listen on, shared with earlier and later processes of this number (shared-port.ts) */
   listeningSocket(): Promise<object>;
   /** @param end called when another process has replaced this one */
   onReplaced(end: () => void): void;
-  /** Lets the supervisor read the metrics, and scrapes the whole group. */
+  /** Shares this process's metrics with the supervisor. @returns metrics of the whole group */
   shareMetrics(own: ProcessMetrics): ProcessMetrics;
 }
 
-/** @returns undefined: this process has no supervisor */
+/** @returns undefined without a supervisor */
 export function groupMember(): GroupMember | undefined {
   if (!process.send || process.argv[2] === undefined) return undefined;
   return { number: Number(process.argv[2]), listeningSocket, onReplaced, shareMetrics };

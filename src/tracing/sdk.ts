@@ -24,7 +24,7 @@ import { Tracing } from './tracing.ts';
 /** Time to export the remaining spans when the process ends. */
 const SHUTDOWN_TIMEOUT_MS = 2_000;
 
-/** @throws ConfigError for an exporter, protocol or propagator that is not there */
+/** @throws ConfigError for an unavailable exporter, protocol or propagator */
 export async function startSdk(serviceName: string, log: Logger): Promise<Tracing> {
   // Replaces the SDK's own logger, which writes to the console with OTEL_LOG_LEVEL.
   diag.setLogger(rateLimitedWarnings(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

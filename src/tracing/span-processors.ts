@@ -1,5 +1,5 @@
-/** Where spans go, by OpenTelemetry's variables. OTLP over HTTP with Protobuf is installed, and what else there is can be: most
- *  installations need none of it. */
+/** Exporters of spans, according to OpenTelemetry's variables. OTLP over HTTP with Protobuf is installed; others can be, but most
+ *  installations need none. */
 import { getStringFromEnv } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {

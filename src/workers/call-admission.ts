@@ -20,11 +20,11 @@ export interface OwnerDeps {
 type Handler = (job: Job<RunJob>) => Promise<void>;
 
 export interface JobOwner extends CallOwner {
-  /** undefined: it is no longer registered. */
+  /** undefined if it is no longer registered. */
   fn?: AppFunction | undefined;
 }
 
-/** The owner of a job's call; without waiting if it is in memory. */
+/** Owner of a job's call; synchronous if it is in memory. */
 export type OwnerOf = (job: RunJob) => JobOwner | Promise<JobOwner>;
 
 export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
@@ -33,7 +33,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   return (job) => {
     const { env, functionId } = job;
     const kind = environmentKinds.of(env);
-    // The requests of steps share capacity by the host that they go to: a slow one holds up neither apps nor other hosts.
+    // Requests of steps share capacity by target host, so that a slow host delays neither apps nor other hosts.
     if (job.kind === 'request') {
       const owner = (known: EnvironmentKind) => ({ env, branch: known === 'branch', app: job.origin });
       return typeof kind === 'string' ? owner(kind) : kind.then(owner);
@@ -43,7 +43,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
     return Promise.all([kind, fn ?? functions.find(env, functionId)]).then(([known, found]) => ({
       env,
       branch: known === 'branch',
-      // A function that no longer exists has no app; it counts as its own.
+      // A deleted function has no app, and counts as an app of its own.
       app: found?.app ?? functionId,
       fn: found,
     }));
@@ -79,8 +79,8 @@ export function withCallLimits(
   };
 }
 
-/** Handles the job once a connection of its app is reserved for its call.
- *  @throws NoConnection when there is none, or when no connection takes the call */
+/** Handles the job once a connection of its app is reserved for the call.
+ *  @throws NoConnection if none accepts the call */
 async function withConnection(
   job: Job<CallJob>,
   fn: AppFunction,
@@ -97,7 +97,7 @@ async function withConnection(
   }
 }
 
-/** If Redis refuses, the job returns to the queue when its lock expires, which is no attempt either. */
+/** If Redis rejects this, the job returns to the queue when its lock expires, which is not an attempt either. */
 async function defer(job: Job<RunJob>, dueAt: number): Promise<never> {
   await job.moveToDelayed(dueAt, job.token).catch(() => {});
   throw new DelayedError();

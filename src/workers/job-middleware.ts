@@ -1,4 +1,4 @@
-/** What wraps the handler of every job: metrics, locks, replicas, outages of Redis, and release at shutdown. */
+/** Wraps every job handler: metrics, locks, replicas, outages of Redis, and release at shutdown. */
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { isJobOutcome } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
@@ -14,7 +14,7 @@ const OUTAGE_LOG_EVERY_MS = 5_000;
 
 export type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
-/** Counts and times the jobs of a queue. @returns the handler itself where there are no metrics */
+/** Counts and times the jobs of a queue. @returns the unchanged handler without metrics */
 export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorder: MetricsRecorder): Handler<Data> {
   if (recorder === NOOP_RECORDER) return handler;
   recorder.registerQueue(queue);
@@ -31,8 +31,8 @@ export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorde
   };
 }
 
-/** Where a replica may take over, a job ends only when all that it has done is on one: otherwise what it did may vanish, and the job with it. What it did is
- *  idempotent, so it is repeated. A failed attempt is no end: another follows in any case. */
+/** If a replica may take over, a job ends only when a replica has all its writes: otherwise they might be lost together with the job. Its
+ *  work is idempotent, so it is repeated. A failed attempt does not wait, because another one follows anyway. */
 export function withReplication<Data>(handler: Handler<Data>, durability: Durability | undefined): Handler<Data> {
   if (!durability?.isReplicated) return handler;
   return async (job) => {
@@ -49,8 +49,8 @@ export function withReplication<Data>(handler: Handler<Data>, durability: Durabi
   };
 }
 
-/** Delays a run's job while Redis is unreachable or refuses writes, as often as needed. That is not the function's
- *  fault, so no attempt is used up. */
+/** Delays a run's job while Redis is unreachable or rejects writes, as often as needed. That is not the function's fault, so no attempt
+ *  is used up. */
 export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Handler<Data> {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return async (job) => {
@@ -68,7 +68,7 @@ export function withOutageDelay<Data>(handler: Handler<Data>, log: Logger): Hand
   };
 }
 
-/** If Redis refuses this too, the job stays active until its lock expires, and a worker takes it over.
+/** If Redis rejects this too, the job stays active until its lock expires, and a worker takes it over.
  *  @throws DelayedError always: BullMQ then counts no attempt */
 async function delayJob<Data>(job: Job<Data>): Promise<never> {
   await job.moveToDelayed(Date.now() + outageDelayMs(job), job.token).catch(() => undefined);
@@ -89,7 +89,7 @@ export function withLockExtension<Data>(
   { lockMs, renewMs }: Pick<TakeOver, 'lockMs' | 'renewMs'>,
 ): Handler<Data> {
   return async (job) => {
-    // The job was not delayed: this is its first execution, or follows a counted attempt.
+    // The job was not delayed: this is its first execution, or the first after a counted attempt.
     if (job.attemptsStarted <= job.attemptsMade + 1) return handler(job);
     const renewal = setInterval(() => void job.extendLock(job.token as string, lockMs).catch(() => {}), renewMs);
     try {
@@ -105,7 +105,7 @@ export function withLockExtension<Data>(
 export class JobRelease {
   readonly #active = new Set<() => void>();
 
-  /** @returns the handler, whose job ends when it is released. What the handler does after that must have no effect. */
+  /** @returns a handler whose job ends when it is released. The original handler must have no effect afterwards. */
   wrap<Data>(handler: Handler<Data>): Handler<Data> {
     return (job) =>
       new Promise<void>((resolve, reject) => {
@@ -126,7 +126,7 @@ export class JobRelease {
   }
 }
 
-/** If Redis refuses, the job's lock expires, and another worker takes it then.
+/** If Redis rejects this, another worker takes the job when its lock expires.
  *  @throws WaitingError always, which tells BullMQ that this worker no longer has the job */
 async function releaseJob<Data>(job: Job<Data>): Promise<never> {
   await job.moveToWait(job.token).catch(() => undefined);

@@ -1,5 +1,5 @@
-/** A worker that runs until it is closed. BullMQ's own never runs if one of its connections cannot be made at first, and may get stuck while the nodes
- *  of a cluster change (watched-worker.ts): then another one takes its place. */
+/** A worker that runs until it is closed. BullMQ's own worker never runs if one of its connections fails at first, and may get stuck
+ *  while the nodes of a cluster change (watched-worker.ts); it is then replaced. */
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
 import type { WatchedWorker } from './watched-worker.ts';
@@ -15,13 +15,13 @@ export class LastingWorker {
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
   #worker: AnyWorker;
-  /** Workers that got stuck, and may still have jobs. */
+  /** Workers that got stuck and may still have jobs. */
   #abandoned: AnyWorker[] = [];
   #concurrency: number | undefined;
   #isClosing = false;
 
-  /** @param create makes a worker that does not run yet (`autorun: false`)
-   *  @param isCluster elsewhere a worker that waits for Redis is not stuck */
+  /** @param create creates a worker that is not running yet (`autorun: false`)
+   *  @param isCluster without a cluster, a worker that waits for Redis is not stuck */
   constructor(create: () => AnyWorker, isCluster: boolean, log: Logger) {
     this.#create = create;
     this.#log = log;
@@ -41,7 +41,7 @@ export class LastingWorker {
     await this.#worker.waitUntilReady();
   }
 
-  /** Takes no more jobs. Resolves when the active ones are done. */
+  /** Stops taking jobs. Resolves when the active ones are done. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
@@ -55,7 +55,7 @@ export class LastingWorker {
     } catch (error) {
       if (this.#isClosing || worker !== this.#worker) return;
       this.#log.warn({ queue: worker.name, err: (error as Error).message }, 'a worker could not run');
-      // What it has connected; it has no jobs.
+      // Closes its connections; it has no jobs.
       worker.close(true).catch(() => {});
       await setTimeout(RETRY_MS, undefined, { ref: false });
       if (!this.#isClosing && worker === this.#worker) this.#replace();
@@ -71,7 +71,7 @@ export class LastingWorker {
       { queue: worker.name, prefix: worker.opts.prefix },
       'a worker got stuck; another one takes its place',
     );
-    // It asks for no more jobs if it ever goes on, and ends those that it has.
+    // If it recovers, it only finishes its present jobs.
     worker.pause(true).catch(() => {});
     this.#abandoned.push(worker);
     this.#replace();

@@ -1,10 +1,10 @@
-/** Which partitions a worker works on. Every worker computes it from the list of live workers, so they agree without asking each other; for the
- *  seconds in which their lists differ, two work on the same partition, which changes nothing, or a partition waits. Each partition has a worker, each
- *  worker has a partition, their loads differ by one at most, and few partitions move when workers come and go. */
+/** Assigns partitions to workers. Every worker computes it from the list of live workers, so they agree without communication; while
+ *  their lists differ for some seconds, two work on the same partition, which is harmless, or a partition waits. Each partition has a
+ *  worker, each worker has a partition, loads differ by at most one, and few partitions move when workers come and go. */
 import { crc32 } from 'node:zlib';
 
-/** @param workerIds of all live workers
- *  @returns the numbers of the partitions, in order */
+/** @param workerIds all live workers
+ *  @returns numbers of the partitions, in order */
 export function assignedPartitions(workerId: string, workerIds: readonly string[], count: number): number[] {
   const workers = [...new Set([...workerIds, workerId])].sort();
   const partitions = Array.from({ length: count }, (_, n) => n);
@@ -15,8 +15,8 @@ export function assignedPartitions(workerId: string, workerIds: readonly string[
   return [spread(workers, partitions).get(workerId) as number];
 }
 
-/** Gives each item to one of the holders: to the one with the highest hash for the pair that has room (rendezvous hashing with bounded loads). Only
- *  as many as must have one item more than others, so that each has its share. */
+/** Assigns each item to the holder with the highest hash for the pair that has room (rendezvous hashing with bounded loads). Only as many
+ *  holders as necessary get one item more than others. */
 function spread<Item extends string | number, Holder extends string | number>(
   items: readonly Item[],
   holders: readonly Holder[],

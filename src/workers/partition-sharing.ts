@@ -1,4 +1,4 @@
-/** Shares the partitions with the other workers. A worker that ends leaves its partitions to them before it finishes its jobs. */
+/** Shares the partitions among workers. A worker that ends leaves its partitions to the others before it finishes its jobs. */
 import { duty } from '../duties/duty.ts';
 import type { Logger } from '../log.ts';
 import type { Partitions } from '../store/redis/partitions.ts';

@@ -30,7 +30,7 @@ export class PoisonJobs {
     this.#recorder = recorder;
   }
 
-  /** Ingests the job's events, unless the job must be split or become a dead letter.
+  /** Ingests the job's events, unless the job must be split or becomes a dead letter.
    *  @throws UnrecoverableError for a dead letter */
   async handle(job: Job<IngestJob>, ingest: (job: Job<IngestJob>) => Promise<void>): Promise<void> {
     const { stalledCounter: stalls, data } = job;
@@ -43,7 +43,7 @@ export class PoisonJobs {
     return this.#ingestIsolated(job, ingest);
   }
 
-  /** Beside no other isolated job, so that a stall has one culprit. */
+  /** Never at the same time as another isolated job, so that a stall has one culprit. */
   async #ingestIsolated(job: Job<IngestJob>, ingest: (job: Job<IngestJob>) => Promise<void>): Promise<void> {
     if (this.#isIsolatedJobActive) {
       await job.moveToDelayed(Date.now() + ISOLATION_DELAY_MS * (0.5 + Math.random()), job.token);
@@ -74,7 +74,7 @@ export class PoisonJobs {
   async #deadLetter(job: Job<IngestJob>): Promise<never> {
     const { id, data, stalledCounter: stalls } = job;
     const [event] = data.events;
-    // An operator who retries it gives it as many attempts as before.
+    // If an operator retries it, it gets as many attempts as before.
     await job.updateData({ ...data, forgivenStalls: stalls });
     this.#recorder.eventDeadLettered();
     this.#log.error(

@@ -1,15 +1,15 @@
-/** A worker that asks for jobs less often while they come fast. BullMQ asks again after every job, and is woken by the marker that each job
- *  leaves: two of three requests find nothing. A job that ends fetches the next by itself, so a backlog is not slowed down. */
+/** A worker that fetches jobs less often while they come fast. BullMQ fetches after every job, and is woken by each job's marker: two of
+ *  three fetches find nothing. A job that ends fetches the next one itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { JobRate } from '../jobs/ingestion/job-rate.ts';
 import { WatchedWorker } from './watched-worker.ts';
 
-/** Least time between two requests for a job while jobs come fast. */
+/** Minimum time between two fetches while jobs come fast. */
 const INTERVAL_MS = 4;
 
 export class ThrottledWorker<Data> extends WatchedWorker<Data> {
-  // BullMQ's constructor starts the worker: this must not be initialized after it.
+  // BullMQ's constructor starts the worker, so this must not be initialized after it.
   declare private throttle: FetchThrottle | undefined;
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, void>> {
@@ -36,7 +36,7 @@ class FetchThrottle {
   readonly #rate = new JobRate();
   #nextAt = 0;
 
-  /** @returns milliseconds to wait before asking */
+  /** @returns milliseconds to wait before fetching */
   ask(nowMs: number): number {
     const at = this.#rate.isFast(nowMs) ? Math.max(nowMs, this.#nextAt) : nowMs;
     this.#nextAt = at + INTERVAL_MS;

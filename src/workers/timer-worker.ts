@@ -1,4 +1,4 @@
-/** The worker of a partition's timers. They have a queue of their own, so that no backlog of calls delays them. */
+/** Worker of a partition's timers. They have their own queue, so that no backlog of calls delays them. */
 import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
 import { dueAtOf, SCHEDULER_SETTINGS } from '../jobs/queues/job-schedulers.ts';
@@ -12,7 +12,7 @@ import { withMetrics, withOutageDelay, withReplication } from './job-middleware.
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
-/** All schedules of a full minute are due together, and those that are handled at the same time share their round trips. */
+/** All schedules of a full minute are due together, and timers handled together share round trips. */
 const CONCURRENCY = 400;
 
 export interface TimerWorkerDeps {

@@ -1,5 +1,5 @@
-/** Traces the handlers of jobs. An ingest job holds the events of several requests, and starts a consumer span for each
- *  of them. BullMQ makes the span of a call or a wake job. */
+/** Traces job handlers. An ingest job holds the events of several requests, and starts a consumer span for each of them. BullMQ creates
+ *  the span of a call or wake job. */
 import type { Job } from 'bullmq';
 import type { RunToStart } from '../jobs/flow-control/run-to-start.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
@@ -27,7 +27,7 @@ export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing
   }
 }
 
-/** One for each request, by the span that its events carry. */
+/** One span per request, below the span that its events carry. */
 function startSpans({ id, data, attemptsMade }: Job<IngestJob>, tracing: Tracing): Map<string, Span> {
   const spans = new Map<string, Span>();
   for (const [trace, events] of Map.groupBy(data.events, (event) => event.trace)) {

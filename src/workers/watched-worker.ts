@@ -1,8 +1,8 @@
-/** A worker that can tell whether it still asks for jobs. On a cluster, BullMQ's worker may wait forever for a blocking connection that it has given up
- *  while the cluster was changing. */
+/** A worker that can tell whether it still fetches jobs. In a cluster, BullMQ's worker may wait forever for a blocking connection that it
+ *  gave up during a change of nodes. */
 import { type Job, Worker } from 'bullmq';
 
-/** A worker asks every five seconds (BullMQ's `drainDelay`) when there is nothing to do. */
+/** An idle worker fetches every five seconds (BullMQ's `drainDelay`). */
 const STUCK_MS = 20_000;
 
 interface Watch {
@@ -12,10 +12,10 @@ interface Watch {
 }
 
 export class WatchedWorker<Data> extends Worker<Data, void> {
-  // Set by whatever asks first, also if that is BullMQ's constructor.
+  // Set by the first fetch, which may be in BullMQ's constructor.
   declare private watch: Watch | undefined;
 
-  /** Whether it could take a job and has not asked for one for long. */
+  /** Whether it had room for a job and has not fetched for long. */
   isStuck(nowMs: number): boolean {
     const { askedAt, inProgress } = this.watched();
     return !this.closing && inProgress < this.concurrency && nowMs - askedAt > STUCK_MS;
@@ -30,7 +30,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return super.moveToActive(token, name);
   }
 
-  /** Also of a job that comes with the end of another. */
+  /** Also counts a job fetched at the end of another. */
   protected override async nextJobFromJobData(
     ...args: Parameters<Worker<Data, void>['nextJobFromJobData']>
   ): Promise<Job<Data, void>> {
@@ -45,7 +45,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
       await super.callProcessJob(...args);
     } finally {
       watch.inProgress--;
-      // Room for another job since now.
+      // There is room for another job from now on.
       watch.askedAt = performance.now();
     }
   }

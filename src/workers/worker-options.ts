@@ -1,4 +1,4 @@
-/** What the workers of all queues have in common. */
+/** Options shared by the workers of all queues. */
 import type { Job, Worker } from 'bullmq';
 import type { Config } from '../config.ts';
 import type { SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
@@ -6,9 +6,9 @@ import type { Logger } from '../log.ts';
 import { takeOverOf } from './take-over.ts';
 
 const RETRY_MS = 1_000;
-/** Characters of an error in the log; an app's may have any number. */
+/** Maximum length of a logged error, because an app's may have any length. */
 const LOGGED_LENGTH = 1_000;
-/** Between two tries of a job that has nothing to do with apps. */
+/** Maximum time between two tries of a job that does not call apps. */
 const RETRY_MAX_MS = 60_000;
 
 export function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQueueOptions, prefix: string) {
@@ -17,12 +17,12 @@ export function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQu
     ...queueOptions,
     prefix,
     autorun: false,
-    // After an error of Redis; BullMQ's default is 15 s.
+    // Delay after an error of Redis; BullMQ's default is 15 s.
     runRetryDelay: RETRY_MS,
     lockDuration: lockMs,
     lockRenewTime: renewMs,
     stalledInterval: checkMs,
-    // BullMQ fails no job because its workers died; poison-jobs.ts decides which are.
+    // BullMQ fails no job because of dead workers; poison-jobs.ts decides about those.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
 }

@@ -31,17 +31,16 @@ import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
 const WAKE_RETRY_MS = 1_000;
-/** For released jobs to reach Redis. */
+/** Time for released jobs to reach Redis. */
 const RELEASE_MS = 2_000;
 
 export interface Workers {
-  /** Those it works on. */
+  /** Partitions that it works on. */
   readonly partitions: readonly number[];
-  /** From now on it works on these partitions, and takes no more jobs of others. */
+  /** Sets its partitions; it takes no more jobs of others. */
   assign(partitions: readonly number[]): void;
   ready(): Promise<void>;
-  /** Takes no more jobs and waits for active ones. Jobs that take longer than the grace period are released for other
-   *  workers. */
+  /** Stops taking jobs and waits for active ones. Jobs that exceed the grace period are released for other workers. */
   close(): Promise<void>;
 }
 
@@ -50,7 +49,7 @@ export interface WorkersDeps {
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
   isCluster: boolean;
-  /** What the handler of each kind of job needs. */
+  /** Dependencies of each kind of job. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
   callLimiter: CallLimiter;
   admittedCalls: AdmittedCalls;
@@ -69,15 +68,15 @@ interface PartitionWorkers {
   timers: LastingWorker;
 }
 
-/** Ingest jobs that a worker process of many partitions runs at the same time in each, at least: others of its partitions may have none. The call
- *  limiter bounds the calls of all partitions together. */
+/** Minimum number of ingest jobs that a worker process of many partitions runs concurrently in each, because its other partitions may
+ *  have none. The call limiter bounds the calls of all partitions together. */
 const INGEST_CONCURRENCY_MIN = 4;
 
 export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
   const jobRelease = new JobRelease();
   const assigned = new Map<number, PartitionWorkers>();
-  /** Workers of partitions that another process has now; they finish what they have. */
+  /** Workers of partitions that another process has taken over; they finish their jobs. */
   const leaving = new Set<LastingWorker>();
   let isClosing = false;
 
@@ -177,7 +176,7 @@ function createIngestWorker(
   return worker;
 }
 
-/** A job that failed or stalled before is ingested alone. */
+/** A job that failed or stalled before is ingested by itself. */
 function isSuspect({ data, attemptsMade, stalledCounter }: Job<IngestJob>): boolean {
   return data.isolated === true || attemptsMade > 0 || stalledCounter > 0;
 }
@@ -221,7 +220,7 @@ function createRunWorker(
       backoffStrategy: (attempts = 1, _type, error, job) => runRetryDelayMs(attempts, error, job, config.retryScale),
     },
   });
-  // Once its job is delayed, so that who then reads the state of the run finds when it is retried.
+  // Only when its job is delayed, so that readers of the run's state see when it is retried.
   worker.on('failed', (job, error) => {
     if (!job || !(error instanceof AttemptFailed)) return;
     const { env, runId: id, functionId, eventId } = job.data;

@@ -1,4 +1,4 @@
-/** Encodes and decodes protobuf messages from declared fields. Unknown fields are skipped, absent ones have protobuf's defaults. */
+/** Encodes and decodes protobuf messages from declared fields. Unknown fields are skipped; absent ones get protobuf's defaults. */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** How a field is written and read. `Value` is its type in an object. */
@@ -17,7 +17,7 @@ export type MessageOf<M> = M extends Message<infer Value> ? Value : never;
 
 export interface Message<Value> {
   encode(value: Partial<Value>): Uint8Array<ArrayBuffer>;
-  /** @throws Error when the bytes are not such a message */
+  /** @throws Error if the bytes are not such a message */
   decode(bytes: Uint8Array): Value;
 }
 
@@ -33,7 +33,7 @@ export function int32(no: number): Field<number> {
   };
 }
 
-/** Beyond the safe integers, the nearest number. */
+/** Rounds to the nearest number beyond the safe integers. */
 export function int64(no: number): Field<number> {
   return {
     no,
@@ -74,7 +74,7 @@ export function bytes(no: number): Field<Uint8Array> {
   };
 }
 
-/** A field whose absence is told apart from its default. */
+/** A field for which absence differs from the default. */
 export function optional<Value>(field: Field<Value>): Field<Value | undefined> {
   return { ...field, default: () => undefined } as Field<Value | undefined>;
 }
@@ -136,7 +136,7 @@ export function message<F extends Record<string, unknown>>(fields: { [Name in ke
   };
 }
 
-/** Proto3 leaves out a value that is the default, unless the field is optional. */
+/** Proto3 omits default values unless the field is optional. */
 function isDefault(value: unknown, field: Field<unknown>): boolean {
   const byDefault = field.default();
   if (value === byDefault) return true;

@@ -1,11 +1,11 @@
-/** A reply over a connection, as the response that the same app would send over HTTP. */
+/** Converts a reply over a connection to the response that the app would have sent over HTTP. */
 import type { Dialect } from '../../model/apps/app.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { headerName } from '../headers.ts';
 import type { CallResponse } from '../interpret-response.ts';
 import { REPLY_STATUS, Reply } from './messages.ts';
 
-/** Largest reply that is kept. */
+/** Largest stored reply. */
 export const REPLY_MAX_BYTES = MAX_ANSWER_BYTES;
 
 const HTTP_STATUS: Record<number, number> = {
@@ -18,7 +18,7 @@ const HTTP_STATUS: Record<number, number> = {
 export function responseOf(bytes: Uint8Array, dialect: Dialect): CallResponse {
   const { status, body, noRetry, retryAfter, sdkVersion } = Reply.decode(bytes);
   return {
-    // The official TypeScript SDK sends an error that must not be retried as done: its HTTP status, 400, has no equivalent.
+    // The official TypeScript SDK sends a non-retriable error as done, because its HTTP status, 400, has no equivalent.
     status: status === REPLY_STATUS.done && noRetry ? 400 : (HTTP_STATUS[status] ?? 500),
     headers: {
       [headerName(dialect, 'sdk')]: sdkVersion || 'unknown',
@@ -29,7 +29,7 @@ export function responseOf(bytes: Uint8Array, dialect: Dialect): CallResponse {
   };
 }
 
-/** What is stored for a reply that is too large. */
+/** Stored instead of a reply that is too large. */
 export function tooLargeReply(requestId: string): Uint8Array {
   const message = `the reply is larger than ${REPLY_MAX_BYTES} bytes; store large data elsewhere and return its location`;
   const body = Buffer.from(JSON.stringify({ name: 'OutputTooLarge', message }));

@@ -4,7 +4,7 @@ import type { CallContext } from '../call-request.ts';
 import type { CallResponse } from '../interpret-response.ts';
 
 export interface ConnectTransport {
-  /** Resolves to the reply, however many connections the call needs.
+  /** Resolves to the reply, over as many connections as needed.
    *  @throws NoConnection, ConnectionLost, DOMException TimeoutError */
   call(fn: AppFunction, context: CallContext, body: string, trace: Record<string, string>): Promise<CallResponse>;
 
@@ -12,7 +12,7 @@ export interface ConnectTransport {
   abandon(): void;
 }
 
-/** No connection takes the call now. That is no attempt: the call waits for one. */
+/** No connection accepts the call now. Not an attempt: the call waits for a connection. */
 export class NoConnection extends Error {
   override name = 'NoConnection';
 }

@@ -1,4 +1,4 @@
-/** Checks that a certificate leads to a trusted root. Whether it has been revoked is not asked. */
+/** Checks that a certificate leads to a trusted root. Revocation is not checked. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 
@@ -9,7 +9,7 @@ const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]{1,16000}-----END CERTIF
 
 export interface TrustedKey {
   key: KeyObject;
-  /** Unix milliseconds: when all certificates of the chain are valid. */
+  /** Validity of the whole chain, Unix milliseconds. */
   from: number;
   until: number;
 }
@@ -23,16 +23,16 @@ export function rootsOf(certificates: readonly X509Certificate[]): Roots {
 
 let publicRoots: Roots | undefined;
 
-/** Those of Mozilla, as this version of Node has them. Read when they are needed first: that takes some 10 ms. */
+/** Mozilla's roots, as bundled with this version of Node. Read on first use: that takes some 10 ms. */
 export function trustedRoots(): Roots {
   publicRoots ??= rootsOf(rootCertificates.map((pem) => new X509Certificate(pem)));
   return publicRoots;
 }
 
-/** @param text certificates in PEM, the one that signs first
- *  @param isHost whether a name of the first certificate is one of the provider's
+/** @param text PEM certificates, the signing one first
+ *  @param isHost whether a name of the first certificate is the provider's
  *  @returns the key of the first certificate
- *  @throws Error that says what is wrong */
+ *  @throws Error that describes the problem */
 export function trustedKeyOf(text: string, roots: Roots, isHost: (name: string) => boolean): TrustedKey {
   const certificates = (text.match(PEM) ?? []).slice(0, MAX_CERTIFICATES).map((pem) => new X509Certificate(pem));
   const [first] = certificates;
@@ -43,7 +43,7 @@ export function trustedKeyOf(text: string, roots: Roots, isHost: (name: string) 
     throw new Error('the certificate is not one of a server');
   const chain = chainOf(certificates, roots);
   for (const certificate of chain) checkKey(certificate);
-  // That of a root counts for nothing: nobody else signed it.
+  // A root's own signature does not count, because it signs itself.
   if (chain.slice(0, -1).some(({ signatureAlgorithm = '' }) => /md5|sha1/i.test(signatureAlgorithm))) {
     throw new Error('a certificate of the chain has a weak signature');
   }
@@ -70,7 +70,7 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** @throws Error when it is too short to be trusted */
+/** @throws Error if the key is too short */
 function checkKey({ publicKey: { asymmetricKeyType: type, asymmetricKeyDetails } }: X509Certificate): void {
   const bits = asymmetricKeyDetails?.modulusLength ?? 0;
   if (type === 'rsa' ? bits < MIN_BITS.rsa || bits > 16_384 : type !== 'ec') {
@@ -78,7 +78,7 @@ function checkKey({ publicKey: { asymmetricKeyType: type, asymmetricKeyDetails }
   }
 }
 
-/** DNS names; the common name where there are none. */
+/** DNS names; the common name if there are none. */
 function namesOf({ subjectAltName, subject }: X509Certificate): string[] {
   const names = (subjectAltName ?? '').split(', ').filter((name) => name.startsWith('DNS:'));
   if (names.length > 0) return names.map((name) => name.slice('DNS:'.length).toLowerCase());

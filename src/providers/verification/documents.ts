@@ -1,13 +1,14 @@
-/** Documents of providers by URL: certificates and key sets. A stranger who knows the URL of a webhook can name documents in requests, so nothing of his
- *  makes the service ask a host often: results are kept, failures too, requests of the same moment share one fetch, and a webhook fetches few documents
- *  that were never good. Nor does he keep out the provider: a known document serves while it is fetched again, and its fetches are not limited. */
+/** Documents of providers by URL: certificates and key sets. A stranger who knows a webhook's URL can name documents in requests, so no
+ *  request may cause frequent fetches: results and failures are cached, concurrent requests share a fetch, and the fetches of documents
+ *  that were never valid are limited per webhook. Strangers cannot lock out the provider: a known document remains usable while it is
+ *  fetched again, and its fetches are not limited. */
 import { LRUCache } from 'lru-cache';
 import { FETCHES_PER_MINUTE, type FetchBudget } from './fetch-budget.ts';
 import { type Failure, type FetchDocument, failed, type VerifyOptions } from './verification.ts';
 
 const MAX_DOCUMENTS = 100;
 const FAILURE_MAX_AGE_MS = 30_000;
-/** A document serves for this many times its maximum age while it is fetched again, or cannot be. */
+/** A document remains usable for this many times its maximum age while it is refetched, or cannot be. */
 const STALE_FACTOR = 2;
 
 interface Kept<T> {
@@ -16,7 +17,7 @@ interface Kept<T> {
 }
 
 export class Documents<T extends object> {
-  /** Apart: failures, which strangers can cause, do not displace documents. */
+  /** Separate, because strangers can cause failures, which must not displace documents. */
   readonly #parsed = new LRUCache<string, Kept<T>>({ max: MAX_DOCUMENTS });
   readonly #failures = new LRUCache<string, Kept<Failure>>({ max: MAX_DOCUMENTS });
   readonly #fetches = new Map<string, Promise<T | Failure>>();
@@ -27,8 +28,8 @@ export class Documents<T extends object> {
     this.#parse = parse;
   }
 
-  /** @param url is one of the provider's: checked before
-   *  @param maxAgeMs an older document is fetched again; it serves meanwhile, for as long once more */
+  /** @param url already verified to be the provider's
+   *  @param maxAgeMs an older document is refetched, and remains usable for the same time again */
   async get(url: string, maxAgeMs: number, options: VerifyOptions, budget: FetchBudget): Promise<T | Failure> {
     const parsed = this.#parsed.get(url);
     const ageMs = parsed ? options.nowMs - parsed.at : Number.POSITIVE_INFINITY;
@@ -37,7 +38,7 @@ export class Documents<T extends object> {
     return parsed && ageMs < STALE_FACTOR * maxAgeMs ? parsed.value : newer;
   }
 
-  /** As {@link get}, for a caller whom an older document does not help. */
+  /** Like {@link get}, for a caller who needs a newer document. */
   async getNewer(url: string, maxAgeMs: number, options: VerifyOptions, budget: FetchBudget): Promise<T | Failure> {
     const parsed = this.#parsed.get(url);
     return parsed && options.nowMs - parsed.at < maxAgeMs ? parsed.value : this.#fetched(url, options, budget);
@@ -84,7 +85,7 @@ export class Documents<T extends object> {
   }
 }
 
-/** All webhooks of a process share what its fetcher fetched; webhooks are compiled again at each change of one. */
+/** All webhooks of a process share the documents of its fetcher; webhooks are recompiled at each change of one. */
 export function perFetcher<T extends object>(make: () => T): (fetchDocument: FetchDocument) => T {
   const made = new WeakMap<FetchDocument, T>();
   return (fetchDocument) => {

@@ -1,10 +1,10 @@
-/** Decodes signatures and keys. Node's own decoders skip what they do not know, so that many texts stand for one signature: a replay could pass as
- *  another request by a changed text. */
+/** Decodes signatures and keys strictly. Node's decoders skip unknown characters, so many texts would stand for one signature, and a
+ *  replay with a changed text could pass as another request. */
 import type { SIGNATURE_ENCODINGS } from '../preset.ts';
 
 export type SignatureEncoding = (typeof SIGNATURE_ENCODINGS)[number];
 
-/** undefined: an encoder does not write such a text. Hexadecimal digits may be in upper case, and the padding of base64 may be absent. */
+/** undefined if no encoder produces such a text. Hexadecimal digits may be in upper case, and base64 padding may be absent. */
 export function bytesOf(text: string, encoding: SignatureEncoding): Buffer | undefined {
   const bytes = Buffer.from(text, encoding);
   const written = bytes.toString(encoding);

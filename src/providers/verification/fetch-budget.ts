@@ -1,8 +1,9 @@
-/** Limits how many documents that were never good one webhook fetches: strangers choose their URLs. */
+/** Limits how many never-valid documents one webhook fetches: strangers choose their URLs. */
 import { LRUCache } from 'lru-cache';
 
 export const FETCHES_PER_MINUTE = 10;
-/** Besides, for URLs that were refused in an earlier minute: a provider names the same URL again, so a forger who names ever new ones does not keep it out. */
+/** Additional fetches of URLs rejected in an earlier minute: a provider repeats its URL, so a forger with ever new URLs cannot lock it
+ *  out. */
 const REPEATED_PER_MINUTE = 5;
 const MAX_REFUSED = 1_000;
 
@@ -10,7 +11,7 @@ export class FetchBudget {
   #minute = 0;
   #fetches = 0;
   #repeated = 0;
-  /** The minute in which a URL was refused first. */
+  /** The minute in which each URL was first rejected. */
   readonly #refused = new LRUCache<string, number>({ max: MAX_REFUSED });
 
   take(url: string, nowMs: number): boolean {

@@ -2,10 +2,10 @@
 import type { Field, Location } from '../preset.ts';
 import type { ProviderRequest } from '../provider-request.ts';
 
-/** Signatures of one request that are tried: a provider that rotates its secret sends two. */
+/** Maximum number of signatures tried per request: a provider that rotates its secret sends two. */
 const MAX_VALUES = 5;
 
-/** The values of a field; empty: there are none. */
+/** Values of a field; empty if there are none. */
 export function valuesOf(request: ProviderRequest, { at, separator, prefix }: Field): string[] {
   const text = request.valueAt(at);
   if (text === undefined) return [];
@@ -15,7 +15,7 @@ export function valuesOf(request: ProviderRequest, { at, separator, prefix }: Fi
   return wanted.slice(0, MAX_VALUES).map((item) => item.slice(prefix.length));
 }
 
-/** "the header x-signature", "the field a.b of the body": for messages. */
+/** Describes a location in messages: "the header x-signature", "the field a.b of the body". */
 export function nameOf(location: Location): string {
   const colon = location.indexOf(':');
   const name = location.slice(colon + 1);

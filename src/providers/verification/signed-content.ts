@@ -1,8 +1,8 @@
-/** Compiles what a provider signs, such as `{timestamp}.{body}`, once for each webhook. */
+/** Compiles a template of signed content, such as `{timestamp}.{body}`, once per webhook. */
 import { type Location, locationSchema } from '../preset.ts';
 import type { ProviderRequest } from '../provider-request.ts';
 
-/** Parts of the content in order, for one URL of the webhook. undefined: a value is not in the request. */
+/** Parts of the content in order, for one URL of the webhook. undefined if the request lacks a value. */
 export type SignedContent = (
   request: ProviderRequest,
   timestamp: string | undefined,
@@ -13,7 +13,7 @@ type Part = (request: ProviderRequest, timestamp: string | undefined, url: strin
 
 const PLACEHOLDER = /\{([^{}]{1,210})\}/g;
 
-/** Whether the content has the URL of the webhook, so that each URL must be tried. */
+/** Whether the content includes the webhook's URL, so that each URL must be tried. */
 export function hasUrl(template: string): boolean {
   return /\{(url|path)\}/.test(template);
 }

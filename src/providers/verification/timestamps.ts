@@ -12,7 +12,7 @@ const LAST_DATE_MS = 8.64e15;
 
 export type TimestampRule = NonNullable<HmacScheme['timestamp']>;
 
-/** The timestamp as it came; undefined: the scheme has none. */
+/** The original timestamp; undefined if the scheme has none. */
 export function checkTimestamp(
   request: ProviderRequest,
   rule: TimestampRule | undefined,

@@ -1,4 +1,4 @@
-/** The result of verifying a request, and what a verifier needs. */
+/** Result of verifying a request, and the context of verifiers. */
 import type { ProviderRequest } from '../provider-request.ts';
 
 /** Which part did not match. */
@@ -24,32 +24,32 @@ export type FailureReason = (typeof FAILURES)[number];
 export interface Failure {
   result: 'failed';
   reason: FailureReason;
-  /** For people: what was expected, what came, what to do. Never a secret, and no signature that would have been right. */
+  /** For people: what was expected, what was received, and what to do. Never contains a secret or a correct signature. */
   message: string;
 }
 
-/** An ID that may come with one body only, for as long as its signature counts. */
+/** An ID that is valid with one body only, as long as its signature. */
 export interface Transmission {
   id: string;
   forMs: number;
 }
 
-/** `secretIndex` is the secret that matched. `transmission` is there where the signature does not tie the ID to the body well. */
+/** `secretIndex`: the matching secret. `transmission`: set if the signature does not bind the ID to the body. */
 export type VerificationResult = { result: 'verified'; secretIndex: number; transmission?: Transmission } | Failure;
 
-/** Fetches a document of the provider's, such as a certificate or a key set: bounded in size and time, `https:` only, public addresses only.
+/** Fetches a provider's document, such as a certificate or a key set: bounded in size and time, only over `https:` from public addresses.
  *  @throws Error */
 export type FetchDocument = (url: string) => Promise<string>;
 
 export interface VerifyOptions {
   /** Unix milliseconds. */
   nowMs: number;
-  /** When the request came, Unix milliseconds: a logged one is verified again later, and its age then does not count. Default: `nowMs`. */
+  /** Time of receipt, Unix milliseconds, at which a logged request's age is checked. Default: `nowMs`. */
   receivedAtMs?: number | undefined;
   fetchDocument: FetchDocument;
 }
 
-/** Verifies requests of one webhook. Made once for its secrets; it does no needless work for each request. */
+/** Verifies requests of one webhook. Created once for its secrets, so that requests cost little. */
 export type Verifier = (
   request: ProviderRequest,
   options: VerifyOptions,

@@ -1,4 +1,4 @@
-/** Makes the verifier of a webhook from its scheme and its secrets. */
+/** Creates the verifier of a webhook from its scheme and secrets. */
 import type { VerificationScheme } from '../preset.ts';
 import { adyenVerifier } from './schemes/adyen.ts';
 import { awsSnsVerifier } from './schemes/aws-sns.ts';
@@ -11,12 +11,12 @@ import { basicVerifier, tokenVerifier } from './schemes/token.ts';
 import { twilioVerifier } from './schemes/twilio.ts';
 import { failed, type Verifier } from './verification.ts';
 
-/** Their certificates are public: they have no secret. */
+/** Schemes without secrets: their certificates are public. */
 const BY_CERTIFICATE: ReadonlySet<string> = new Set(['aws-sns', 'paypal']);
 
-/** @param secrets the newest first; none: every request fails
- *  @param settings of the webhook, by the names of the preset's settings
- *  @throws Error when a secret is not one for the scheme */
+/** @param secrets newest first; without any, every request fails
+ *  @param settings webhook settings, by the preset's names
+ *  @throws Error for a secret that does not fit the scheme */
 export function createVerifier(
   scheme: VerificationScheme,
   secrets: readonly string[],

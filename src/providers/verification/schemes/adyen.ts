@@ -25,14 +25,14 @@ interface SignedItem {
   signature: Buffer;
 }
 
-/** @param secrets HMAC keys, the newest first
- *  @throws Error when one is not */
+/** @param secrets HMAC keys, newest first
+ *  @throws Error for an invalid key */
 export function adyenVerifier(secrets: readonly string[]): Verifier {
   const keys = secrets.map(keyOf);
   return (request) => {
     const items = itemsOf(request.json);
     if ('result' in items) return items;
-    // One secret has signed all of them.
+    // One secret must have signed all items.
     const matches = keys.map((key) => items.map((item) => isSigned(item, key)).every(Boolean));
     const secretIndex = matches.indexOf(true);
     if (secretIndex >= 0) return { result: 'verified', secretIndex };

@@ -65,7 +65,7 @@ async function verified(
   return failed('signature_mismatch', 'the field Signature of the body does not fit the message');
 }
 
-/** All that costs nothing is checked before anything is fetched. */
+/** Checks everything that is cheap before fetching. */
 function messageOf(body: unknown, topicArn: string | undefined): SignedMessage | Failure {
   if (!isJsonObject(body)) return failed('body_malformed', 'the body is not a message of SNS in JSON');
   const { Type, SignatureVersion, Signature, SigningCertURL, TopicArn } = body;
@@ -97,7 +97,7 @@ function messageOf(body: unknown, topicArn: string | undefined): SignedMessage |
   return { content, hash, signature, certificateUrl: SigningCertURL };
 }
 
-/** undefined: the message is not complete. A line break in a field other than the first would let its rest pass as other fields. */
+/** undefined if the message is incomplete. A line break in any field but the first would let its rest pass as other fields. */
 function contentOf(body: Record<string, unknown>, type: unknown): string | undefined {
   if (typeof type !== 'string' || !Object.hasOwn(SIGNED, type)) return undefined;
   let content = '';

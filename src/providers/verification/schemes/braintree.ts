@@ -12,8 +12,8 @@ interface ApiKey {
   hmacKey: KeyObject;
 }
 
-/** @param secrets `public_key:private_key`, the newest first
- *  @throws Error when one is not */
+/** @param secrets `public_key:private_key`, newest first
+ *  @throws Error for an invalid secret */
 export function braintreeVerifier(secrets: readonly string[]): Verifier {
   const keys = secrets.map(keyOf);
   return ({ form }) => {
@@ -48,7 +48,7 @@ export function braintreeVerifier(secrets: readonly string[]): Verifier {
   };
 }
 
-/** Forms lose the line break at the end of the payload on some ways. */
+/** Some paths of a form drop the payload's final line break. */
 function isSigned(payload: string, given: Buffer, key: KeyObject): boolean {
   const matches = [payload, `${payload}\n`].map((content) =>
     timingSafeEqual(createHmac('sha1', key).update(content).digest(), given),

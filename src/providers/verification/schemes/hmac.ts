@@ -1,4 +1,4 @@
-/** HMAC signatures: of nearly all providers. */
+/** HMAC signatures, used by nearly all providers. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
 import type { hmacSchema } from '../../preset.ts';
@@ -15,8 +15,8 @@ const FORMS = { utf8: /./s, hex: /^([\da-f]{2})+$/i, base64: /^[\w+/-]+={0,2}$/ 
 
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
-/** @param secrets the newest first
- *  @throws Error when a secret is not one */
+/** @param secrets newest first
+ *  @throws Error for an invalid secret */
 export function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier {
   const { algorithm, encoding, signature, signed, timestamp, key } = scheme;
   const keys = secrets.map((secret) => keyOf(secret, key));
@@ -54,8 +54,8 @@ export function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Ve
   };
 }
 
-/** Every key is compared with every signature, whatever matched before: the time tells nothing.
- *  @returns index of the key; -1: none; undefined: the request lacks something that is signed */
+/** Compares every key with every signature, in constant time.
+ *  @returns index of the key; -1 if none matches; undefined if the request lacks a signed part */
 function matching(
   keys: readonly KeyObject[],
   given: readonly Buffer[],
@@ -81,7 +81,7 @@ function matching(
 export function keyOf(secret: string, { encoding, prefix }: HmacScheme['key']): KeyObject {
   const text = prefix !== undefined && secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
   const bytes = Buffer.from(text, encoding);
-  // Buffer.from skips what is not of the encoding: a mistyped secret would become another key.
+  // Buffer.from skips invalid characters: a mistyped secret would become another key.
   if (bytes.length === 0 || !FORMS[encoding].test(text)) {
     throw new Error(`the secret is not ${encoding === 'utf8' ? 'a text' : encoding}`);
   }

@@ -1,4 +1,4 @@
-/** JSON Web Tokens: they prove who is calling, until when; not what the body says. */
+/** JSON Web Tokens: they prove who is calling, and until when, but not the body. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { z } from 'zod';
@@ -18,12 +18,12 @@ const KEY_SET_MAX_AGE_MS = 10 * 60_000;
 /** A key set is fetched again for an unknown key at most this often. */
 const KEY_SET_MIN_AGE_MS = 60_000;
 const KEY_SET_MAX_KEYS = 100;
-/** Per field of a key: RSA with 8,192 bits. */
+/** Maximum length per field of a key: RSA with 8,192 bits. */
 const KEY_FIELD_MAX_LENGTH = 1_400;
-/** Keys of a set that are tried when a token names none. */
+/** Maximum number of keys tried if a token names none. */
 const MAX_CANDIDATES = 5;
 
-/** The key decides which algorithms count: a public key is never taken for the key of an HMAC, whatever the token says. */
+/** The key decides the permitted algorithms: a public key is never used as an HMAC key, whatever the token says. */
 interface Source {
   algorithms: Algorithm[];
   key: KeyObject | URL;
@@ -31,7 +31,7 @@ interface Source {
 
 const keySets = perFetcher(() => new Documents(keySetOf));
 
-/** @throws Error when a secret is not a key for the algorithms */
+/** @throws Error for a secret that is not a key for the algorithms */
 export function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Verifier {
   const { token: field, issuer, audience, tolerance } = scheme;
   const sources = secrets.map((secret) => sourceOf(secret.trim(), scheme.algorithms));
@@ -56,20 +56,20 @@ export function jwtVerifier(scheme: JwtScheme, secrets: readonly string[]): Veri
   };
 }
 
-/** The last character of base64url may have bits that do not count: with others of them, another text has the same signature. */
+/** The last character of base64url may have unused bits, which would allow several texts for the same signature. */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   return Buffer.from(signature, 'base64url').toString('base64url') === signature;
 }
 
-/** The reason of the secret that comes closest: one that the token fits but for its age says more than one that it does not fit. */
+/** The failure of the secret that comes closest: an expired but otherwise valid token says more than a mismatch. */
 function bestOf(failures: readonly Failure[]): VerificationResult {
   const unavailable = failures.find(({ reason }) => reason === 'certificate_unavailable');
   const closer = failures.find(({ reason }) => reason.startsWith('timestamp_'));
   return closer ?? unavailable ?? (failures[0] as Failure);
 }
 
-/** undefined: the token is genuine. */
+/** undefined if the token is valid. */
 async function verifiedBy(
   key: KeyObject | URL,
   token: string,
@@ -171,7 +171,7 @@ function fits({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObj
   return algorithm === 'EdDSA' && type === 'ed25519';
 }
 
-/** A public key without the frame of PEM is not a secret either. */
+/** A public key without PEM framing is not a secret either. */
 function keyFromDer(text: string): KeyObject | undefined {
   if (!text.startsWith('M')) return undefined;
   try {
@@ -190,7 +190,7 @@ function keySetUrlOf(text: string): URL {
   return url;
 }
 
-/** Secret keys and those for encryption are left out.
+/** Omits secret keys and encryption keys.
  *  @throws Error */
 function keySetOf(text: string): JWTVerifyGetKey {
   const { keys } = JSON.parse(text) as { keys?: unknown };

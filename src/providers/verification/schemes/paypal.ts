@@ -1,6 +1,6 @@
 /** PayPal signs the ID and the time of a transmission, the ID of the webhook and the CRC-32 of the body, with a certificate that it names
- *  (https://developer.paypal.com/api/rest/webhooks/rest/). Whoever has one genuine request can make other bodies with the same CRC-32: a transmission
- *  counts with the body that came first only. */
+ *  (https://developer.paypal.com/api/rest/webhooks/rest/). Anybody with one genuine request can craft other bodies with the same CRC-32,
+ *  so only the first body of a transmission counts. */
 import { verify } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ProviderRequest } from '../../provider-request.ts';
@@ -14,10 +14,10 @@ import { type Failure, failed, type VerificationResult, type Verifier, type Veri
 const HOST = /^([a-z0-9-]{1,40}\.){1,3}paypal\.com$/;
 const CERTIFICATE_URL = /^https:\/\/([a-z0-9-]{1,40}\.){1,3}paypal\.com\/v1\/notifications\/certs\/[\w-]{1,100}$/;
 const CERTIFICATE_MAX_AGE_MS = 24 * 3_600_000;
-/** As long as an event ID counts once (docs/events.md#deduplication). */
+/** As long as a deduplication ID counts (docs/events.md#deduplication). */
 const TOLERANCE_SECONDS = 86_400;
 const TIMESTAMP = { at: 'header:paypal-transmission-time', unit: 'iso', tolerance: TOLERANCE_SECONDS } as const;
-/** A time may be ahead by the tolerance, too. */
+/** The time may also be ahead by the tolerance. */
 const TRANSMISSION_MS = 2 * TOLERANCE_SECONDS * 1_000;
 const ALGORITHM = 'SHA256withRSA';
 const RSA_BYTES = { min: 256, max: 1_024 };
@@ -33,7 +33,7 @@ const documentsFor = (roots: () => Roots) =>
   perFetcher(() => new Documents((text) => trustedKeyOf(text, roots(), (name) => HOST.test(name))));
 const publicCertificates = documentsFor(trustedRoots);
 
-/** @param testRoots roots of a test instead of the public ones; no setting leads here */
+/** @param testRoots roots for tests instead of the public ones; no setting reaches this */
 export function paypalVerifier(
   { webhook_id: webhookId }: Readonly<Record<string, string>>,
   testRoots?: Roots,
@@ -71,7 +71,7 @@ async function verified(
   );
 }
 
-/** All that costs nothing is checked before anything is fetched. */
+/** Checks everything that is cheap before fetching. */
 function transmissionOf(request: ProviderRequest, webhookId: string): SignedTransmission | Failure {
   const header = (name: string) => request.valueAt(`header:paypal-${name}`);
   const text = header('transmission-sig');

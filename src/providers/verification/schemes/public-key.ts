@@ -1,4 +1,4 @@
-/** Signatures that a public key of the provider's verifies. What users paste as the secret is the key. */
+/** Signatures verified by the provider's public key, which users paste as the secret. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { z } from 'zod';
 import type { publicKeySchema } from '../../preset.ts';
@@ -11,14 +11,14 @@ import { failed, type Verifier } from '../verification.ts';
 export type PublicKeyScheme = z.infer<typeof publicKeySchema>;
 type Algorithm = PublicKeyScheme['algorithm'];
 
-/** SubjectPublicKeyInfo of an Ed25519 key without the key itself (RFC 8410, section 4). */
+/** SubjectPublicKeyInfo prefix of an Ed25519 key (RFC 8410, section 4). */
 const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519_KEY_BYTES = 32;
 const RSA_MIN_BITS = 2_048;
 const RSA_MAX_BITS = 8_192;
 
-/** @param secrets public keys, the newest first
- *  @throws Error when one is not a key for the algorithm */
+/** @param secrets public keys, newest first
+ *  @throws Error for a key that does not fit the algorithm */
 export function publicKeyVerifier(scheme: PublicKeyScheme, secrets: readonly string[]): Verifier {
   const { algorithm, encoding, signature, signed, timestamp } = scheme;
   const keys = secrets.map((secret) => publicKeyOf(secret, scheme));
@@ -89,7 +89,7 @@ function parsed(text: string, { encoding, format }: PublicKeyScheme['key']): Key
   }
 }
 
-/** @throws Error for a private key, too: nobody but the provider has it */
+/** @throws Error also for a private key: only the provider has it */
 export function keyFromPem(text: string): KeyObject {
   if (!/^-----BEGIN ((RSA )?PUBLIC KEY|CERTIFICATE)-----/.test(text)) {
     throw new Error('the text is not a public key: expected -----BEGIN PUBLIC KEY-----');

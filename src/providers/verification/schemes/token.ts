@@ -1,4 +1,4 @@
-/** A secret that the provider sends along: a token in a header, or HTTP Basic. */
+/** Requests that contain the secret itself: a token in a header, or HTTP Basic. */
 import { sameSecret } from '../../../model/auth/secret.ts';
 import type { Field } from '../../preset.ts';
 import { nameOf, valuesOf } from '../fields.ts';
@@ -15,7 +15,7 @@ export function tokenVerifier({ token }: { token: Field }, secrets: readonly str
   };
 }
 
-/** Each item of the request has the token, and all have the same. */
+/** Every item of the request must have the same, valid token. */
 function everyTokenVerifier({ at }: Field, secrets: readonly string[]): Verifier {
   return (request) => {
     const tokens = request.everyAt(at);

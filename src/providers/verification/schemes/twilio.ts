@@ -1,5 +1,5 @@
-/** Twilio signs the URL with its query string and the sorted fields of a form; of any other body, the query string has the hash
- *  (https://www.twilio.com/docs/usage/security#validating-requests). */
+/** Twilio signs the URL with its query string and the sorted fields of a form; for other bodies, the query string contains the body's
+ *  hash (https://www.twilio.com/docs/usage/security#validating-requests). */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ProviderRequest } from '../../provider-request.ts';
 import { bytesOf } from '../encodings.ts';
@@ -8,7 +8,7 @@ import { failed, type Verifier } from '../verification.ts';
 const SHA1_BYTES = 20;
 const BODY_HASH = 'bodySHA256';
 
-/** @param secrets auth tokens, the newest first */
+/** @param secrets auth tokens, newest first */
 export function twilioVerifier(secrets: readonly string[]): Verifier {
   const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret)));
   return (request) => {
@@ -40,7 +40,7 @@ export function twilioVerifier(secrets: readonly string[]): Verifier {
   };
 }
 
-/** Every key is tried with every URL, whatever matched before: the time tells nothing. */
+/** Tries every key with every URL, in constant time. */
 function matching(keys: readonly KeyObject[], given: Buffer, { urls, search }: ProviderRequest, fields: string) {
   const query = search === '' ? '' : `?${search}`;
   const contents = urls.flatMap(withAndWithoutPort).map((url) => url + query + fields);
@@ -50,7 +50,7 @@ function matching(keys: readonly KeyObject[], given: Buffer, { urls, search }: P
   return matches.indexOf(true);
 }
 
-/** Twilio leaves out the port of some URLs, and adds the default one to others. */
+/** Twilio omits the port of some URLs, and adds the default port to others. */
 function withAndWithoutPort(url: string): string[] {
   const match = /^(https?):\/\/([^/]*?)(:\d+)?(\/.*)$/.exec(url);
   if (!match) return [url];
@@ -58,8 +58,8 @@ function withAndWithoutPort(url: string): string[] {
   return [`${scheme}://${host}${port}${path}`, `${scheme}://${host}${path}`];
 }
 
-/** Names and values in one text, by name; a value that comes twice counts once. Twilio puts nothing between them, so that it does not tell where a name
- *  ends: whoever has a signed request can move that border, and nothing else. */
+/** Names and values in one text, sorted by name; duplicates count once. Twilio puts no separator between name and value: anybody with a
+ *  signed request can shift that boundary, but change nothing else. */
 function sortedFields(form: URLSearchParams): string {
   const names = [...new Set(form.keys())].sort();
   return names.flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value)).join('');
