@@ -24,6 +24,8 @@ interface Given {
   status?: RunStatus;
 }
 
+const noWait = () => expect.fail('no step waits');
+
 describe('The history of runs', () => {
   let archive: OwnArchive;
   let history: History;
@@ -50,8 +52,8 @@ describe('The history of runs', () => {
     const run = { env, id: ulid(at), functionId, eventId, requestId: ulid(at), queuedAt: at };
     await runs.create([{ ...run, reconcileAt: at, ...(batch && { batch }) }]);
     if (status === 'Queued') return run.id;
-    await steps.memoize(env, run.id, 'step-1', { data: { total: 1, text: '\0 \ud800' } });
-    await steps.memoize(env, run.id, 'step-2', null);
+    await steps.memoize(env, run.id, 'step-1', { data: { total: 1, text: '\0 \ud800' } }, noWait);
+    await steps.memoize(env, run.id, 'step-2', null, noWait);
     const entry = { kind: 'step' as const, stepId: 'step-1', name: 'one', status: 'Completed' as const };
     await runs.appendHistory(env, run.id, [{ ...entry, startedAt: at, endedAt: at + 1 }]);
     await runMetadata.update(env, run.id, { scope: 'run' }, { kind: 'user.score', op: 'set', values: { a: 1 } }, at);
@@ -137,7 +139,7 @@ describe('The history of runs', () => {
     const { runs, steps } = archive.store;
     await runs.create([{ ...run, reconcileAt: at }]);
     const ids = ['__proto__', 'nul \0', 'quote "', '$.a[0]', ''];
-    for (const id of ids) await steps.memoize(env, run.id, id, { data: id });
+    for (const id of ids) await steps.memoize(env, run.id, id, { data: id }, noWait);
     await runs.end(run, { status: 'Completed', output: 'null' }, at);
     await move(env, [run.id]);
     for (const id of ids) {

@@ -53,7 +53,7 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
   const result = await resultFor(job, deps);
   if (!('kind' in result)) {
     const links = linksOfRequest(step, result.status);
-    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, result.memo, { links }));
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, result.memo, { links, pending: step }));
     return;
   }
   const error = boundedError(result.error);
@@ -63,7 +63,7 @@ async function requestOnce(job: RequestJob, queuedAt: number, attempts: JobAttem
   telemetry.recordHistory(run, [entry]);
   if (!result.retriable || attempts.made + 1 >= attempts.max) {
     const links = linksOfRequest(step, result.status);
-    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }, { links }));
+    await retryStoreWrites(() => transitions.finishStep(env, runId, stepId, { error }, { links, pending: step }));
     return;
   }
   await retryStoreWrites(() => runs.recordError(env, runId, error));

@@ -15,7 +15,7 @@ import type { SingletonHolders } from '../../store/flow-control/singleton-holder
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
-import type { ResultContext, Steps } from '../../store/runs/steps.ts';
+import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
@@ -66,13 +66,14 @@ export class RunTransitions {
   /** Stores the result of a step, and schedules the next call of the function unless other steps are pending.
    *  @returns whether the result was stored; an earlier one is kept */
   async finishStep(env: string, runId: string, stepId: string, memo: Memo, context?: ResultContext): Promise<boolean> {
-    const result = await this.#deps.steps.memoize(env, runId, stepId, memo, context);
+    const entryOf = (step: Pending) => waitHistory(stepId, step, memo, Date.now(), context);
+    const result = await this.#deps.steps.memoize(env, runId, stepId, memo, entryOf, context);
     switch (result.outcome) {
       case 'stored':
-        if (result.was) await this.#recordWaitEnd(result.run, stepId, result.was, memo, context);
+        if (result.wait) await this.#endWait(result.run, stepId, result.wait);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         // Otherwise watchers would see the change only with the next call, which other steps or a limit may hold back.
-        if (result.was && result.was.op !== 'StepPlanned') this.#deps.telemetry.publishRun(result.run, 'Running');
+        if (result.wait) this.#deps.telemetry.publishRun(result.run, 'Running');
         return true;
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
@@ -89,18 +90,9 @@ export class RunTransitions {
     }
   }
 
-  /** Records the end of a step without a call, which is in no attempt's history, and removes its wake job. */
-  async #recordWaitEnd(
-    run: Run,
-    stepId: string,
-    step: Pending,
-    memo: Memo,
-    context: ResultContext | undefined,
-  ): Promise<void> {
+  /** The wake job and the request of a step that has ended are no longer needed. */
+  async #endWait(run: Run, stepId: string, { step, entry }: StepWait): Promise<void> {
     const { env, id } = run;
-    if (step.op === 'StepPlanned') return;
-    const entry = waitHistory(stepId, step, memo, Date.now(), context);
-    await this.#deps.runs.appendHistory(env, id, [entry]);
     this.#deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
     // A sleep is ended only by its own wake job, which is active.

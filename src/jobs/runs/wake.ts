@@ -27,8 +27,10 @@ export async function wake(job: WakeJob, attempts: JobAttempts, deps: WakeDeps):
 async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: WakeDeps): Promise<void> {
   const { pending } = await deps.steps.progress(env, runId);
   const step = pending.get(stepId);
-  const context: ResultContext =
-    step?.op === 'InvokeFunction' ? { links: { runId: invokedRunId(runId, stepId) }, timedOut: true } : {};
+  const context: ResultContext = {
+    pending: step,
+    ...(step?.op === 'InvokeFunction' && { links: { runId: invokedRunId(runId, stepId) }, timedOut: true }),
+  };
   await deps.transitions.finishStep(env, runId, stepId, memoOf(step), context);
   if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));
 }

@@ -1,6 +1,6 @@
 /** Steps of a run: a finished step has a memo; a step that has begun and not finished is pending. */
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
-import type { Run, StepLinks } from '../../model/runs/run.ts';
+import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
@@ -8,13 +8,18 @@ import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-record.ts';
 
-/** Result of storing a memo. `was`: the step while it was pending. `callAgain`: the function must be called again. `there`: an earlier
+/** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be called again. `there`: an earlier
  *  memo is kept. `steps`, `bytes`: the run has too many. */
 export type MemoOutcome =
-  | { outcome: 'stored'; stackLength: number; run: Run; was: Pending | undefined; callAgain: boolean }
+  | { outcome: 'stored'; stackLength: number; run: Run; wait: StepWait | undefined; callAgain: boolean }
   | { outcome: 'there'; stackLength: number; run: Run; callAgain: boolean }
   | { outcome: 'steps' | 'bytes'; stackLength: number; run: Run }
   | { outcome: 'ended' | 'gone' };
+
+export interface StepWait {
+  step: Pending;
+  entry: HistoryEntry;
+}
 
 /** Data about a result beside its memo. */
 export interface ResultContext {
@@ -24,7 +29,17 @@ export interface ResultContext {
   links?: StepLinks;
   /** Set for an invocation that reached its timeout. A wait that did so has no result. */
   timedOut?: true;
+  /** The pending step as the caller read it, which saves a round trip. */
+  pending?: Pending | undefined;
 }
+
+type MemoReply = [
+  outcome: MemoOutcome['outcome'] | 'waits',
+  stackLength: number,
+  run: string[],
+  was: string | null,
+  due: number,
+];
 
 /** A step that begins. */
 export interface BegunStep {
@@ -40,31 +55,42 @@ export class Steps extends Repository {
     this.#retentionMs = retentionMs;
   }
 
-  /** Stores the result of a step; an earlier memo of the same step is kept. The function must be called again if no other step is
-   *  pending, or the step is in race mode. */
+  /** Stores the result of a step, with its history entry if it waited; an earlier memo of the same step is kept. The function must be called
+   *  again if no other step is pending, or the step is in race mode.
+   *  @param entryOf history entry of the step as it was pending */
   async memoize(
     env: string,
     runId: string,
     stepId: string,
     memo: Memo,
-    { race = false }: ResultContext = {},
+    entryOf: (step: Pending) => HistoryEntry,
+    { race = false, pending }: ResultContext = {},
   ): Promise<MemoOutcome> {
-    const key = this.keys.of(runId).run(env, runId);
-    const limits = [MAX_STEPS, MAX_STATE_BYTES];
-    const reply = await this.redis.storeMemo(key, stepId, JSON.stringify(memo), ...limits, +race);
-    const [outcome, stackLength, fields, was, due] = reply as [
-      'stored' | 'there' | 'steps' | 'bytes' | 'ended' | 'gone',
-      number,
-      string[],
-      string | null,
-      number,
+    const given = [
+      this.keys.of(runId).run(env, runId),
+      stepId,
+      JSON.stringify(memo),
+      MAX_STEPS,
+      MAX_STATE_BYTES,
+      +race,
     ];
+    const store = async (waiting: string, entry?: HistoryEntry) =>
+      (await this.redis.storeMemo(...given, waiting, entry ? JSON.stringify(entry) : '')) as MemoReply;
+    let wait = pending && { step: pending, entry: entryOf(pending) };
+    let reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
+    while (reply[0] === 'waits') {
+      const step = JSON.parse(reply[3] as string) as Pending;
+      wait = { step, entry: entryOf(step) };
+      reply = await store(reply[3] as string, wait.entry);
+    }
+    const [outcome, stackLength, fields, was, due] = reply;
     if (outcome === 'ended' || outcome === 'gone') return { outcome };
     const run = toRun(env, runId, fromFlat(fields));
     const callAgain = due === 1;
     if (outcome === 'there') return { outcome, stackLength, run, callAgain };
     if (outcome !== 'stored') return { outcome, stackLength, run };
-    return { outcome, stackLength, run, callAgain, was: was ? (JSON.parse(was) as Pending) : undefined };
+    const hasWaited = was && (JSON.parse(was) as Pending).op !== 'StepPlanned';
+    return { outcome, stackLength, run, callAgain, wait: hasWaited ? wait : undefined };
   }
 
   /** Records that a step has begun. The run's event is kept until the step is over, and then for the retention.

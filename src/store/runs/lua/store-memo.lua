@@ -1,12 +1,14 @@
 -- @include runs/lua/lib/is-active.lua
--- Stores the result of a step, and decides whether to call the function again. First write wins: a stored memo never changes.
+-- Stores the result of a step, with its history entry if it waited, and decides whether to call the function again. First write wins: a
+-- stored memo never changes.
 -- KEYS: run (hash)
--- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0. Positional: this
--- runs for every step.
+-- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0, the pending step
+-- that `entry` is about or '', entry (JSON) or ''. Positional: this runs for every step.
 -- Returns {outcome, length of the stack, run, the pending step or false, 1 to call the function again}; outcomes: 'stored',
--- 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too many), 'gone'.
+-- 'waits' (nothing is stored: the pending step needs another entry), 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too
+-- many), 'gone'.
 local run = KEYS[1]
-local step, memo, max_steps, max_bytes, race = unpack(ARGV)
+local step, memo, max_steps, max_bytes, race, waiting, entry = unpack(ARGV)
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
 local status, answered_at, raced_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT))
 if not status then
@@ -26,13 +28,21 @@ end
 if length >= tonumber(max_steps) then
   return {'steps', length, fields}
 end
+local pending_step = redis.call('HGET', pending, step)
+-- The entry of a step that a call runs is in the history of that call.
+local has_waited = pending_step and not string.find(pending_step, PENDING_PLANNED, 1, true)
+if has_waited and pending_step ~= waiting then
+  return {'waits', length, fields, pending_step}
+end
 if redis.call('HINCRBY', run, FIELD_MEMO_BYTES, #memo) > tonumber(max_bytes) then
   return {'bytes', length, fields}
 end
 redis.call('HSET', memos, step, memo)
-local pending_step = redis.call('HGET', pending, step)
 if pending_step then
   redis.call('HDEL', pending, step)
+end
+if has_waited then
+  redis.call('RPUSH', run .. SUFFIX_HISTORY, entry)
 end
 length = redis.call('RPUSH', stack, step)
 local is_due = redis.call('HLEN', pending) == 0
