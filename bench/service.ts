@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
-import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
+import { INGEST, QUEUE_KEYS, queueKey, RUNS } from '../src/store/keys/bullmq.ts';
 import { inPipelines } from '../src/store/redis/connection.ts';
 import { keyspace, type PartitionKeyspace } from '../src/store/redis/keyspace.ts';
 import { TRANSFORM } from './payloads.ts';
@@ -178,14 +178,15 @@ export class Service {
 
   /** Waiting and active jobs. @throws Error when more jobs failed than expected: the measurement would be invalid */
   async queuedJobs(expectedFailures = 0): Promise<QueuedJobs> {
-    const listed = (queue: string) => this.#sum(this.#queueKeys(queue, ['wait', 'active']).map((key) => ['llen', key]));
+    const listed = (queue: string) =>
+      this.#sum(this.#queueKeys(queue, [QUEUE_KEYS.waiting, QUEUE_KEYS.active]).map((key) => ['llen', key]));
     const sorted = (queue: string, states: string[]) =>
       this.#sum(this.#queueKeys(queue, states).map((key) => ['zcard', key]));
     const [ingest, runs, retried, failed] = await Promise.all([
       listed(INGEST),
       listed(RUNS),
-      sorted(INGEST, ['failed', 'delayed']),
-      sorted(RUNS, ['failed']),
+      sorted(INGEST, [QUEUE_KEYS.failed, QUEUE_KEYS.delayed]),
+      sorted(RUNS, [QUEUE_KEYS.failed]),
     ]);
     if (failed + retried > expectedFailures) throw new Error('jobs of the service failed');
     return { ingest, runs };
@@ -203,11 +204,11 @@ export class Service {
 
   /** Resets the count of failed jobs. */
   async clearFailedJobs(): Promise<void> {
-    for (const key of this.#queueKeys(RUNS, ['failed'])) await this.#redis.del(key);
+    for (const key of this.#queueKeys(RUNS, [QUEUE_KEYS.failed])) await this.#redis.del(key);
   }
 
   #queueKeys(queue: string, states: readonly string[]): string[] {
-    return this.#partitions.flatMap(({ queues }) => states.map((state) => `${queues}:${queue}:${state}`));
+    return this.#partitions.flatMap(({ queues }) => states.map((state) => queueKey(queues, queue, state)));
   }
 
   async #sum(commands: [command: string, key: string][]): Promise<number> {

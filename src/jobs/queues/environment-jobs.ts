@@ -2,6 +2,7 @@
  *  prioritized ones, or failed and kept. Active and upcoming jobs find no run and end by themselves. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
+import { JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
@@ -9,7 +10,7 @@ import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, typ
 const SCAN_COUNT = 500;
 /** Jobs per round trip: an ingest job may have a megabyte, and thousands may wait for a retry. */
 const READ_AT_ONCE = { [INGEST]: 10, [RUNS]: 500, [TIMERS]: 500 };
-const SETS = ['delayed', 'prioritized', 'failed'] as const;
+const SETS = [QUEUE_KEYS.delayed, QUEUE_KEYS.prioritized, QUEUE_KEYS.failed];
 
 /** @returns number of removed jobs */
 export async function removeJobsOf(
@@ -46,7 +47,7 @@ async function removeWhere(
       const ids = members.filter((_, i) => i % 2 === 0);
       const readAtOnce = READ_AT_ONCE[queue.name as keyof typeof READ_AT_ONCE];
       for (const page of chunksOf(ids, readAtOnce)) {
-        const commands = page.map((id) => ['hget', queue.toKey(id), 'data']);
+        const commands = page.map((id) => ['hget', queue.toKey(id), JOB_FIELDS.data]);
         const texts = await inPipelines<string | null>(redis, commands);
         const matching = page.filter((_, i) => texts[i] && matches(texts[i]));
         for (const id of matching) removed += await queue.remove(id);

@@ -1,9 +1,7 @@
 /** Computes and names ticks for BullMQ's job schedulers. */
 import type { Job, Queue } from 'bullmq';
 import { nextTick } from '../../model/schedules/ticks.ts';
-
-/** BullMQ's sorted set of schedulers, by time of the next tick. */
-export const SCHEDULERS = 'repeat';
+import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 
 /** For queues and workers. The pattern of a scheduler is the cron text as registered. */
 export const SCHEDULER_SETTINGS = {
@@ -13,7 +11,7 @@ export const SCHEDULER_SETTINGS = {
 
 /** Key of a tick's job. */
 export function schedulerKey(queue: Pick<Queue, 'toKey'>, id: string, tick: string): string {
-  return queue.toKey(`${SCHEDULERS}:${id}:${tick}`);
+  return queue.toKey(`${QUEUE_KEYS.schedulers}:${id}:${tick}`);
 }
 
 /** The time that a timer was set to: for a scheduler the tick, even if the job was retried with a delay. */

@@ -1,5 +1,6 @@
 /** Measures the load of Redis and the queues. */
 import type { Load } from '../../model/capacity/thresholds.ts';
+import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { fullest, memoryOf } from '../../store/redis/server-info.ts';
 import { primariesOf } from '../../store/redis/servers.ts';
@@ -8,9 +9,9 @@ import type { IngestQueue, RunQueue } from './queues.ts';
 
 /** BullMQ's lists of due jobs, including those of a paused queue. */
 const DUE_JOBS = [
-  ['llen', 'wait'],
-  ['llen', 'paused'],
-  ['zcard', 'prioritized'],
+  ['llen', QUEUE_KEYS.waiting],
+  ['llen', QUEUE_KEYS.paused],
+  ['zcard', QUEUE_KEYS.prioritized],
 ] as const;
 
 export async function readLoad(redis: Redis, queues: PartitionQueues): Promise<Load> {

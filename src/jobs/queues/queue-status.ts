@@ -1,15 +1,8 @@
 /** The number of jobs in each state of a queue, and the age of its backlog. */
 import type { Job } from 'bullmq';
+import { delayedUntil, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import type { PartitionQueues } from './partition-queues.ts';
-import {
-  DELAYED_SCORE_PER_MS,
-  INGEST,
-  type IngestQueue,
-  RUNS,
-  type RunQueue,
-  TIMERS,
-  type TimerQueue,
-} from './queues.ts';
+import { INGEST, type IngestQueue, RUNS, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
 
 type AnyQueue = IngestQueue | RunQueue | TimerQueue;
 
@@ -78,8 +71,8 @@ async function queueStatus(queue: AnyQueue, nowMs: number): Promise<QueueStatus>
 
 async function firstDueAt(queue: AnyQueue): Promise<number | undefined> {
   const redis = await queue.getBackend().client;
-  const [, score] = await redis.zrange(queue.toKey('delayed'), 0, 0, { WITHSCORES: true });
-  return score === undefined ? undefined : Math.floor(Number(score) / DELAYED_SCORE_PER_MS);
+  const [, score] = await redis.zrange(queue.toKey(QUEUE_KEYS.delayed), 0, 0, { WITHSCORES: true });
+  return score === undefined ? undefined : delayedUntil(score);
 }
 
 /** BullMQ does not record when a retry became due; the time of its last attempt is used instead. */

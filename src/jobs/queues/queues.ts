@@ -3,6 +3,7 @@ import { type ConnectionOptions, Queue } from 'bullmq';
 import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { INGEST, RUNS, TIMERS } from '../../store/keys/bullmq.ts';
 import type { JobTelemetry } from '../../tracing/job-telemetry.ts';
 import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 
@@ -144,17 +145,11 @@ export interface JobAttempts {
   executions: number;
 }
 
-export const INGEST = 'ingest';
-export const RUNS = 'runs';
-export const TIMERS = 'timers';
+export { INGEST, RUNS, TIMERS };
 
 export type IngestQueue = Queue<IngestJob, void, string>;
 export type RunQueue = Queue<RunJob, void, string>;
 export type TimerQueue = Queue<TimerJob, void, string>;
-
-/** BullMQ's score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same
- *  millisecond in order. */
-export const DELAYED_SCORE_PER_MS = 0x1000;
 
 /** An ingest job holds accepted events, so it is retried for most of a day. */
 export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };

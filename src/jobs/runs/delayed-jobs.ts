@@ -1,8 +1,11 @@
 /** Due times of calls that are not due yet: retries, first calls of runs on future events, and calls deferred for lack of capacity. */
+import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { type CallRef, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import { type CallJob, DELAYED_SCORE_PER_MS } from '../queues/queues.ts';
+import type { CallJob } from '../queues/queues.ts';
+
+const FIELDS = [JOB_FIELDS.attempts, JOB_FIELDS.executions, JOB_FIELDS.options, JOB_FIELDS.data];
 
 export interface DelayedJob {
   /** Unix milliseconds. */
@@ -28,12 +31,12 @@ export class DelayedJobs {
     const jobs = calls.map((call) => ({ id: jobIdOf(call), queue: this.#queues.of(call.runId).runs }));
     const scores = await inPipelines<string | null>(
       this.#redis,
-      jobs.map(({ id, queue }) => ['zscore', queue.toKey('delayed'), id]),
+      jobs.map(({ id, queue }) => ['zscore', queue.toKey(QUEUE_KEYS.delayed), id]),
     );
     const delayed = jobs.filter((_, i) => scores[i] !== null);
     const fields = await inPipelines<(string | null)[]>(
       this.#redis,
-      delayed.map(({ id, queue }) => ['hmget', queue.toKey(id), 'atm', 'ats', 'opts', 'data']),
+      delayed.map(({ id, queue }) => ['hmget', queue.toKey(id), ...FIELDS]),
     );
     const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));
     return jobs.map((job, i) => {
@@ -43,7 +46,7 @@ export class DelayedJobs {
       const { attemptsBefore = 0 } = JSON.parse(data) as Pick<CallJob, 'attemptsBefore'>;
       const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };
       return {
-        until: Math.floor(Number(scores[i]) / DELAYED_SCORE_PER_MS),
+        until: delayedUntil(scores[i] as string),
         attemptsMade: Number(made ?? 0) + attemptsBefore,
         attempts: attempts + attemptsBefore,
         wasTried: Number(tried ?? 0) > 0,

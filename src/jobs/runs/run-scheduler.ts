@@ -5,12 +5,12 @@ import { PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import {
   type CallJob,
-  DELAYED_SCORE_PER_MS,
   type RequestJob,
   type RunQueue,
   type RunRef,
@@ -237,13 +237,13 @@ export class RunScheduler {
     const scores = await Promise.all(
       ids.map(async (id) => {
         const queue = this.#queueOf(id);
-        return (await queue.getBackend().client).zscore(queue.toKey('delayed'), id);
+        return (await queue.getBackend().client).zscore(queue.toKey(QUEUE_KEYS.delayed), id);
       }),
     );
     return new Map(
       ids.flatMap((id, i) => {
         const score = scores[i];
-        return score ? [[id, Math.floor(Number(score) / DELAYED_SCORE_PER_MS)] as const] : [];
+        return score ? [[id, delayedUntil(score)] as const] : [];
       }),
     );
   }
@@ -256,7 +256,7 @@ export class RunScheduler {
   /** Whether this execution of the call's job is the latest: another worker takes over the job of a worker that seems dead. */
   async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
     const redis = await this.#queueOf(call.runId).getBackend().client;
-    return (await redis.hget(this.callJobKey(call), 'ats')) === String(executions);
+    return (await redis.hget(this.callJobKey(call), JOB_FIELDS.executions)) === String(executions);
   }
 
   /** Makes a delayed call due now.

@@ -8,9 +8,10 @@ import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/sc
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
-import { SCHEDULERS, schedulerKey } from '../queues/job-schedulers.ts';
+import { schedulerKey } from '../queues/job-schedulers.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { CronTimer, TimerQueue } from '../queues/queues.ts';
 
@@ -70,7 +71,7 @@ export class Schedules {
   async reconcile(): Promise<{ added: number; removed: number }> {
     let removed = 0;
     for (const { timers } of this.#deps.queues.all()) {
-      const there = await this.#deps.redis.zrange(timers.toKey(SCHEDULERS), '0', '-1');
+      const there = await this.#deps.redis.zrange(timers.toKey(QUEUE_KEYS.schedulers), '0', '-1');
       if (there.length === 0) continue;
       // Read after the existing schedules: functions are stored before their schedules.
       const wanted = await this.#allWanted();
@@ -109,7 +110,11 @@ export class Schedules {
     const now = Date.now();
     let added = 0;
     for (const some of chunksOf([...wanted], AT_ONCE)) {
-      const commands = some.map(([id, schedule]) => ['zscore', this.#queueOf(schedule).toKey(SCHEDULERS), id]);
+      const commands = some.map(([id, schedule]) => [
+        'zscore',
+        this.#queueOf(schedule).toKey(QUEUE_KEYS.schedulers),
+        id,
+      ]);
       const scores = await inPipelines<string | null>(redis, commands);
       const overdue = some.filter((_, i) => scores[i] !== null && now - Number(scores[i]) > OVERDUE_MS);
       const lost = await this.#withoutJob(overdue);
@@ -125,7 +130,7 @@ export class Schedules {
     const lost = new Set<string>();
     for (const [id, schedule] of schedules) {
       const queue = this.#queueOf(schedule);
-      const at = await this.#deps.redis.zscore(queue.toKey(SCHEDULERS), id);
+      const at = await this.#deps.redis.zscore(queue.toKey(QUEUE_KEYS.schedulers), id);
       if (at !== null && (await this.#deps.redis.exists(schedulerKey(queue, id, at))) === 0) lost.add(id);
     }
     return lost;

@@ -1,6 +1,7 @@
 /** Events that are accepted but not stored yet: they are in ingest jobs of their partition, perhaps in one whose worker has died. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
+import { INGEST, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../keys/bullmq.ts';
 import { inPipelines } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -11,16 +12,20 @@ const JOBS_MAX = 200;
 const READ_MAX_BYTES = 16 * 1_048_576;
 const READ_AT_ONCE = 4;
 
+/** As find-ingest-jobs.lua takes them. */
+const STATES = [QUEUE_KEYS.active, QUEUE_KEYS.waiting, QUEUE_KEYS.delayed, QUEUE_KEYS.failed];
+
 export class QueuedEvents extends Repository {
   async find(env: string, id: string): Promise<Envelope | undefined> {
-    const queue = `${this.keys.of(id).queues}:ingest`;
-    const keys = ['active', 'wait', 'delayed', 'failed'].map((state) => `${queue}:${state}`);
+    const { queues } = this.keys.of(id);
+    const keyOf = (suffix: string) => queueKey(queues, INGEST, suffix);
+    const keys = STATES.map(keyOf);
     const receivedAt = timeOf(id);
-    const args = [`${queue}:`, receivedAt, receivedAt + COMMIT_MS, JOBS_MAX];
+    const args = [keyOf(''), receivedAt, receivedAt + COMMIT_MS, JOBS_MAX];
     const jobs = (await this.redis.findIngestJobs(...keys, ...args)) as string[];
     let bytes = 0;
     for (let start = 0; start < jobs.length && bytes < READ_MAX_BYTES; start += READ_AT_ONCE) {
-      const commands = jobs.slice(start, start + READ_AT_ONCE).map((job) => ['hget', `${queue}:${job}`, 'data']);
+      const commands = jobs.slice(start, start + READ_AT_ONCE).map((job) => ['hget', keyOf(job), JOB_FIELDS.data]);
       for (const text of await inPipelines<string | null>(this.redis, commands)) {
         bytes += text?.length ?? 0;
         const found = text?.includes(id) && eventOf(text, env, id);

@@ -45,7 +45,7 @@ export const PARTITION_KEYS = {
   }),
   diskBarrier,
   queues: string('queue', 'Prefix of BullMQ (`queue:ingest:…`, `queue:runs:…`, `queue:timers:…`).', {
-    owner: 'keys/shared.ts',
+    owner: 'keys/bullmq.ts',
     ttl: '–',
     size: 'BullMQ',
   }),

@@ -1,6 +1,7 @@
 /** Makes the Redis that an installation moves away from reject new events and jobs. A process that was overlooked, or suspended for
  *  minutes, does not know that it should stop. The queues' counters and the index of held events are replaced with texts, on which the
  *  commands of an acceptance fail. Their values are kept under the keys `fenced`. */
+import { INGEST, QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 
@@ -35,7 +36,7 @@ export function fencedKeys(keys: Keyspace): Map<string, string> {
     fenced.set(key, of.fenced(key.slice(prefix.length + 1)));
   };
   for (const of of keys.all()) {
-    for (const queue of ['ingest', 'runs']) add(of, of.prefix, `${of.queues}:${queue}:id`);
+    for (const queue of [INGEST, RUNS]) add(of, of.prefix, queueKey(of.queues, queue, QUEUE_KEYS.lastId));
   }
   add(keys.partition(0), keys.prefix, keys.heldEvents);
   return fenced;

@@ -9,6 +9,7 @@ import type { ChainableCommander } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
+import { JOB_FIELDS } from '../keys/bullmq.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
@@ -125,6 +126,7 @@ const CONSTANTS: Record<string, Constant> = {
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,
   STATUS_CANCELLED: 'Cancelled' satisfies RunStatus,
+  ...constants('JOB', Object.entries(JOB_FIELDS)),
   ...constants(
     'SUFFIX',
     Object.values(RUN_SUFFIXES).map((suffix) => [suffix.slice(1), suffix]),

@@ -1,4 +1,4 @@
-/** Logs of runs: one hash per run, created with the first line (run-log-fields.ts). */
+/** Logs of runs: the hash `logs` of each, created with the first line (run-log-fields.ts). */
 import {
   LOG_BATCHES_MAX,
   LOG_RATE_MAX,

@@ -6,7 +6,7 @@ local active, wait, delayed, failed = unpack(KEYS)
 local prefix, earliest, latest, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local function added_at(job)
-  return tonumber(redis.call('HGET', prefix .. job, 'timestamp') or 0)
+  return tonumber(redis.call('HGET', prefix .. job, JOB_ADDED_AT) or 0)
 end
 
 local found = {}

@@ -20,7 +20,7 @@ if not is_active(status) then
 end
 local length = redis.call('LLEN', stack)
 if owner ~= '' then
-  if job ~= run and redis.call('HGET', job, 'ats') ~= executions then
+  if job ~= run and redis.call('HGET', job, JOB_EXECUTIONS) ~= executions then
     return {'stale', length, {}}
   end
   if tostring(length) ~= owner and checkpoint ~= length .. ':' .. owner then

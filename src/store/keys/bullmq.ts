@@ -1,0 +1,48 @@
+/** Everything of BullMQ that is read or written without its API: names of keys, fields of jobs, and the score of delayed jobs.
+ *  test/store/bullmq.test.ts compares it with the installed version. Scripts get the fields as constants (redis/scripts.ts). */
+
+export const INGEST = 'ingest';
+export const RUNS = 'runs';
+export const TIMERS = 'timers';
+
+/** Suffixes of a queue's keys. Those of jobs are the IDs of the jobs. */
+export const QUEUE_KEYS = {
+  waiting: 'wait',
+  /** What an earlier version of BullMQ moved the waiting jobs of a paused queue to: they stay until it is resumed. */
+  paused: 'paused',
+  prioritized: 'prioritized',
+  active: 'active',
+  delayed: 'delayed',
+  failed: 'failed',
+  /** Counter for the IDs of jobs. */
+  lastId: 'id',
+  /** Job schedulers by time of the next tick. */
+  schedulers: 'repeat',
+} as const;
+
+/** Fields of a job's hash. */
+export const JOB_FIELDS = {
+  data: 'data',
+  options: 'opts',
+  /** When it was added, Unix milliseconds. */
+  addedAt: 'timestamp',
+  /** Failed attempts. */
+  attempts: 'atm',
+  /** Executions begun, including those of workers that died. */
+  executions: 'ats',
+} as const;
+
+/** A key of a queue, outside of BullMQ's `toKey`.
+ *  @param queues prefix of the partition's queues
+ *  @param suffix of QUEUE_KEYS, or the ID of a job */
+export function queueKey(queues: string, queue: string, suffix: string): string {
+  return `${queues}:${queue}:${suffix}`;
+}
+
+/** The score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same millisecond in order. */
+const DELAYED_SCORE_PER_MS = 0x1000;
+
+/** When a delayed job is due, Unix milliseconds. */
+export function delayedUntil(score: string | number): number {
+  return Math.floor(Number(score) / DELAYED_SCORE_PER_MS);
+}
