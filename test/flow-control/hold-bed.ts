@@ -80,7 +80,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     },
   } as unknown as HeldRuns;
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
-  const log = { add: async (made: readonly Decision[]) => void decisions.push(...made) };
+  const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
     decisions: log,
     events: store.events,

@@ -157,6 +157,21 @@ describe('A singleton', () => {
     },
   );
 
+  itOnSingleRedis(
+    'still skips an event that an earlier try of its job skipped, though its key is free now',
+    async () => {
+      await withProcesses(2, async (died, next) => {
+        if (!died || !next) throw new Error('unreachable');
+        const fn = functionWith({ singleton: { mode: 'skip' } });
+        const [active, skipped] = [candidateOf(fn, {}), candidateOf(fn, {})];
+        await died.start([active, skipped]);
+        await died.complete(active.id);
+        expect(await next.start([{ ...skipped, repeated: true }])).to.deep.equal([]);
+        expect(await activeOf(next, [active.id, skipped.id])).to.deep.equal([]);
+      });
+    },
+  );
+
   itOnSingleRedis('is given away by a run that has ended without releasing it', async () => {
     await withProcesses(1, async (process) => {
       const fn = functionWith({ singleton: { mode: 'skip' } });

@@ -1,6 +1,7 @@
 /** The stages of flow control without a service: several processes on one real Redis. */
 import { ulid } from 'ulid';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
+import { CountedDecisions } from '../../src/jobs/flow-control/decision-log.ts';
 import { FlowControl } from '../../src/jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../../src/jobs/flow-control/idempotency.ts';
@@ -27,6 +28,7 @@ export class FlowProcess {
     const log = { warn() {} } as never;
     const flowKeys = new FlowKeys(new ExpressionEvaluator(store.expressionProblems, log, NOOP_RECORDER));
     const { rateLimitLogs, idempotencyClaims, singletonHolders: holders, runStatuses } = store;
+    const stored = new CountedDecisions(store.decisions, NOOP_RECORDER);
     this.#singletons = new Singletons({
       holders,
       runStatuses,
@@ -37,7 +39,13 @@ export class FlowProcess {
       stages: [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), this.#singletons],
       flowKeys,
       runStatuses,
-      decisions: { add: async (decisions) => void this.decisions.push(...decisions) },
+      decisions: {
+        find: (candidate) => stored.find(candidate),
+        add: async (decisions) => {
+          this.decisions.push(...decisions);
+          await stored.add(decisions);
+        },
+      },
     });
   }
 

@@ -1,7 +1,9 @@
 /** Stores and counts decisions. */
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
+import { functionDigest } from '../../model/flow-control/decision-encoding.ts';
 import type { Decisions } from '../../store/flow-control/decisions.ts';
+import type { Candidate } from './candidate.ts';
 import type { DecisionLog } from './flow-control.ts';
 
 export class CountedDecisions implements DecisionLog {
@@ -16,5 +18,12 @@ export class CountedDecisions implements DecisionLog {
   async add(decisions: readonly Decision[]): Promise<void> {
     await this.#decisions.add(decisions, Date.now());
     for (const { env, functionId, reason } of decisions) this.#recorder.runSkipped(env, functionId, reason);
+  }
+
+  async find({ event: { env, internalId: eventId }, fn }: Candidate): Promise<Decision | undefined> {
+    const stored = await this.#decisions.of(env, eventId);
+    const digest = functionDigest(fn.id);
+    const found = stored.find((decision) => decision.digest === digest);
+    return found && { ...found, env, eventId, functionId: fn.id };
   }
 }

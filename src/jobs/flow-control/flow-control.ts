@@ -1,6 +1,6 @@
 /** Flow control before a run is created decides which requested runs are created, in the order batch, rate limit, idempotency, debounce,
  *  singleton. Limits of concurrency act when a run is about to start (admission.ts). */
-import type { Decision } from '../../model/flow-control/decision.ts';
+import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
@@ -9,7 +9,12 @@ import type { RunToStart } from './run-to-start.ts';
 
 export interface DecisionLog {
   add(decisions: readonly Decision[]): Promise<void>;
+  /** The stored decision about the candidate; undefined if there is none. */
+  find(candidate: Candidate): Promise<Decision | undefined>;
 }
+
+/** An event with one of these decisions has no run. A batch or debounce takes an event again, which does nothing. */
+const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton']);
 
 export interface FlowControlDeps {
   /** In order. */
@@ -52,7 +57,8 @@ export class FlowControl {
 
   async #pass(candidates: readonly Candidate[], stages: readonly FlowStage[]): Promise<Decided> {
     const { decisions } = this.#deps;
-    let rest: readonly Candidate[] = await this.#withCreated(candidates);
+    const { undecided, refused } = await this.#decidedBefore(candidates);
+    let rest: readonly Candidate[] = undecided;
     const made: Decision[] = [];
     const passed: { stage: FlowStage; admitted: Candidate[] }[] = [];
     for (const stage of stages) {
@@ -65,7 +71,7 @@ export class FlowControl {
       rest = [...others, ...result.admitted];
     }
     if (made.length > 0) await decisions.add(withBatches(made, candidates));
-    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: made };
+    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: [...refused, ...made] };
   }
 
   /** Adds the keys that its limits will need. */
@@ -76,15 +82,25 @@ export class FlowControl {
     return frozen || candidate.keys ? { ...candidate, keys } : candidate;
   }
 
-  /** Candidates that an earlier try created are not decided again: limits may give a different answer now. */
-  async #withCreated(candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+  /** What an earlier try of the job decided stands: limits may give a different answer now. */
+  async #decidedBefore(
+    candidates: readonly Candidate[],
+  ): Promise<{ undecided: readonly Candidate[]; refused: Decision[] }> {
     const repeated = candidates.filter(({ fn, repeated }) => repeated && flowOptionsOf(fn));
-    if (repeated.length === 0) return candidates;
-    const statuses = await this.#deps.runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
-    return candidates.map((candidate) => {
+    if (repeated.length === 0) return { undecided: candidates, refused: [] };
+    const { runStatuses, decisions } = this.#deps;
+    const statuses = await runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
+    const refusals = new Map<Candidate, Decision>();
+    for (const candidate of repeated) {
+      const decision = statuses.has(candidate.id) ? undefined : await decisions.find(candidate);
+      if (decision && REFUSALS.has(decision.reason)) refusals.set(candidate, decision);
+    }
+    const undecided = candidates.flatMap((candidate) => {
+      if (refusals.has(candidate)) return [];
       const created = statuses.get(candidate.id);
-      return created ? { ...candidate, created } : candidate;
+      return [created ? { ...candidate, created } : candidate];
     });
+    return { undecided, refused: [...refusals.values()] };
   }
 }
 
