@@ -9,7 +9,7 @@ const ARCHIVED_WITHIN_MS = 120_000;
 const POLL_MS = 500;
 /** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes. */
 const LASTING =
-  /^(bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|held-functions|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
+  /^(bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
 
 /** Waits for it.
  *  @returns kinds of keys that are left of events and runs */

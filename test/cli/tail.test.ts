@@ -54,10 +54,13 @@ describe('tidegate tail', () => {
     );
     const command = await tail();
     const sent = await service.post(`/e/${body.data.secret}`, { name: 'order/paid', data: {} });
-    await command.prints('Oops: broken');
+    const [id] = sent.body.ids as [string];
+    const runs = await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.length === 1);
+    await command.prints(new RegExp(`run {4}${runs.body.data[0].run_id} {2}Failed {2}shop-fails {2}Oops: broken`));
     const lines = command.stdout().trim().split('\n');
-    expect(lines[0]).to.include(`event  ${sent.body.ids[0]}  event-key till 1  order/paid`);
-    const { stdout } = await cliOk(['events', 'get', sent.body.ids[0]], { service });
+    const at = (text: string) => lines.findIndex((line) => line.includes(text));
+    expect(at(`event  ${id}  event-key till 1  order/paid`)).to.be.within(0, at(runs.body.data[0].run_id) - 1);
+    const { stdout } = await cliOk(['events', 'get', id], { service });
     expect(stdout).to.match(/^source +event-key till 1$/m);
   });
 
