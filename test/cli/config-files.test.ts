@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { readDocument } from '../../cli/src/config/files.ts';
 
@@ -49,6 +49,20 @@ describe('files that a configuration names', () => {
           .and.include(`${name} is outside the folder of the configuration`);
       }
     }
+  });
+
+  it('are not hidden, as .env and .git are, whatever leads there', async () => {
+    for (const path of ['.env', '.git/config', 'transforms/.npmrc']) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), 'SECRET');
+    }
+    symlinkSync('.env', join(folder, 'code.js'));
+    symlinkSync('.git', join(folder, 'git'));
+    const hidden = ['.env', './.git/config', 'transforms/.npmrc', join(folder, '.env'), 'code.js', 'git/config'];
+    for (const name of hidden) expect(await problem(name), name).to.include(`${name} is hidden`);
+    mkdirSync(join(folder, '.config'));
+    writeFileSync(join(folder, '.config/x.js'), 'code');
+    expect(await problem('.config/x.js')).to.include('is hidden');
   });
 
   it('are regular files of at most 1 MiB', async () => {

@@ -1,5 +1,5 @@
 /** Files that a configuration names. Somebody else may have written it, and `diff` and `apply` show and send what they read: a configuration gets nothing
- *  that is outside its own folder. */
+ *  that is outside its own folder or hidden in it. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
@@ -13,8 +13,15 @@ const MAX_BYTES = 1_048_576;
 export async function readReferencedFile(folder: string, name: string, what: string): Promise<string> {
   try {
     const path = await realpath(resolve(folder, name));
-    if (!isInside(await realpath(folder), path)) {
+    const way = relative(await realpath(folder), path);
+    if (!isInside(way)) {
       throw usageError(`${what}: ${name} is outside the folder of the configuration`, `Move it into ${folder}`);
+    }
+    if (way.split(sep).some((segment) => segment.startsWith('.'))) {
+      throw usageError(
+        `${what}: ${name} is hidden, as files with secrets are (.env, .git/config)`,
+        'Give it another name',
+      );
     }
     // Opening a FIFO must not wait for a writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -25,8 +32,7 @@ export async function readReferencedFile(folder: string, name: string, what: str
   }
 }
 
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
+function isInside(way: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
