@@ -165,6 +165,23 @@ describe('Realtime, attacked', () => {
     expect(await subscribe(service.url, token).catch((error: Error) => error.message)).to.equal('status 404');
   });
 
+  it('a token of an environment that was deleted does not connect to another one with its name', async () => {
+    // It deletes what the environment has.
+    await service.startWorker();
+    const make = () => service.post('/v1/environments', { name: 'again', kind: 'branch' }, service.apiHeaders);
+    await make();
+    const authorization = `Bearer ${await keyOf('branches')}`;
+    const headers = { authorization, 'x-service-env': 'again' };
+    const request = () => service.post('/v1/realtime/token', [{ channel: 'c', name: 't' }], headers);
+    const { jwt } = (await request()).body;
+    const own = await follow(jwt);
+    await service.request('DELETE', '/v1/environments/again', {}, service.apiHeaders);
+    await until(async () => (await make()).status === 201, { describe: 'it is deleted and made again' });
+    expect(await own.closed, 'one that is open').to.equal(1_001);
+    expect(await subscribe(service.url, jwt).catch((error: Error) => error.message)).to.equal('status 404');
+    await follow((await request()).body.jwt);
+  });
+
   it('names and numbers of channels and topics are bounded', async () => {
     const long = 'x'.repeat(513);
     for (const [query, what] of [

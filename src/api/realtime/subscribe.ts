@@ -31,7 +31,8 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
     const body = parseJson((await readBody(ctx.req, TOKEN_REQUEST_MAX_BYTES)).toString('utf8'));
     const topics = validate(tokenRequestSchema, body, 'field');
     confirmEnvironment(ctx, env, deps);
-    ctx.body = { jwt: tokens.sign({ env, topics }, Date.now() + tokenMs) };
+    const createdAt = deps.environments.find(env)?.createdAt;
+    ctx.body = { jwt: tokens.sign({ env, createdAt, topics }, Date.now() + tokenMs) };
   });
 
   router.get('/v1/realtime/connect', async (ctx) => {

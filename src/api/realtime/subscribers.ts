@@ -39,7 +39,7 @@ export interface SubscriberDeps {
 
 export class RealtimeSubscribers {
   readonly #deps: SubscriberDeps;
-  readonly #byEnvironment = new Map<string, Set<Receiver>>();
+  readonly #receivers = new Map<Receiver, Environment>();
   readonly #limits = new ConcurrencyLimits();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -53,9 +53,10 @@ export class RealtimeSubscribers {
    *  @throws ServiceError overloaded, too_many_connections, unavailable, environment_unknown */
   async join(subscription: VerifiedSubscription, receiver: Receiver): Promise<() => void> {
     const { feed, environments, announcements } = this.#deps;
-    const { env, topics } = subscription;
+    const { env, createdAt, topics } = subscription;
     const environment = presentOf(env, environments);
-    if (!environment) throw new ServiceError('environment_unknown', { detail: 'it was deleted' });
+    if (!environment || (createdAt !== undefined && createdAt !== environment.createdAt))
+      throw new ServiceError('environment_unknown', { detail: 'it was deleted' });
     if (this.#closed) {
       throw new ServiceError('overloaded', {
         detail: 'the process shuts down',
@@ -63,21 +64,19 @@ export class RealtimeSubscribers {
       });
     }
     const endCount = this.#count(environment, subscription.tokenId);
-    const receivers = this.#byEnvironment.get(env) ?? new Set();
-    this.#byEnvironment.set(env, receivers.add(receiver));
+    this.#receivers.set(receiver, environment);
     this.#timer ??= setInterval(() => this.#recheck(), RECHECK_MS).unref();
     const ends: (() => void)[] = [];
     const leave = () => {
       for (const end of ends.splice(0)) end();
-      if (receivers.delete(receiver)) endCount();
-      if (receivers.size === 0 && this.#byEnvironment.get(env) === receivers) this.#byEnvironment.delete(env);
+      if (this.#receivers.delete(receiver)) endCount();
     };
     const subscribing = [...topics].map(async ([channel, names]) => {
       const end = await feed.subscribe(env, channel, (topic, text) => {
         if (names.has(topic)) receiver.receive(topic, text);
       });
       // It may have left meanwhile.
-      if (receivers.has(receiver)) ends.push(end);
+      if (this.#receivers.has(receiver)) ends.push(end);
       else end();
     });
     try {
@@ -94,7 +93,7 @@ export class RealtimeSubscribers {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const receivers of this.#byEnvironment.values()) for (const receiver of receivers) receiver.end();
+    for (const receiver of this.#receivers.keys()) receiver.end();
   }
 
   /** @returns a function that uncounts it
@@ -116,9 +115,8 @@ export class RealtimeSubscribers {
   }
 
   #recheck(): void {
-    for (const [env, receivers] of this.#byEnvironment) {
-      if (presentOf(env, this.#deps.environments)) continue;
-      for (const receiver of receivers) receiver.end();
+    for (const [receiver, { name, createdAt }] of this.#receivers) {
+      if (presentOf(name, this.#deps.environments)?.createdAt !== createdAt) receiver.end();
     }
   }
 }

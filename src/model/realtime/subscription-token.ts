@@ -13,6 +13,8 @@ const TOKEN_ID_BYTES = 9;
 
 const claimsSchema = z.object({
   env: z.string(),
+  /** When the environment was created, Unix milliseconds: another one may have its name later. Absent: the token is for one run. */
+  created: z.number().optional(),
   /** Unix seconds. */
   exp: z.number(),
   topics: z.record(z.string(), z.array(z.string())),
@@ -20,6 +22,8 @@ const claimsSchema = z.object({
 
 export interface Subscription {
   env: string;
+  /** When the environment was created; undefined: not bound to it. */
+  createdAt?: number | undefined;
   topics: Topics;
 }
 
@@ -38,11 +42,12 @@ export class SubscriptionTokens {
     this.#all = [this.#current, ...(fallback === undefined ? [] : [keyFrom(fallback)])];
   }
 
-  sign({ env, topics }: Subscription, expiresAtMs: number): string {
+  sign({ env, createdAt, topics }: Subscription, expiresAtMs: number): string {
     const claims: z.input<typeof claimsSchema> & { jti: string } = {
       // Distinguishes tokens for the same topics in the same second.
       jti: randomBytes(TOKEN_ID_BYTES).toString('base64url'),
       env,
+      ...(createdAt !== undefined && { created: createdAt }),
       exp: Math.ceil(expiresAtMs / 1_000),
       topics: Object.fromEntries([...topics].map(([channel, names]) => [channel, [...names]])),
     };
@@ -60,9 +65,9 @@ export class SubscriptionTokens {
     if (!this.#all.some((key) => isMac(given, `${header}.${body}`, key))) return undefined;
     const claims = claimsSchema.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
     if (!claims.success || claims.data.exp * 1_000 <= nowMs) return undefined;
-    const { env, topics } = claims.data;
+    const { env, created: createdAt, topics } = claims.data;
     const byChannel = Object.entries(topics).map(([channel, names]) => [channel, new Set(names)] as const);
-    return { env, topics: new Map(byChannel), tokenId: digestOf(`${header}.${body}`) };
+    return { env, createdAt, topics: new Map(byChannel), tokenId: digestOf(`${header}.${body}`) };
   }
 }
 
