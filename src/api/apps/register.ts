@@ -6,7 +6,7 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { appNameIn } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Apps } from '../../store/apps/apps.ts';
-import { isStillProven } from '../auth/proven-environment.ts';
+import { isStillProven, requireProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
@@ -39,7 +39,9 @@ export function registerRoute(router: Router, registrar: Registrar, deps: Regist
     try {
       const parsed = await registrar.parse(text, dialect);
       const env = await environmentOfApp(ctx, environments, quotas.branches);
-      const { modified, registered, refused, declinedUrl } = await registrar.register(env, parsed, BY_APP);
+      const { modified, registered, refused, declinedUrl } = await registrar.register(env, parsed, BY_APP, {
+        confirm: async () => requireProven(ctx, await environments.findOrFetch(env)),
+      });
       const problem = refusalOf(registered.length, refused);
       if (problem) throw problem;
       const functions = problemsOf(registered);

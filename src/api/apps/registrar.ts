@@ -81,9 +81,15 @@ export class Registrar {
   }
 
   /** `modified`: whether a function changed.
+   *  @param confirm rejects if the registration no longer counts: a probe of the app may take a while
    *  @param askedUrl URL that the service asked, if this is the app's answer
    *  @throws ServiceError quota_exceeded, registration_held */
-  async register(env: string, parsed: ParsedRegistration, by: SyncOrigin, askedUrl?: string): Promise<Saved> {
+  async register(
+    env: string,
+    parsed: ParsedRegistration,
+    by: SyncOrigin,
+    { askedUrl, confirm }: { askedUrl?: string; confirm?: () => Promise<void> } = {},
+  ): Promise<Saved> {
     const { registration, checked, dialect } = parsed;
     // Outside of the queue, because it may send the app a request.
     const trusted = await this.#deps.originCheck.trusted(env, {
@@ -93,6 +99,7 @@ export class Registrar {
       by,
       askedUrl,
     });
+    await confirm?.();
     const saved = await this.#queue.run(JSON.stringify([env, registration.appName]), () =>
       this.#save(env, trusted, checked, dialect),
     );

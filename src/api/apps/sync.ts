@@ -127,7 +127,7 @@ export class AppSync {
     }
     backpressure.admitRegistration();
     const parsed = await registrar.parse(text, dialect);
-    const { registered, refused } = await registrar.register(env, parsed, by, askedUrl);
+    const { registered, refused } = await registrar.register(env, parsed, by, { askedUrl });
     const problem = refusalOf(registered.length, refused);
     if (problem) throw problem;
     return {
