@@ -93,6 +93,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   );
   opened.add(duties.start(WEB_DUTIES, web));
   if (isFirst) opened.add(duties.start(DISCOVERY_DUTIES, { ...web, port }));
+  duties.logStarted();
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
 

@@ -73,6 +73,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   working.push(duties.start(WORKER_DUTIES, parts));
   if (parts.archiveDutyDeps) working.push(duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps));
   opened.add(duties.start(PARTITION_DUTIES, { ...store, workers, processId, log }));
+  duties.logStarted();
   /** No new jobs, wait for calls in flight, send the last telemetry, disconnect. */
   const close = () => opened.close();
   onClosable?.(close);

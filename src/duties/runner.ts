@@ -28,8 +28,12 @@ export class DutyRunner {
       started.push(loop);
       loop.start();
     }
-    this.#deps.log.info({ duties: started.map(({ state }) => state.name) }, 'duties started');
     return { close: async () => void (await Promise.all(started.map((loop) => loop.close()))) };
+  }
+
+  /** One line for the process, after its last start. */
+  logStarted(): void {
+    this.#deps.log.info({ duties: [...this.#loops.keys()] }, 'duties started');
   }
 
   /** In the order in which they were started. */
