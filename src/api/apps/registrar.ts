@@ -9,6 +9,7 @@ import type { Logger } from '../../log.ts';
 import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
 import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
 import { originsOf } from '../../model/apps/held-registration.ts';
+import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
@@ -117,6 +118,8 @@ export class Registrar {
     const { appName: app, url, sdk, framework } = registration;
     const { registered, refused, modified, declinedUrl } = saved;
     const { unsupported } = checked;
+    // Developers do not write these as functions, and count without them.
+    const failureHandlers = registered.filter(isFailureHandler).length;
     const line = {
       env,
       app,
@@ -125,7 +128,8 @@ export class Registrar {
       framework: framework ?? undefined,
       by: by.name ?? by.kind,
       modified,
-      functions: registered.length,
+      functions: registered.length - failureHandlers,
+      ...(failureHandlers > 0 && { failureHandlers }),
       ...(refused.length > 0 && { refused: refused.length }),
       ...(unsupported && {
         unsupported: unsupported.fields

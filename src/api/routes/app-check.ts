@@ -7,7 +7,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
-import { FUNCTION_FAILED } from '../../model/events/event.ts';
+import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
@@ -72,12 +72,10 @@ export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
         const probe = await probeApp({ url, dialect, dev, signingKey }, agent);
         const reachable = probe.isApp === true;
         if (!seesDetails(principal)) return { data: withoutDetails(reachable) };
-        const handlers = live.filter(
-          ({ triggers }) => triggers.length > 0 && triggers.every(({ event }) => event === FUNCTION_FAILED),
-        );
+        const handlerCount = live.filter(isFailureHandler).length;
         const liveIds = new Set<string | null>(live.map(({ id }) => id));
         const missing = (app.refused ?? []).filter(({ id }) => !liveIds.has(id)).length;
-        const counts = { functionCount: live.length + missing, handlerCount: handlers.length };
+        const counts = { functionCount: live.length + missing, handlerCount };
         const known = { url, dev, ...counts, functions: live, syncError: app.lastSync.error };
         const problems = problemsOf(probe, known);
         const { responseTimeMs = null, status = null } = probe;

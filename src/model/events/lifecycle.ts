@@ -1,4 +1,5 @@
 /** Events that the service itself sends about runs (docs/events.md#events-of-the-service). */
+import type { AppFunction } from '../apps/app.ts';
 import { FUNCTION_FAILED, FUNCTION_INVOKED } from './event.ts';
 
 export const FUNCTION_FINISHED = 'inngest/function.finished';
@@ -7,6 +8,11 @@ export const FUNCTION_CANCELLED = 'inngest/function.cancelled';
 export { FUNCTION_FAILED, FUNCTION_INVOKED };
 
 const ENDS: ReadonlySet<string> = new Set([FUNCTION_FAILED, FUNCTION_FINISHED, FUNCTION_CANCELLED]);
+
+/** Whether a function runs only when others fail. Clients register such a function for each function with a failure handler. */
+export function isFailureHandler({ triggers }: Pick<AppFunction, 'triggers'>): boolean {
+  return triggers.length > 0 && triggers.every(({ event }) => event === FUNCTION_FAILED);
+}
 
 /** Whether the event reports the end of a run. The end of a run that such an event triggered is not reported: handlers would trigger each
  *  other forever. */
