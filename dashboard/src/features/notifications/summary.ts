@@ -1,21 +1,21 @@
 /** What happened since the last notification. */
 export interface Activity {
-  /** IDs of functions, one for each failed run. */
-  failedRuns: string[];
+  /** The function of each failed run, by the run's ID: two live updates may both say that it has failed. */
+  failedRuns: Map<string, string>;
   heldEvents: number;
   newIssues: number;
 }
 
-export const noActivity = (): Activity => ({ failedRuns: [], heldEvents: 0, newIssues: 0 });
+export const noActivity = (): Activity => ({ failedRuns: new Map(), heldEvents: 0, newIssues: 0 });
 
 /** @returns the title and the page that a notification leads to; undefined: nothing happened */
 export function summaryOf({ failedRuns, heldEvents, newIssues }: Activity): { text: string; path: string } | undefined {
   const parts: [text: string, path: string][] = [];
-  const functions = [...new Set(failedRuns)];
+  const functions = [...new Set(failedRuns.values())];
   const [first] = functions;
   if (first !== undefined) {
     const of = functions.length === 1 ? first : `${first} and ${functions.length - 1} more`;
-    parts.push([`${counted(failedRuns.length, 'run')} failed: ${of}`, '/runs?status=Failed']);
+    parts.push([`${counted(failedRuns.size, 'run')} failed: ${of}`, '/runs?status=Failed']);
   }
   if (newIssues > 0) parts.push([`${counted(newIssues, 'webhook issue')} opened`, '/webhook-issues']);
   if (heldEvents > 0) parts.push([`${counted(heldEvents, 'event')} held`, '/held-events']);

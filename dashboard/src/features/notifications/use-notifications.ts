@@ -29,7 +29,9 @@ export function useNotifications(): void {
   }, [isChosen, env]);
   useLiveUpdates('runs', ({ runs }) => {
     if (!isChosen) return;
-    for (const { function_id, status } of runs) if (status === 'Failed') activity.current.failedRuns.push(function_id);
+    for (const { run_id, function_id, status } of runs) {
+      if (status === 'Failed') activity.current.failedRuns.set(run_id, function_id);
+    }
   });
   useLiveUpdates('held-events', ({ count }) => {
     activity.current.heldEvents += count;
