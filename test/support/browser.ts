@@ -5,7 +5,10 @@ import { findChromium } from '../../scripts/lib/chromium-program.ts';
 import { atEnd } from './at-end.ts';
 import { PASSWORD } from './auth.ts';
 
+/** Pages that Chromium with windows loads into each of them, at twice the CPU time of a page of the dashboard. The headless shell has none. */
+const FEATURES_OFF = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'];
 const ARGS = [
+  `--disable-features=${FEATURES_OFF}`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -44,9 +44,6 @@ export const SECRETS = {
 /** Settings of a process, not of one service in it. */
 const OF_PROCESSES = ['PARTITIONS', 'REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
 
-/** Their tests have not been tried without processes yet. */
-const WITH_PROCESSES = ['test/dashboard'];
-
 /** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
 
@@ -59,7 +56,7 @@ export async function startService({
   processes = false,
   execArgv,
 }: ServiceOptions = {}): Promise<Service> {
-  const hasProcesses = processes || execArgv !== undefined || isCalledFrom(WITH_PROCESSES) || needsProcesses(env);
+  const hasProcesses = processes || execArgv !== undefined || needsProcesses(env);
   const service = new Service(dev, env, hasProcesses, execArgv);
   running.add(service);
   if (archive) await service.addArchive();
@@ -71,11 +68,6 @@ export async function startService({
   if (!failed) return service;
   await service.stop().catch(() => {});
   throw failed.reason;
-}
-
-function isCalledFrom(folders: readonly string[]): boolean {
-  const stack = new Error().stack ?? '';
-  return folders.some((folder) => stack.includes(folder));
 }
 
 /** Partitions, and what Node and libraries read from the environment, are the same for a whole process. */
