@@ -4,12 +4,12 @@ import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import type { RunResult } from '../../model/runs/endpoint-response.ts';
+import { invocationResult } from '../../model/runs/invocation-result.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
-import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
@@ -21,6 +21,7 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
+import { type EndTransition, type EndWrite, WRITES_OF_END } from './end-writes.ts';
 import type { FailureCounter } from './failure-counter.ts';
 import type { LifecycleEvents } from './lifecycle-events.ts';
 import { waitHistory } from './run-history.ts';
@@ -55,6 +56,19 @@ export const STATE_ERRORS: Record<'steps' | 'bytes', RunError> = {
     message: `the outputs of the run's steps are larger than ${MAX_STATE_BYTES} bytes together; store large data elsewhere`,
   },
 };
+
+/** The end of a run while it is written. */
+interface RunEnd {
+  /** As it is stored. */
+  run: Run;
+  /** How it ends now; undefined: it has ended. */
+  ending?: Ending;
+  failure?: RunFailure;
+  /** The event that triggered the run, if available. */
+  event?: EventRecord | undefined;
+  /** Undefined if it had ended before. */
+  leftOver?: LeftOver | StepsAtEnd | undefined;
+}
 
 export class RunTransitions {
   readonly #deps: RunTransitionsDeps;
@@ -101,54 +115,46 @@ export class RunTransitions {
 
   /** @param finishedSteps number of finished steps, whose results the call carries */
   async scheduleNextCall(run: Run, finishedSteps: number): Promise<void> {
-    await this.#deps.scheduler.enqueueCall({
-      ref: toRunRef(run),
-      at: finishedSteps,
-      retries: await this.#retriesOf(run),
-    });
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const retries = fn?.retries ?? DEFAULT_RETRIES;
+    await this.#deps.scheduler.enqueueCall({ ref: toRunRef(run), at: finishedSteps, retries });
   }
 
   /** @param event the event that triggered the run, if available
    *  @returns what the run left over; undefined if it had ended before */
   async complete(run: Run, result: RunResult, event?: EventRecord): Promise<LeftOver | undefined> {
-    const { ended, leftOver } = await this.#end(run, { status: 'Completed', ...result });
-    if (ended.status === 'Completed') await this.#deps.lifecycleEvents.completed(ended, event, leftOver?.awaited);
-    return leftOver;
+    const end = await this.#commit('complete', { run, ending: { status: 'Completed', ...result }, event });
+    return end.leftOver as LeftOver | undefined;
   }
 
-  /** Accepts the failure event first: if the process dies in between, repeating both changes nothing.
-   *  @param event the event that triggered the run, if available */
+  /** @param event the event that triggered the run, if available */
   async fail(run: Run, failure: RunFailure, event?: EventRecord): Promise<void> {
-    const error = await this.#sendFailureEvent(run, failure, event);
-    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const { functions, failures } = this.#deps;
+    const { error } = failure;
+    const fn = await functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
-    const isKnown = output === JSON.stringify(withoutSource(failure.error));
-    const mark = await this.#deps.failures.mark(run, failure.error);
-    await this.#end(run, { status: 'Failed', error, ...mark, ...(!isKnown && { output }) });
+    const isKnown = output === JSON.stringify(withoutSource(error));
+    const mark = await failures.mark(run, error);
+    const ending: Ending = { status: 'Failed', error, ...mark, ...(!isKnown && { output }) };
+    await this.#commit('fail', { run, ending, failure, event });
   }
 
   /** Ended runs are not changed.
    *  @returns the run; undefined if there is none */
   async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
     const run = await this.#deps.runs.read(env, runId);
-    if (run && !hasEnded(run)) await this.#deps.lifecycleEvents.cancelled(run);
-    if (run) await this.#end(run, { status: 'Cancelled', reason });
+    if (run) await this.#commit('cancel', { run, ending: { status: 'Cancelled', reason } });
     return this.#deps.runs.read(env, runId);
   }
 
   /** Completes the end of a run whose process died before finishing it. */
   async finishEnd(run: Run): Promise<void> {
-    await this.repeatEnd(run);
-    await this.#removeJobs(run, await this.#deps.unfinishedEnds.leftOver(run.env, run.id));
+    await this.#commit('finishEnd', { run, leftOver: await this.#deps.unfinishedEnds.leftOver(run.env, run.id) });
   }
 
   /** Repeats the work after the end of a run, in case the process that ended it died. */
   async repeatEnd(run: Run): Promise<void> {
-    await this.#releaseSingleton(run);
-    await this.#deps.failures.count(run);
-    await this.#countForReplay(run);
-    await this.notifyInvoker(run);
-    if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run);
+    await this.#commit('repeatEnd', { run });
   }
 
   /** Finishes the invoking step with the run's result. */
@@ -158,38 +164,61 @@ export class RunTransitions {
     await this.finishStep(run.env, runId, stepId, invocationResult(run), { links: { runId: run.id } });
   }
 
-  /** @returns the ended run, and what it left over; undefined if it had ended before */
-  async #end(run: Run, ending: Ending): Promise<{ ended: Run; leftOver: LeftOver | undefined }> {
-    const { runs, telemetry } = this.#deps;
+  async #commit(transition: EndTransition, end: RunEnd): Promise<RunEnd> {
+    for (const write of WRITES_OF_END[transition]) await this.#endWrites[write](end);
+    return end;
+  }
+
+  readonly #endWrites: Record<EndWrite, (end: RunEnd) => Promise<unknown>> = {
+    failedEvent: (end) => this.#sendFailureEvent(end),
+    cancelledEvent: async ({ run }) => hasEnded(run) || this.#deps.lifecycleEvents.cancelled(run),
+    end: (end) => this.#storeEnd(end),
+    // The next run of its function may then start.
+    singleton: async ({ run: { env, id, keys } }) =>
+      keys?.singleton && this.#deps.singletonHolders.release({ env, digest: keys.singleton, runId: id }),
+    failureCount: ({ run }) => this.#deps.failures.count(run),
+    replayCount: async ({ run: { env, id, replayId, status } }) =>
+      replayId !== undefined && this.#deps.replayedRuns.recordEnd({ env, id: replayId }, id, status),
+    invoker: ({ run }) => this.notifyInvoker(run),
+    // A job that stays finds an ended run, and does nothing.
+    jobs: async ({ run, leftOver }) => leftOver && this.#removeJobs(run, leftOver),
+    completedEvent: async ({ run, event, leftOver }) => {
+      const awaited = leftOver && 'awaited' in leftOver ? leftOver.awaited : undefined;
+      if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run, event, awaited);
+    },
+  };
+
+  /** If the failure event cannot be sent, the run's error says so, because the run fails anyway. */
+  async #sendFailureEvent({ run, failure, ending, event }: RunEnd): Promise<void> {
+    if (!failure || ending?.status !== 'Failed') return;
+    try {
+      await this.#deps.lifecycleEvents.failed(run, failure, event);
+    } catch (sendError) {
+      if (isStoreFailure(sendError)) throw sendError;
+      const message = `${ending.error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`;
+      ending.error = { ...ending.error, message };
+    }
+  }
+
+  async #storeEnd(end: RunEnd): Promise<void> {
+    const { run, ending } = end;
+    if (!ending) return;
+    const { runs, telemetry, timeoutTimers, deferredFunctions } = this.#deps;
     // The next call of a completed run is the one that completed it.
-    const hasJobs = ending.status !== 'Completed' || (await this.#deps.timeoutTimers.mayHave(run));
+    const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
     let leftOver = await runs.end(run, ending, endedAt, { hasJobs });
     // The deferred functions' events come first, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
-      const startedDefers = await this.#deps.deferredFunctions.start(run);
+      const startedDefers = await deferredFunctions.start(run);
       endedAt = Date.now();
       leftOver = await runs.end(run, ending, endedAt, { hasJobs, startedDefers });
     }
     if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
-    await this.#releaseSingleton(run);
-    const ended = leftOver ? { ...run, ...ending } : await this.#readEnded(run, ending);
-    await this.#deps.failures.count(ended);
-    await this.#countForReplay(ended);
-    await this.notifyInvoker(ended);
-    // Last: a job that stays finds an ended run, and does nothing. If this process dies before, another one removes the jobs (finishEnd).
-    if (leftOver) await this.#removeJobs(ended, leftOver);
-    return { ended, leftOver };
-  }
-
-  /** The next run of its function may then start. */
-  async #releaseSingleton({ env, id, keys }: Run): Promise<void> {
-    const digest = keys?.singleton;
-    if (digest !== undefined) await this.#deps.singletonHolders.release({ env, digest, runId: id });
-  }
-
-  async #countForReplay({ env, id, replayId, status }: Run): Promise<void> {
-    if (replayId !== undefined) await this.#deps.replayedRuns.recordEnd({ env, id: replayId }, id, status);
+    end.leftOver = leftOver;
+    // Only the first ending may reach the invoker.
+    const former = leftOver ? undefined : await runs.read(run.env, run.id);
+    end.run = former ?? { ...run, ...ending };
   }
 
   /** Delayed jobs would wait, possibly for months, only to find an ended run. */
@@ -207,51 +236,10 @@ export class RunTransitions {
     await timeoutTimers.remove(run);
     if (isUnfinished) await unfinishedEnds.finish(env, runId);
   }
-
-  /** Only the first ending may reach the invoker. */
-  async #readEnded(run: Run, ending: Ending): Promise<Run> {
-    return (await this.#deps.runs.read(run.env, run.id)) ?? { ...run, ...ending };
-  }
-
-  /** @returns the error of the run. If the failure event could not be sent, the error says so, because the run fails anyway */
-  async #sendFailureEvent(run: Run, failure: RunFailure, event: EventRecord | undefined): Promise<RunFailure['error']> {
-    try {
-      await this.#deps.lifecycleEvents.failed(run, failure, event);
-      return failure.error;
-    } catch (sendError) {
-      if (isStoreFailure(sendError)) throw sendError;
-      const { error } = failure;
-      return {
-        ...error,
-        message: `${error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`,
-      };
-    }
-  }
-
-  async #retriesOf(run: Run): Promise<number> {
-    return (await this.#deps.functions.find(run.env, run.functionId))?.retries ?? DEFAULT_RETRIES;
-  }
 }
 
 /** A cancelled run keeps the error of its last attempt. */
 function errorAfter({ error = null }: { error?: RunError | null }, ending: Ending): RunError | null {
   if (ending.status === 'Failed') return ending.error;
   return ending.status === 'Cancelled' ? error : null;
-}
-
-function invocationResult({ id, status, output = 'null', error }: Run): Memo {
-  if (status === 'Completed') return outputOf(id, output);
-  if (error) return { error: withoutSource(error) };
-  return { error: { name: 'InvokedRunCancelled', message: `the invoked run ${id} was cancelled` } };
-}
-
-/** Responses are checked for MAX_DEPTH; a deeper output, stored by an earlier version, must not block its invoker. */
-function outputOf(runId: string, output: string): Memo {
-  try {
-    if (isShallowJson(output)) return { data: JSON.parse(output) };
-  } catch {
-    // Reported below.
-  }
-  const message = `the output of the invoked run ${runId} is not JSON, or nested deeper than ${MAX_DEPTH} levels`;
-  return { error: { name: 'OutputUnreadable', message } };
 }
