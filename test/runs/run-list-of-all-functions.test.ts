@@ -45,9 +45,7 @@ describe('the list of all runs', () => {
   before(() => {
     redis = connectRedis();
     const scripted = withScripts(redis);
-    runs = new Runs({
-      redis: scripted,
-      keys: keyspaces,
+    runs = new Runs(scripted, keyspaces, {
       waits: new Waits(scripted, keyspaces),
       retentionMs: RETENTION_MS,
       segmentSize: SEGMENT_RUNS,

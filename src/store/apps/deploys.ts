@@ -36,9 +36,4 @@ export class Deploys extends Repository {
     const texts = await this.redis.lrange(key, 0, -1);
     return texts.map((text) => JSON.parse(text) as Deploy).filter(({ at }) => at > oldest);
   }
-
-  /** The app's last deploy at or before a time (Unix milliseconds). */
-  async lastBefore(env: string, app: string, timeMs: number): Promise<Deploy | undefined> {
-    return (await this.list(env, app)).find(({ at }) => at <= timeMs);
-  }
 }

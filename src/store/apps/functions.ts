@@ -6,7 +6,6 @@ import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import { KeyedQueue } from '../redis/keyed-queue.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { TriggerHistory } from './trigger-history.ts';
@@ -41,15 +40,9 @@ interface Change {
   removed: readonly string[];
 }
 
-export class Functions extends Repository {
-  readonly #history: TriggerHistory;
+export class Functions extends Repository<ScriptedRedis, { history: TriggerHistory }> {
   /** Changes of one process do not disturb each other. */
   readonly #queue = new KeyedQueue();
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, history: TriggerHistory) {
-    super(redis, keys);
-    this.#history = history;
-  }
 
   /** Increases with every change: functions read at a version are valid as long as the version is the same. */
   async version(env: string): Promise<number> {
@@ -146,7 +139,7 @@ export class Functions extends Repository {
     const { functions, pausedFunctions, triggerHistory, functionsVersion } = this.keys;
     const now = Date.now();
     const changes = given.map((fn) => ({ known: known.get(fn.id), given: fn }));
-    const { histories, ttlMs } = await this.#history.after(env, changes, now);
+    const { histories, ttlMs } = await this.deps.history.after(env, changes, now);
     const changed = await this.redis.changeFunctions(
       functions(env),
       pausedFunctions(env),

@@ -1,7 +1,6 @@
 /** Schedule ticks that started no run because no worker was there in time: the last few per function. */
 import type { SkippedTicks } from '../../model/schedules/missed-ticks.ts';
 import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 const KEPT = 10;
@@ -10,14 +9,7 @@ export interface MissedTicks extends SkippedTicks {
   cron: string;
 }
 
-export class MissedTickLog extends Repository<Redis> {
-  readonly #retentionMs: number;
-
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#retentionMs = retentionMs;
-  }
-
+export class MissedTickLog extends Repository<Redis, { retentionMs: number }> {
   /** Idempotent; an entry that begins with the same tick is replaced. */
   async add(env: string, functionId: string, missed: MissedTicks): Promise<void> {
     const isOther = ({ cron, first }: MissedTicks) => cron !== missed.cron || first !== missed.first;
@@ -25,7 +17,7 @@ export class MissedTickLog extends Repository<Redis> {
     const kept = [missed, ...others].sort((a, b) => b.first - a.first).slice(0, KEPT);
     const key = this.keys.missedTicks(env);
     await this.redis.hset(key, functionId, JSON.stringify(kept));
-    await this.redis.pexpire(key, this.#retentionMs);
+    await this.redis.pexpire(key, this.deps.retentionMs);
   }
 
   /** Newest first. */

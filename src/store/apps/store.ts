@@ -15,10 +15,10 @@ export function createAppStore({ redis, keys, config }: StoreContext) {
     apps: new Apps(redis, keys),
     allowedOrigins: new AllowedOrigins(redis, keys),
     heldRegistrations: new HeldRegistrations(redis, keys),
-    functions: new Functions(redis, keys, triggerHistory),
+    functions: new Functions(redis, keys, { history: triggerHistory }),
     deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),
     triggerHistory,
-    missedTicks: new MissedTickLog(redis, keys, config.retentionMs),
+    missedTicks: new MissedTickLog(redis, keys, { retentionMs: config.retentionMs }),
   };
 }

@@ -2,7 +2,6 @@
  *  executed, so that only one of two concurrent requests is. The claim of a dead process expires; the next request with the key is then
  *  executed, although the first may have been, too. Encrypted, because a response may show a secret once. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -37,14 +36,7 @@ export type Claimed =
    *  `unreadable`: the response is encrypted under a SECRET_KEY that this process lacks. */
   | { conflict: 'in-progress' | 'other-request' | 'unreadable' };
 
-export class IdempotentResponses extends Repository {
-  readonly #sealer: Sealer;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
-    super(redis, keys);
-    this.#sealer = sealer;
-  }
-
+export class IdempotentResponses extends Repository<ScriptedRedis, { sealer: Sealer }> {
   /** @param digest of principal, route and idempotency key
    *  @param request digest of the request */
   async claim(digest: string, request: string): Promise<Claimed> {
@@ -80,12 +72,12 @@ export class IdempotentResponses extends Repository {
   }
 
   #seal(key: string, kept: Kept): string {
-    return this.#sealer.seal(JSON.stringify(kept), key);
+    return this.deps.sealer.seal(JSON.stringify(kept), key);
   }
 
   #open(key: string, sealed: string): Kept | undefined {
     try {
-      return JSON.parse(this.#sealer.open(sealed, key)) as Kept;
+      return JSON.parse(this.deps.sealer.open(sealed, key)) as Kept;
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;

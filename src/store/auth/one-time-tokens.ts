@@ -2,7 +2,6 @@
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;
@@ -11,14 +10,7 @@ const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
 /** The action that a token permits. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };
 
-export class OneTimeTokens extends Repository<Redis> {
-  readonly #sealer: Sealer;
-
-  constructor(redis: Redis, keys: Keyspace, sealer: Sealer) {
-    super(redis, keys);
-    this.#sealer = sealer;
-  }
-
+export class OneTimeTokens extends Repository<Redis, { sealer: Sealer }> {
   /** @returns the token, for the link */
   async create(allowed: OneTimeToken): Promise<string> {
     const token = newSecret();
@@ -37,11 +29,11 @@ export class OneTimeTokens extends Repository<Redis> {
   async #sharedToken(): Promise<string> {
     const key = this.keys.setUpToken;
     const token = newSecret();
-    const sealed = this.#sealer.seal(token, key);
+    const sealed = this.deps.sealer.seal(token, key);
     const there = await this.redis.set(key, sealed, 'PX', LIFETIME_MS, 'NX', 'GET');
     if (there === null) return token;
     try {
-      return this.#sealer.open(there, key);
+      return this.deps.sealer.open(there, key);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       // It is encrypted under an earlier SECRET_KEY.

@@ -3,7 +3,6 @@
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -13,36 +12,16 @@ const CONTEXT = 'secret-key-check';
 /** Maximum number of webhooks named in a message. */
 const NAMED_MAX = 10;
 
-export class SecretKeyCheck extends Repository<Redis> {
-  readonly #sealer: Sealer;
-  readonly #signingKeys: SigningKeys;
-  readonly #webhookSecrets: WebhookSecrets;
-
-  constructor({
-    redis,
-    keys,
-    sealer,
-    signingKeys,
-    webhookSecrets,
-  }: {
-    redis: Redis;
-    keys: Keyspace;
-    sealer: Sealer;
-    signingKeys: SigningKeys;
-    webhookSecrets: WebhookSecrets;
-  }) {
-    super(redis, keys);
-    this.#sealer = sealer;
-    this.#signingKeys = signingKeys;
-    this.#webhookSecrets = webhookSecrets;
-  }
-
+export class SecretKeyCheck extends Repository<
+  Redis,
+  { sealer: Sealer; signingKeys: SigningKeys; webhookSecrets: WebhookSecrets }
+> {
   /** Read-only check.
    *  @throws ConfigError when a secret cannot be decrypted */
   async verify(): Promise<void> {
     const [checkValue, unreadable] = await Promise.all([
       this.redis.get(this.keys.secretKeyCheck),
-      this.#signingKeys.unreadable(),
+      this.deps.signingKeys.unreadable(),
     ]);
     if (unreadable.length > 0) throw await this.#wrongKey(`the signing key of ${unreadable.join(', ')}`);
     if (checkValue !== null && !this.#decrypts(checkValue)) throw await this.#wrongKey('what a former start sealed');
@@ -54,14 +33,14 @@ export class SecretKeyCheck extends Repository<Redis> {
   async claim(): Promise<void> {
     await this.verify();
     // If Redis rejects the write, a later start stores the value.
-    await this.redis.setnx(this.keys.secretKeyCheck, this.#sealer.seal('', CONTEXT)).catch(() => undefined);
+    await this.redis.setnx(this.keys.secretKeyCheck, this.deps.sealer.seal('', CONTEXT)).catch(() => undefined);
     await this.verify();
   }
 
   /** Describes the webhooks whose secrets cannot be decrypted, for people; undefined if there are none. The service runs without them and
    *  rejects their requests until their secrets are saved again. */
   async unreadableWebhooks(): Promise<string | undefined> {
-    const names = await this.#webhookSecrets.unreadable();
+    const names = await this.deps.webhookSecrets.unreadable();
     if (names.length === 0) return undefined;
     const rest = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
     const named = names.slice(0, NAMED_MAX).map((name) => JSON.stringify(name));
@@ -71,14 +50,14 @@ export class SecretKeyCheck extends Repository<Redis> {
   /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
    *  @returns number of signing keys and webhooks */
   async reencrypt(): Promise<number> {
-    const count = (await this.#signingKeys.reencrypt()) + (await this.#webhookSecrets.reencrypt());
-    await this.redis.set(this.keys.secretKeyCheck, this.#sealer.seal('', CONTEXT));
+    const count = (await this.deps.signingKeys.reencrypt()) + (await this.deps.webhookSecrets.reencrypt());
+    await this.redis.set(this.keys.secretKeyCheck, this.deps.sealer.seal('', CONTEXT));
     return count;
   }
 
   #decrypts(sealed: string): boolean {
     try {
-      this.#sealer.open(sealed, CONTEXT);
+      this.deps.sealer.open(sealed, CONTEXT);
       return true;
     } catch (error) {
       if (error instanceof SealError) return false;

@@ -3,7 +3,6 @@
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
@@ -18,14 +17,7 @@ interface Session {
   startedAt: number;
 }
 
-export class Sessions extends Repository {
-  readonly #users: Users;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, users: Users) {
-    super(redis, keys);
-    this.#users = users;
-  }
-
+export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
   /** @returns the token, which only the browser stores */
   async start({ id, version }: User, nowMs: number): Promise<string> {
     const token = newSecret();
@@ -41,7 +33,7 @@ export class Sessions extends Repository {
     if (text === null) return undefined;
     const { userId, version, startedAt } = JSON.parse(text) as Session;
     const leftMs = startedAt + LONGEST_MS - nowMs;
-    const user = leftMs > 0 ? await this.#users.read(userId) : undefined;
+    const user = leftMs > 0 ? await this.deps.users.read(userId) : undefined;
     if (user?.version !== version) {
       await this.redis.del(key).catch(() => undefined);
       return undefined;

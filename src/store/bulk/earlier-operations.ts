@@ -5,7 +5,6 @@ import { BULK_SKIP_REASONS } from '../../model/runs/bulk-action.ts';
 import { type CancellationDefinition, digestOf } from '../../model/runs/cancellation.ts';
 import type { Redis } from '../redis/connection.ts';
 import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import type { Locks } from '../redis/locks.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';
@@ -44,18 +43,11 @@ interface EarlierBulkAction {
   createdAt: number;
 }
 
-export class EarlierOperations extends Repository<Redis> {
-  readonly #locks: Locks;
-
-  constructor(redis: Redis, keys: Keyspace, locks: Locks) {
-    super(redis, keys);
-    this.#locks = locks;
-  }
-
+export class EarlierOperations extends Repository<Redis, { locks: Locks }> {
   /** Can be interrupted and repeated. One process at a time converts; the others go on without it.
    *  @param envs environments whose operations are converted */
   async adopt(envs: readonly string[]): Promise<void> {
-    await this.#locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
+    await this.deps.locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
       await this.#adoptWebhookReplays();
       for (const env of envs) {
         await this.#adoptReplays(env);

@@ -2,7 +2,6 @@
  *  registration shows what a dead worker left undone. */
 import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
@@ -15,19 +14,10 @@ export interface Registered {
   untilNextSecondMs: number;
 }
 
-export class StartedRuns extends Repository {
-  readonly #kind: BulkOperationKind;
-  readonly #ttlMs: number;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, kind: BulkOperationKind, ttlMs: number) {
-    super(redis, keys);
-    this.#kind = kind;
-    this.#ttlMs = ttlMs;
-  }
-
+export class StartedRuns extends Repository<ScriptedRedis, { kind: BulkOperationKind; ttlMs: number }> {
   /** Run ID → event ID of registered runs that are not saved yet: a worker is starting them, or died. */
   async registered({ env, id }: BulkOperationRef): Promise<Map<string, string>> {
-    const fields = await this.redis.hgetall(this.keys.bulkOperationPortion(env, this.#kind, id));
+    const fields = await this.redis.hgetall(this.keys.bulkOperationPortion(env, this.deps.kind, id));
     return new Map(Object.entries(fields));
   }
 
@@ -38,12 +28,12 @@ export class StartedRuns extends Repository {
     runs: readonly { runId: string; eventId: string }[],
   ): Promise<Registered | undefined> {
     const [count, untilNextSecondMs] = (await this.redis.registerRuns(
-      this.keys.bulkOperation(env, this.#kind, id),
-      this.keys.bulkOperationPortion(env, this.#kind, id),
-      this.keys.bulkOperationRuns(env, this.#kind, id),
+      this.keys.bulkOperation(env, this.deps.kind, id),
+      this.keys.bulkOperationPortion(env, this.deps.kind, id),
+      this.keys.bulkOperationRuns(env, this.deps.kind, id),
       portion,
       definition.rate,
-      this.#ttlMs,
+      this.deps.ttlMs,
       ...runs.flatMap(({ runId, eventId }) => [runId, eventId]),
     )) as [number, number];
     return count === -1 ? undefined : { count, untilNextSecondMs };
@@ -52,21 +42,17 @@ export class StartedRuns extends Repository {
   /** Counts the end of a run, once. */
   async recordEnd({ env, id }: BulkOperationRef, runId: string, status: RunStatus): Promise<void> {
     const { bulkOperation, bulkOperationRuns } = this.keys;
-    const [operation, active] = [bulkOperation(env, this.#kind, id), bulkOperationRuns(env, this.#kind, id)];
+    const [operation, active] = [bulkOperation(env, this.deps.kind, id), bulkOperationRuns(env, this.deps.kind, id)];
     await this.redis.endStartedRun(active, operation, runId, ENDED + status);
-  }
-
-  async activeCount({ env, id }: BulkOperationRef): Promise<number> {
-    return this.redis.scard(this.keys.bulkOperationRuns(env, this.#kind, id));
   }
 
   /** A random sample of the active runs. */
   async someActive({ env, id }: BulkOperationRef, count: number): Promise<string[]> {
-    return this.redis.srandmember(this.keys.bulkOperationRuns(env, this.#kind, id), count);
+    return this.redis.srandmember(this.keys.bulkOperationRuns(env, this.deps.kind, id), count);
   }
 
   /** Removes runs that do not exist from the active ones. */
   async forget({ env, id }: BulkOperationRef, runIds: readonly string[]): Promise<void> {
-    if (runIds.length > 0) await this.redis.srem(this.keys.bulkOperationRuns(env, this.#kind, id), ...runIds);
+    if (runIds.length > 0) await this.redis.srem(this.keys.bulkOperationRuns(env, this.deps.kind, id), ...runIds);
   }
 }

@@ -22,10 +22,10 @@ export interface BulkStore {
 export function createBulkStore({ redis, keys, locks, config: { retentionMs } }: StoreContext): BulkStore {
   return {
     replays: new BulkOperations(redis, keys, replayKind(retentionMs)),
-    replayedRuns: new StartedRuns(redis, keys, 'replay', replayTtlMs(retentionMs)),
+    replayedRuns: new StartedRuns(redis, keys, { kind: 'replay', ttlMs: replayTtlMs(retentionMs) }),
     bulkActions: new BulkOperations(redis, keys, bulkActionKind(retentionMs)),
     cancellations: new BulkOperations(redis, keys, cancellationKind(retentionMs)),
     webhookReplays: new BulkOperations(redis, keys, webhookReplayKind()),
-    earlierOperations: new EarlierOperations(redis, keys, locks),
+    earlierOperations: new EarlierOperations(redis, keys, { locks }),
   };
 }

@@ -4,7 +4,7 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
 import { idsIn } from '../redis/joined-ids.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -31,14 +31,7 @@ export interface ArchivableEvent extends EventGroup, Position {
 /** Maximum number of members per command, because Redis is blocked meanwhile. */
 const AT_ONCE = 500;
 
-export class ArchivableEvents extends Repository {
-  readonly #records: EventRecords;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, records: EventRecords) {
-    super(redis, keys);
-    this.#records = records;
-  }
-
+export class ArchivableEvents extends Repository<ScriptedRedis, { records: EventRecords }> {
   /** The oldest minutes with events, up to a time. */
   async minutes(partition: number, env: string, upTo: number, limit: number): Promise<number[]> {
     const key = this.keys.partition(partition).eventMinutes(env);
@@ -96,7 +89,7 @@ export class ArchivableEvents extends Repository {
     const keys = this.keys.partition(partition);
     const ids = found.map(({ id }) => id);
     const [records, parts, decisions] = await Promise.all([
-      this.#records.read(env, ids),
+      this.deps.records.read(env, ids),
       this.#parts(keys, env, ids),
       decisionsOf(this.redis, keys, env, ids),
     ]);

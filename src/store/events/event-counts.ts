@@ -3,7 +3,6 @@
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
@@ -49,21 +48,7 @@ interface Piece extends Interval {
   of: number;
 }
 
-export class EventCounts extends Repository<Redis> {
-  readonly #eventsByMinute: EventsByMinute;
-  readonly #retentionMs: number;
-
-  constructor({
-    redis,
-    keys,
-    eventsByMinute,
-    retentionMs,
-  }: { redis: Redis; keys: Keyspace; eventsByMinute: EventsByMinute; retentionMs: number }) {
-    super(redis, keys);
-    this.#eventsByMinute = eventsByMinute;
-    this.#retentionMs = retentionMs;
-  }
-
+export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMinute; retentionMs: number }> {
   /** Number of events received in each of `buckets` intervals of equal length. */
   async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] }> {
     const intervals = intervalsOf(query);
@@ -85,16 +70,16 @@ export class EventCounts extends Repository<Redis> {
   async pieces(env: string, intervals: readonly Interval[]): Promise<MinutePiece[]> {
     const [first, last] = [intervals[0], intervals.at(-1)];
     if (!first || !last) return [];
-    const minutes = await this.#eventsByMinute.minutes(env, first.from, last.to);
+    const minutes = await this.deps.eventsByMinute.minutes(env, first.from, last.to);
     const { whole, cut } = byEdges(minutes, intervals);
     const pieces: MinutePiece[] = [];
     for (const some of chunksOf([...whole.keys()], MINUTES_AT_ONCE)) {
-      for (const [i, names] of (await this.#eventsByMinute.read(env, some)).entries()) {
+      for (const [i, names] of (await this.deps.eventsByMinute.read(env, some)).entries()) {
         const from = some[i] as number;
         pieces.push({ of: whole.get(from) as number, from, to: from + MINUTE_MS, names });
       }
     }
-    const names = await this.#eventsByMinute.read(env, [...cut.keys()]);
+    const names = await this.deps.eventsByMinute.read(env, [...cut.keys()]);
     for (const [i, ofMinute] of [...cut.values()].entries()) {
       const ofNames = [...(names[i]?.keys() ?? [])];
       const wanted = ofMinute.flatMap((interval) => ofNames.map((name) => ({ name, interval })));
@@ -118,7 +103,7 @@ export class EventCounts extends Repository<Redis> {
 
   /** Names of the stored events, sorted by their newest event, newest first. */
   async names(env: string, limit: number, nowMs: number): Promise<{ names: CountedName[] }> {
-    const oldest = nowMs - this.#retentionMs;
+    const oldest = nowMs - this.deps.retentionMs;
     const names = await this.newestNames(env, limit, oldest);
     const counts = await this.countsSince(
       env,
@@ -179,14 +164,14 @@ export class EventCounts extends Repository<Redis> {
     };
     const { from } = intervals[0] as Interval;
     const { to } = intervals.at(-1) as Interval;
-    const { whole, cut } = byEdges(await this.#eventsByMinute.minutes(env, from, to), intervals);
+    const { whole, cut } = byEdges(await this.deps.eventsByMinute.minutes(env, from, to), intervals);
 
-    const ofWhole = await this.#eventsByMinute.counts(env, [...whole.keys()]);
+    const ofWhole = await this.deps.eventsByMinute.counts(env, [...whole.keys()]);
     [...whole.values()].forEach((interval, i) => {
       add(interval, ofWhole[i] as number);
     });
 
-    const minutes = await this.#eventsByMinute.read(env, [...cut.keys()]);
+    const minutes = await this.deps.eventsByMinute.read(env, [...cut.keys()]);
     const parts = [...cut.values()].flatMap((pieces, i) =>
       [...(minutes[i]?.keys() ?? [])].flatMap((name) => pieces.map((piece) => ({ name, piece }))),
     );

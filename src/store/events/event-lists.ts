@@ -1,7 +1,6 @@
 /** Stored events, newest first, by name, source, time and ID. */
 import { isFrom } from '../../model/events/event.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EventRecords } from './event-records.ts';
@@ -39,44 +38,20 @@ const MAX_READS = 20;
 /** Maximum characters of a page's events: web parses and serializes them on its only thread. */
 const PAGE_SIZE = 2 * 1_048_576;
 
-export class EventLists extends Repository<Redis> {
-  readonly #events: Events;
-  readonly #records: EventRecords;
-  readonly #eventsByMinute: EventsByMinute;
-  readonly #retentionMs: number;
-
-  constructor({
-    redis,
-    keys,
-    events,
-    records,
-    eventsByMinute,
-    retentionMs,
-  }: {
-    redis: Redis;
-    keys: Keyspace;
-    events: Events;
-    records: EventRecords;
-    eventsByMinute: EventsByMinute;
-    retentionMs: number;
-  }) {
-    super(redis, keys);
-    this.#events = events;
-    this.#records = records;
-    this.#eventsByMinute = eventsByMinute;
-    this.#retentionMs = retentionMs;
-  }
-
+export class EventLists extends Repository<
+  Redis,
+  { events: Events; records: EventRecords; eventsByMinute: EventsByMinute; retentionMs: number }
+> {
   /** By time of receipt, then by ID; pages are stable while new events come in. With a source or with large events, a page may be short
    *  and still have a next page. */
   async list(
     { env, name, names = name === undefined ? undefined : [name], source, timeRange, limit }: EventQuery,
     nowMs: number,
   ): Promise<EventPage> {
-    const range = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.#retentionMs) };
+    const range = { ...timeRange, after: Math.max(timeRange.after ?? 0, nowMs - this.deps.retentionMs) };
     const wanted = { env, names, timeRange: range, limit };
     const { found, next } = await (source === undefined ? this.#page(wanted) : this.#pageFrom(source, wanted));
-    const { events, read } = await this.#events.readWithin(env, idsOf(found), PAGE_SIZE);
+    const { events, read } = await this.deps.events.readWithin(env, idsOf(found), PAGE_SIZE);
     return { events, next: read < found.length ? found[read - 1] : next };
   }
 
@@ -85,7 +60,7 @@ export class EventLists extends Repository<Redis> {
     const { env } = query;
     const named = await this.newestNamed(env, id);
     const ids = [...new Set(named === undefined ? [id] : [id, named])];
-    const events = (await this.#events.readMany(env, ids)).filter((event) => isListed(event, query));
+    const events = (await this.deps.events.readMany(env, ids)).filter((event) => isListed(event, query));
     return { events, next: undefined };
   }
 
@@ -107,7 +82,7 @@ export class EventLists extends Repository<Redis> {
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READS; reading++) {
       const read = await this.#newest({ env, names, timeRange: { ...timeRange, cursor }, limit: READ_AT_ONCE });
-      const sources = await this.#records.readSources(env, idsOf(read));
+      const sources = await this.deps.records.readSources(env, idsOf(read));
       found.push(...read.filter((_, i) => isFromSource(sources[i], source)));
       const isEnd = read.length < READ_AT_ONCE;
       if (found.length > limit || (found.length === limit && !isEnd)) {
@@ -137,7 +112,7 @@ export class EventLists extends Repository<Redis> {
     let rest: ListedTimeRange = { after, before, cursor };
     while (found.length < limit) {
       const top = rest.cursor?.at ?? (rest.before === undefined ? '+inf' : rest.before - 1);
-      const minutes = await this.#eventsByMinute.before(env, top, after, limit - found.length);
+      const minutes = await this.deps.eventsByMinute.before(env, top, after, limit - found.length);
       if (!minutes) break;
       const indexes = this.keys.all().flatMap((keys) => minutes.names.map((name) => keys.eventIndex(env, name)));
       const timeRange = { ...rest, after: Math.max(after, minutes.from) };

@@ -3,7 +3,6 @@ import type { Envelope, RecordParts, Source } from '../../model/events/event.ts'
 import { type EncodedSource, FACTS_MAX, readEvent, readSource, writeEvent } from '../../model/events/event-encoding.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { bucketOf, fieldOf, isOverflow, locationOf, SLACK_MS } from './event-location.ts';
@@ -22,25 +21,11 @@ interface BucketWrite {
 /** Maximum number of events whose metadata one script reads: each may have half a megabyte. */
 const METADATA_AT_ONCE = 50;
 
-export class EventRecords extends Repository {
-  readonly #sources: EventSources;
-  readonly #retentionMs: number;
-
-  constructor({
-    redis,
-    keys,
-    sources,
-    retentionMs,
-  }: { redis: ScriptedRedis; keys: Keyspace; sources: EventSources; retentionMs: number }) {
-    super(redis, keys);
-    this.#sources = sources;
-    this.#retentionMs = retentionMs;
-  }
-
+export class EventRecords extends Repository<ScriptedRedis, { sources: EventSources; retentionMs: number }> {
   /** Stores each event that is not stored yet.
    *  @returns for each, whether it was new */
   async store(batch: readonly Envelope[]): Promise<boolean[]> {
-    const sources = await this.#sources.write(batch);
+    const sources = await this.deps.sources.write(batch);
     const isNew = batch.map(() => true);
     const byBucket = new Map<string, BucketWrite>();
     const writes: Promise<void>[] = [];
@@ -73,13 +58,13 @@ export class EventRecords extends Repository {
 
   /** @returns positions of the events that were already stored */
   async #storeInBucket(bucket: string, args: readonly string[]): Promise<number[]> {
-    return (await this.redis.storeEvents(bucket, this.#retentionMs + SLACK_MS, ...args)) as number[];
+    return (await this.redis.storeEvents(bucket, this.deps.retentionMs + SLACK_MS, ...args)) as number[];
   }
 
   /** @returns whether it was new */
   async #storeOverflow({ env, internalId }: Envelope, text: string): Promise<boolean> {
     const { bucket, field, overflow } = locationOf(this.keys, env, internalId);
-    return (await this.redis.storeOverflowEvent(bucket, overflow, field, text, this.#retentionMs)) === 1;
+    return (await this.redis.storeOverflowEvent(bucket, overflow, field, text, this.deps.retentionMs)) === 1;
   }
 
   /** In the order of the IDs; undefined for events that are not stored. */
@@ -87,7 +72,7 @@ export class EventRecords extends Repository {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) => [['hmget', bucket, ...fields]]);
     const texts = await this.#orOverflow(env, ids, inBuckets, (key) => ['get', key]);
     const parts = texts.map((text, i) => (text ? readEvent(ids[i] as string, text) : undefined));
-    const sources = await this.#sources.read(
+    const sources = await this.deps.sources.read(
       env,
       parts.map((part) => part?.source),
     );
@@ -100,7 +85,7 @@ export class EventRecords extends Repository {
       chunksOf(fields, METADATA_AT_ONCE).map((some) => ['readMetadata', bucket, ...some]),
     );
     const lines = await this.#orOverflow(env, ids, inBuckets, (key) => ['getrange', key, -FACTS_MAX, -1]);
-    return this.#sources.read(
+    return this.deps.sources.read(
       env,
       lines.map((line) => (line ? readSource(line) : undefined)),
     );

@@ -25,14 +25,7 @@ export interface MinuteRange {
   from: number;
 }
 
-export class EventsByMinute extends Repository {
-  readonly #retentionMs: number;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#retentionMs = retentionMs;
-  }
-
+export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: number }> {
   /** Adds events to the indexes of their names, and counts each once. */
   async add(events: readonly Envelope[], nowMs: number): Promise<void> {
     await Promise.all(
@@ -54,9 +47,9 @@ export class EventsByMinute extends Repository {
       keys.eventNames(env),
       name,
       minute,
-      minute + MINUTE_MS + this.#retentionMs,
+      minute + MINUTE_MS + this.deps.retentionMs,
       nowMs,
-      this.#retentionMs,
+      this.deps.retentionMs,
       lastAt,
       ...members,
     ];

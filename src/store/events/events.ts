@@ -11,7 +11,6 @@ import {
 } from '../../model/events/event.ts';
 import { parseStored } from '../../model/values/json.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { newestFirst, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -39,36 +38,16 @@ const FIRST_PORTION = 10;
 /** Approximate number of characters in each later read. */
 const PORTION_CHARACTERS = 4_194_304;
 
-export class Events extends Repository {
-  readonly #records: EventRecords;
-  readonly #eventsByMinute: EventsByMinute;
-  readonly #retentionMs: number;
-
-  constructor({
-    redis,
-    keys,
-    records,
-    eventsByMinute,
-    retentionMs,
-  }: {
-    redis: ScriptedRedis;
-    keys: Keyspace;
-    records: EventRecords;
-    eventsByMinute: EventsByMinute;
-    retentionMs: number;
-  }) {
-    super(redis, keys);
-    this.#records = records;
-    this.#eventsByMinute = eventsByMinute;
-    this.#retentionMs = retentionMs;
-  }
-
+export class Events extends Repository<
+  ScriptedRedis,
+  { records: EventRecords; eventsByMinute: EventsByMinute; retentionMs: number }
+> {
   /** Stores each event that is not stored yet. */
   async storeNew(all: readonly Envelope[]): Promise<Stored[]> {
     const batch = all.filter(({ repeat }) => !repeat);
     const repeats = all.filter(({ repeat }) => repeat).map((event) => ({ event, repeat: true, ingested: true }));
     if (batch.length === 0) return repeats;
-    const isNew = await this.#records.store(batch);
+    const isNew = await this.deps.records.store(batch);
     const present = batch.filter((_, i) => !isNew[i]);
     const first = present.length > 0 ? await this.#firstOf(present) : undefined;
     const stored = batch.map((envelope) => toStored(envelope, first?.get(envelope)));
@@ -80,7 +59,7 @@ export class Events extends Repository {
   async #firstOf(present: readonly Envelope[]): Promise<Map<Envelope, FoundRecord | undefined>> {
     const first = new Map<Envelope, FoundRecord | undefined>();
     for (const [env, ofEnv] of Map.groupBy(present, (envelope) => envelope.env)) {
-      const records = await this.#records.read(
+      const records = await this.deps.records.read(
         env,
         ofEnv.map(({ internalId }) => internalId),
       );
@@ -115,38 +94,38 @@ export class Events extends Repository {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     const repeats = batch.filter(({ repeat }) => repeat);
     if (repeats.length === 0 && fresh.every(({ id }) => id === undefined)) {
-      return this.#eventsByMinute.add(fresh, nowMs);
+      return this.deps.eventsByMinute.add(fresh, nowMs);
     }
     const pipeline = this.redis.pipeline();
     for (const { env, id, internalId } of fresh) {
       if (id !== undefined)
-        pipeline.set(this.keys.of(internalId).eventById(env, id), internalId, 'PX', this.#retentionMs);
+        pipeline.set(this.keys.of(internalId).eventById(env, id), internalId, 'PX', this.deps.retentionMs);
     }
     // Last, so that every event in an index can also be found by its ID.
-    this.#eventsByMinute.addTo(pipeline, fresh, nowMs);
+    this.deps.eventsByMinute.addTo(pipeline, fresh, nowMs);
     for (const { event } of repeats) {
       const count = this.keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
-      pipeline.pexpire(count, this.#retentionMs);
+      pipeline.pexpire(count, this.deps.retentionMs);
     }
     if (pipeline.length > 0) replies(await pipeline.exec());
   }
 
   /** An event as its runs need it: without counts, with JavaScript numbers. */
   async record(env: string, internalId: string): Promise<EventRecord | undefined> {
-    const [record] = await this.#records.read(env, [internalId]);
+    const [record] = await this.deps.records.read(env, [internalId]);
     return record && recordOf(record);
   }
 
   /** Like `record`, for several events in the order of their IDs. */
   async records(env: string, internalIds: readonly string[]): Promise<(EventRecord | undefined)[]> {
     if (internalIds.length === 0) return [];
-    return (await this.#records.read(env, internalIds)).map((record) => record && recordOf(record));
+    return (await this.deps.records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
   /** Events as they were accepted, by ID; events that are no longer stored are left out. */
   async envelopes(env: string, internalIds: readonly string[]): Promise<Map<string, Envelope>> {
-    const records = internalIds.length === 0 ? [] : await this.#records.read(env, internalIds);
+    const records = internalIds.length === 0 ? [] : await this.deps.records.read(env, internalIds);
     return new Map(
       records.flatMap((record, i) => {
         const internalId = internalIds[i] as string;
@@ -157,7 +136,7 @@ export class Events extends Repository {
 
   /** Keeps the event for at least the retention, counted from now or from `aheadMs` later, when a run will work on it. */
   async extendRetention(env: string, internalId: string, aheadMs = 0): Promise<void> {
-    await this.#records.extendRetention(env, internalId, this.#retentionMs + aheadMs);
+    await this.deps.records.extendRetention(env, internalId, this.deps.retentionMs + aheadMs);
   }
 
   /** Events of one name received since a time, in the order of receipt; a few at a time, because each may have half a megabyte. */
@@ -165,7 +144,7 @@ export class Events extends Repository {
     const ids = await this.#idsSince(env, name, receivedAtMs, limit);
     let size = 0;
     for (let read = 0, portion = FIRST_PORTION; read < ids.length; ) {
-      const records = await this.#records.read(env, ids.slice(read, read + portion));
+      const records = await this.deps.records.read(env, ids.slice(read, read + portion));
       read += records.length;
       for (const record of records) size += record?.payload.length ?? 0;
       portion = Math.max(1, Math.floor(PORTION_CHARACTERS / (size / read + 1)));
@@ -203,7 +182,7 @@ export class Events extends Repository {
     let portion = FIRST_PORTION;
     while (read < ids.length && (read === 0 || size < max)) {
       const some = ids.slice(read, read + portion);
-      const records = await this.#records.read(env, some);
+      const records = await this.deps.records.read(env, some);
       const within = records.findIndex((record, i) => {
         size += record?.payload.length ?? 0;
         return size > max && read + i > 0;
@@ -220,7 +199,7 @@ export class Events extends Repository {
   /** In the order of the IDs; events that are not stored are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
-    return this.#found(env, ids, await this.#records.read(env, ids));
+    return this.#found(env, ids, await this.deps.records.read(env, ids));
   }
 
   /** Number of repeats of each event. */

@@ -12,16 +12,16 @@ import { EventsInUse } from './events-in-use.ts';
 import { QueuedEvents } from './queued-events.ts';
 
 export function createEventStore({ redis, keys, config: { hotTtlMs: retentionMs } }: StoreContext) {
-  const records = new EventRecords({ redis, keys, sources: new EventSources(redis, keys), retentionMs });
-  const eventsByMinute = new EventsByMinute(redis, keys, retentionMs);
-  const events = new Events({ redis, keys, records, eventsByMinute, retentionMs });
+  const records = new EventRecords(redis, keys, { sources: new EventSources(redis, keys), retentionMs });
+  const eventsByMinute = new EventsByMinute(redis, keys, { retentionMs });
+  const events = new Events(redis, keys, { records, eventsByMinute, retentionMs });
   return {
     deduplication: new Deduplication(redis, keys),
     events,
-    eventLists: new EventLists({ redis, keys, events, records, eventsByMinute, retentionMs }),
+    eventLists: new EventLists(redis, keys, { events, records, eventsByMinute, retentionMs }),
     eventsInUse: new EventsInUse(redis, keys),
     queuedEvents: new QueuedEvents(redis, keys),
-    archivableEvents: new ArchivableEvents(redis, keys, records),
-    eventCounts: new EventCounts({ redis, keys, eventsByMinute, retentionMs }),
+    archivableEvents: new ArchivableEvents(redis, keys, { records }),
+    eventCounts: new EventCounts(redis, keys, { eventsByMinute, retentionMs }),
   };
 }

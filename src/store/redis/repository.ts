@@ -1,14 +1,16 @@
-/** What keeps things of one kind in Redis: a connection, and the keys of the installation. */
+/** What keeps things of one kind in Redis: a connection, the keys of the installation, and what it depends on beside them. */
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { ScriptedRedis } from './scripts.ts';
 
-export abstract class Repository<Connection extends Redis = ScriptedRedis> {
+export abstract class Repository<Connection extends Redis = ScriptedRedis, Deps = void> {
   protected readonly redis: Connection;
   protected readonly keys: Keyspace;
+  protected readonly deps: Deps;
 
-  constructor(redis: Connection, keys: Keyspace) {
+  constructor(redis: Connection, keys: Keyspace, deps: Deps) {
     this.redis = redis;
     this.keys = keys;
+    this.deps = deps;
   }
 }

@@ -11,7 +11,7 @@ import type { FromStep } from '../../model/runs/step-input.ts';
 import { locationOf } from '../events/event-location.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
@@ -94,24 +94,10 @@ export interface LeftOver extends StepsAtEnd {
 /** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
 const CREATED_AT_ONCE = 100;
 
-export class Runs extends Repository {
-  readonly #waits: Waits;
-  readonly #retentionMs: number;
-  readonly #segmentSize: number | undefined;
-
-  constructor({
-    redis,
-    keys,
-    waits,
-    retentionMs,
-    segmentSize,
-  }: { redis: ScriptedRedis; keys: Keyspace; waits: Waits; retentionMs: number; segmentSize?: number | undefined }) {
-    super(redis, keys);
-    this.#waits = waits;
-    this.#retentionMs = retentionMs;
-    this.#segmentSize = segmentSize;
-  }
-
+export class Runs extends Repository<
+  ScriptedRedis,
+  { waits: Waits; retentionMs: number; segmentSize?: number | undefined }
+> {
   /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
     // Runs of an event, and thus of an ingest job, are in the event's partition.
@@ -120,7 +106,8 @@ export class Runs extends Repository {
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
-      if (eventIds) await addEventRuns(this.redis, this.keys, { env, runId, queuedAt, eventIds }, this.#retentionMs);
+      if (eventIds)
+        await addEventRuns(this.redis, this.keys, { env, runId, queuedAt, eventIds }, this.deps.retentionMs);
     }
   }
 
@@ -132,7 +119,7 @@ export class Runs extends Repository {
         keys.activeRuns,
         keys.activeRunsIn(env),
         queuedAt,
-        this.#retentionMs,
+        this.deps.retentionMs,
         memberOf(env, ''),
         keys.run(env, ''),
         keys.eventRuns(env, ''),
@@ -179,7 +166,7 @@ export class Runs extends Repository {
       keys.heldFunctions(env),
       nowMs,
       attempt,
-      this.#retentionMs,
+      this.deps.retentionMs,
       memberOf(env, runId),
       reconcileAt,
       at ?? '',
@@ -295,20 +282,20 @@ export class Runs extends Repository {
       keys.waitPaths(env, FUNCTION_FINISHED),
       keys.unfinishedEnds,
       id,
-      this.#retentionMs,
+      this.deps.retentionMs,
       memberOf(env, id),
       nowMs,
       keys.endedRuns(env, ending.status, ''),
-      this.#segmentSize ?? segmentSize(this.keys),
+      this.deps.segmentSize ?? segmentSize(this.keys),
       startedDefers,
       hasJobs ? 1 : '',
       ...fields,
     )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
-    if (apart.length > 0) await this.#waits.removeRemote(toRemoteWaits(apart));
+    if (apart.length > 0) await this.deps.waits.removeRemote(toRemoteWaits(apart));
     const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
-    const awaited = keysWithWaits > 0 || (home !== keys && (await this.#waits.areAny(env, FUNCTION_FINISHED)));
+    const awaited = keysWithWaits > 0 || (home !== keys && (await this.deps.waits.areAny(env, FUNCTION_FINISHED)));
     const pending = toPending(fromFlat(begun));
     const isUnfinished = hasJobs || pending.size > 0;
     return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited };

@@ -3,21 +3,13 @@
 import type { Sealer } from '../../model/auth/seal.ts';
 import type { StepRequest } from '../../model/requests/step-request.ts';
 import { MAX_STATE_BYTES } from '../../model/runs/memo.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-export class SealedRequests extends Repository {
-  readonly #sealer: Sealer;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
-    super(redis, keys);
-    this.#sealer = sealer;
-  }
-
+export class SealedRequests extends Repository<ScriptedRedis, { sealer: Sealer }> {
   /** The first request of a step is kept. `bytes`: the run's requests and memos together are too large. */
   async add(env: string, runId: string, stepId: string, request: StepRequest): Promise<'stored' | 'ended' | 'bytes'> {
-    const sealed = this.#sealer.seal(JSON.stringify(request), locationOf(env, runId, stepId));
+    const sealed = this.deps.sealer.seal(JSON.stringify(request), locationOf(env, runId, stepId));
     const reply = await this.redis.storeRequest(this.keys.of(runId).run(env, runId), stepId, sealed, MAX_STATE_BYTES);
     return reply as 'stored' | 'ended' | 'bytes';
   }
@@ -27,7 +19,7 @@ export class SealedRequests extends Repository {
   async read(env: string, runId: string, stepId: string): Promise<StepRequest | undefined> {
     const sealed = await this.redis.hget(this.keys.of(runId).requests(env, runId), stepId);
     if (sealed === null) return undefined;
-    return JSON.parse(this.#sealer.open(sealed, locationOf(env, runId, stepId))) as StepRequest;
+    return JSON.parse(this.deps.sealer.open(sealed, locationOf(env, runId, stepId))) as StepRequest;
   }
 
   async remove(env: string, runId: string, stepId: string): Promise<void> {

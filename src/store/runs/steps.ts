@@ -3,7 +3,6 @@ import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model
 import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toRun } from './run-record.ts';
@@ -47,14 +46,7 @@ export interface BegunStep {
   step: Pending;
 }
 
-export class Steps extends Repository {
-  readonly #retentionMs: number;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#retentionMs = retentionMs;
-  }
-
+export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
   /** Stores the result of a step, with its history entry if it waited; an earlier memo of the same step is kept. The function must be called
    *  again if no other step is pending, or the step is in race mode.
    *  @param entryOf history entry of the step as it was pending */
@@ -113,7 +105,7 @@ export class Steps extends Repository {
     const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
     const keys = [this.keys.of(id).run(env, id), bucket, overflow];
     const steps = begun.flatMap(({ stepId, step }) => {
-      const eventTtlMs = this.#retentionMs + Math.max(0, (step.until ?? 0) - step.since);
+      const eventTtlMs = this.deps.retentionMs + Math.max(0, (step.until ?? 0) - step.since);
       return [stepId, JSON.stringify(step), eventTtlMs];
     });
     const replies = (await this.redis.beginSteps(...keys, field, MAX_STEPS, ...steps)) as string[];

@@ -23,7 +23,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
   const { hotTtlMs: retentionMs, secretKey, secretKeyFallback } = config;
   const waits = new Waits(redis, keys);
   return {
-    runs: new Runs({ redis, keys, waits, retentionMs }),
+    runs: new Runs(redis, keys, { waits, retentionMs }),
     runParts: new RunParts(redis, keys),
     runMetadata: new RunMetadata(redis, keys),
     runLogs: new RunLogs(redis, keys),
@@ -32,12 +32,12 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     activeRuns: new ActiveRuns(redis, keys),
     unfinishedEnds: new UnfinishedEnds(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),
-    steps: new Steps(redis, keys, retentionMs),
+    steps: new Steps(redis, keys, { retentionMs }),
     restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
-    requests: new SealedRequests(redis, keys, new Sealer(secretKey, secretKeyFallback)),
+    requests: new SealedRequests(redis, keys, { sealer: new Sealer(secretKey, secretKeyFallback) }),
   };
 }

@@ -4,7 +4,6 @@
 import type { Durations } from '../../model/capacity/percentiles.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import {
@@ -68,14 +67,7 @@ export interface StepSeries {
 
 type Transaction = ReturnType<Redis['multi']>;
 
-export class FunctionSeries extends Repository {
-  readonly #recent: RecentDurations;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, recent: RecentDurations) {
-    super(redis, keys);
-    this.#recent = recent;
-  }
-
+export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDurations }> {
   /** Adds the functions' counts, several functions at a time, and removes written ones from the buffer.
    *  @throws Redis's error; the rest stays in the buffer */
   async add(buffer: FunctionBuffer, nowMs: number): Promise<void> {
@@ -88,7 +80,7 @@ export class FunctionSeries extends Repository {
       const steps = [...counted.steps.values()].map(
         (counts, s) => [numbers[i]?.[s] ?? STEP_NAMES_MAX, counts] as const,
       );
-      this.#recent.add(writing, { env, id, counted, nowMs });
+      this.deps.recent.add(writing, { env, id, counted, nowMs });
       if (steps.length > 0) {
         for (const resolution of STEP_RESOLUTIONS) this.#addSteps(writing, env, id, steps, resolution, nowMs);
       }

@@ -3,7 +3,7 @@ import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EndedRunIndex } from '../runs/ended-run-index.ts';
 import { type SampledMinute, sampleMinutes } from './sampled-minutes.ts';
@@ -38,14 +38,7 @@ interface SampledEvent {
   weight: number;
 }
 
-export class HotStorage extends Repository<Redis> {
-  readonly #endedRuns: Pick<EndedRunIndex, 'countsIn'>;
-
-  constructor(redis: Redis, keys: Keyspace, endedRuns: Pick<EndedRunIndex, 'countsIn'>) {
-    super(redis, keys);
-    this.#endedRuns = endedRuns;
-  }
-
+export class HotStorage extends Repository<Redis, { endedRuns: Pick<EndedRunIndex, 'countsIn'> }> {
   async of(env: string): Promise<HotUse> {
     const indexes = this.keys.all().map((keys) => ({ key: keys.eventMinutes(env), of: keys }));
     const minutes = await sampleMinutes(this.redis, indexes, SAMPLES);
@@ -78,7 +71,7 @@ export class HotStorage extends Repository<Redis> {
     });
     const minutes = await sampleMinutes(this.redis, indexes, SAMPLES * ENDINGS.length);
     const segments = minutes.map(({ of, minute }) => ({ ...of, env, minute }));
-    const ended = await this.#endedRuns.countsIn(segments);
+    const ended = await this.deps.endedRuns.countsIn(segments);
     return sum(active) + sum(ended.map((count, i) => count * (minutes[i]?.weight ?? 0)));
   }
 

@@ -15,12 +15,12 @@ export function createTelemetryStore({ redis, keys }: StoreContext) {
   const recentDurations = new RecentDurations(redis, keys);
   return {
     metrics: new Metrics(redis, keys),
-    functionSeries: new FunctionSeries(redis, keys, recentDurations),
+    functionSeries: new FunctionSeries(redis, keys, { recent: recentDurations }),
     recentDurations,
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
-    hotStorage: new HotStorage(redis, keys, new EndedRunIndex(redis, keys)),
+    hotStorage: new HotStorage(redis, keys, { endedRuns: new EndedRunIndex(redis, keys) }),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     /** @param subscriber a connection used only for subscriptions */
     liveFeed: (subscriber: Subscriber) => new LiveFeed(subscriber, keys),

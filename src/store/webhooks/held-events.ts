@@ -1,7 +1,6 @@
 /** Held events (docs/webhooks.md#holding-page): webhook events without an environment. Each expires with the retention. */
 import type { Event } from '../../model/events/event.ts';
 import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
 import { newest, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -29,26 +28,19 @@ export interface WalkedEvent {
 /** Events per read; each may be as large as a request. */
 const BATCH = 25;
 
-export class HeldEvents extends Repository<Redis> {
-  readonly #retentionMs: number;
-
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#retentionMs = retentionMs;
-  }
-
+export class HeldEvents extends Repository<Redis, { retentionMs: number }> {
   async hold(held: HeldEvent): Promise<void> {
     const { internalId, receivedAt } = held;
     const writing = this.redis.multi();
-    writing.set(this.keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.#retentionMs);
+    writing.set(this.keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.deps.retentionMs);
     writing.zadd(this.keys.heldEvents, receivedAt, internalId);
-    writing.zremrangebyscore(this.keys.heldEvents, '-inf', receivedAt - this.#retentionMs);
-    writing.pexpire(this.keys.heldEvents, this.#retentionMs);
+    writing.zremrangebyscore(this.keys.heldEvents, '-inf', receivedAt - this.deps.retentionMs);
+    writing.pexpire(this.keys.heldEvents, this.deps.retentionMs);
     replies(await writing.exec());
   }
 
   async count(nowMs: number): Promise<number> {
-    return this.redis.zcount(this.keys.heldEvents, nowMs - this.#retentionMs, '+inf');
+    return this.redis.zcount(this.keys.heldEvents, nowMs - this.deps.retentionMs, '+inf');
   }
 
   async read(internalId: string): Promise<HeldEvent | undefined> {
@@ -74,7 +66,7 @@ export class HeldEvents extends Repository<Redis> {
    *  @returns the environment that it is assigned to */
   async assign(internalId: string, env: string): Promise<string> {
     const key = this.keys.heldEventEnvironment(internalId);
-    const earlier = await this.redis.call('SET', key, env, 'NX', 'GET', 'PX', this.#retentionMs);
+    const earlier = await this.redis.call('SET', key, env, 'NX', 'GET', 'PX', this.deps.retentionMs);
     return (earlier as string | null) ?? env;
   }
 

@@ -22,6 +22,6 @@ export function createWebhookStore({ redis, keys, config, cacheInvalidation }: S
     webhookTraffic: new WebhookTraffic(redis, keys),
     transmissions: new Transmissions(redis, keys),
     webhookWatch: new WebhookWatch(redis, keys),
-    heldEvents: new HeldEvents(redis, keys, config.retentionMs),
+    heldEvents: new HeldEvents(redis, keys, { retentionMs: config.retentionMs }),
   };
 }

@@ -112,11 +112,6 @@ export class Webhooks extends Repository {
     return text === null ? undefined : (JSON.parse(text) as Webhook);
   }
 
-  async readByKey(key: string): Promise<Webhook | undefined> {
-    const id = await this.redis.hget(this.keys.webhookKeys, key);
-    return id === null ? undefined : this.read(id);
-  }
-
   /** The IDs that belong to a webhook. */
   async areThere(ids: readonly string[]): Promise<Set<string>> {
     const commands = ids.map((id) => ['hexists', this.keys.webhooks, id]);
