@@ -60,7 +60,7 @@ export function keysOf<Declarations extends Record<string, KeyDeclaration>>(
 
 /** Names are made for each command, so there is no loop over their texts. */
 function keyOf(prefix: string, pattern: string): unknown {
-  const [first, ...texts] = pattern.split(/<[^>]+>/);
+  const [first, ...texts] = pattern.split(/<[^<>]+>/);
   const [b, c, d, e] = texts;
   const a = `${prefix}:${first}`;
   const byPlaceholders = [
