@@ -6,7 +6,11 @@ import { until } from '../support/until.ts';
 describe('A service with an archive', () => {
   let service: Service;
   before(async () => {
-    service = await startService({ processes: true, archive: true, env: { WEBHOOK_LOG_SIZE: '5', HOT_HOURS: '1' } });
+    service = await startService({
+      processes: 'worker',
+      archive: true,
+      env: { WEBHOOK_LOG_SIZE: '5', HOT_HOURS: '1' },
+    });
   });
   after(() => service.stop());
 

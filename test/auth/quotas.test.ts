@@ -93,7 +93,7 @@ describe('deletion of a branch environment', () => {
   let sendTo: (branch: string, name: string, more?: object) => ReturnType<Service['post']>;
   let proof: string;
   before(async () => {
-    [service, host] = await Promise.all([startService({ processes: true, dev: false }), startAppHost()]);
+    [service, host] = await Promise.all([startService({ processes: 'worker', dev: false }), startAppHost()]);
     proof = `Bearer ${hashedKey((await service.get('/v1/environments/branches/signing-key')).body.data.current)}`;
     const key = await service.post('/v1/event-keys', { name: 'b', environment: 'branches' }, service.apiHeaders);
     sendTo = (branch, name, more = {}) =>

@@ -154,7 +154,7 @@ describe('SECRET_KEY', () => {
   });
 
   it('webhooks whose secrets were sealed with a lost key are named, and reject their requests until they have new ones', async () => {
-    const service = await startService({ processes: true, dev: false, workers: 0 });
+    const service = await startService({ dev: false, workers: 0 });
     try {
       const { url } = await createWebhook(service, 'Shop');
       service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
@@ -215,7 +215,7 @@ describe('SECRET_KEY', () => {
     });
 
     it('a wrong SECRET_KEY stops the start for secrets of an earlier version, and the message tells the fix', async () => {
-      const service = await startService({ processes: true, dev: false, workers: 0, env: { SIGNING_KEY: '' } });
+      const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
       try {
         const path = '/v1/environments/production/signing-key';
         const { current } = (await service.get(path)).body.data;
@@ -236,7 +236,7 @@ describe('SECRET_KEY', () => {
 
     it('a web process that started without Redis stays unready and exits when it finds a wrong SECRET_KEY', async () => {
       const own = await startOwnRedis();
-      const service = await startService({ processes: true, dev: false, workers: 0, env: { REDIS_URL: own.url } });
+      const service = await startService({ dev: false, workers: 0, env: { REDIS_URL: own.url } });
       try {
         await own.stop();
         service.env.SECRET_KEY = ANOTHER;

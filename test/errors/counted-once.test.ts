@@ -87,7 +87,10 @@ describe('error groups and the death of a worker', function () {
 
   it('a worker that is killed while runs fail loses none, and counts none twice', async () => {
     const EVENTS = 100;
-    const service = await startService({ processes: true, env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '10' } });
+    const service = await startService({
+      processes: 'worker',
+      env: { STALLED_AFTER_SECONDS: '1', RUN_CONCURRENCY: '10' },
+    });
     const host = await startAppHost();
     try {
       host.on('f', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: ERROR }));

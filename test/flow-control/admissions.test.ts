@@ -34,7 +34,7 @@ describe('admission', () => {
 
   it('keeps the limits of 50 keys over 2,000 runs with steps, and each run ends once, when a worker is killed', async function () {
     this.timeout(600_000);
-    service = await startService({ processes: true, env: SOON, workers: 2 });
+    service = await startService({ processes: 'worker', env: SOON, workers: 2 });
     const open = new Map<string, Set<string>>();
     const ends = new Map<string, number>();
     const exceeded: string[] = [];

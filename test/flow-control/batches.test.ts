@@ -183,7 +183,7 @@ describe('batchEvents', () => {
 describe('batchEvents where workers die', () => {
   it('two workers of which one is killed in the midst lose no event, double none, and have no batch over maxSize', async () => {
     const host = await startAppHost();
-    const service = await startService({ processes: true, workers: 2, env: { ...SOON, RUN_CONCURRENCY: '20' } });
+    const service = await startService({ processes: 'worker', workers: 2, env: { ...SOON, RUN_CONCURRENCY: '20' } });
     try {
       const EVENTS = 2_000;
       await host.register(service, [

@@ -222,7 +222,7 @@ describe('concurrency', () => {
   });
 
   it('a worker that is killed gives back its permits, and the limit holds', async () => {
-    const own = await startService({ processes: true, env: SOON, workers: 2 });
+    const own = await startService({ processes: 'worker', env: SOON, workers: 2 });
     try {
       let open = 0;
       let most = 0;

@@ -118,7 +118,7 @@ describe('debounce', () => {
   });
 
   it('two workers of which one is killed in the midst run the latest event of each key, and no event twice', async () => {
-    const service = await startService({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    const service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       const EVENTS = 2_000;
       const KEYS = 50;

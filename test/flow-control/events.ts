@@ -50,7 +50,7 @@ export async function undecided(
     const found: string[] = [];
     for (const id of eventIds) {
       const isDecided = (await decisions.of('production', id)).length > 0;
-      if (isDecided === runs.has(id)) found.push(id);
+      if (isDecided === runs.has(id)) found.push(`${id}: ${isDecided ? 'both' : 'neither'}`);
     }
     return found;
   } finally {

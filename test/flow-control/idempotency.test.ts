@@ -118,7 +118,7 @@ describe('A function with an idempotency key', () => {
   });
 
   it('runs once for each value of 10,000 events, with two workers of which one is killed', async () => {
-    service = await startService({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [VALUES, EVENTS] = [1_000, 10_000];
     await host.register(service, [{ id: 'f', triggers: [{ event: 'once/x' }], idempotency: 'event.data.order' }]);
     const sent = sendAll(service, EVENTS, (n) => ({ name: 'once/x', data: { order: n % VALUES } }));

@@ -125,7 +125,7 @@ describe('A function with a rate limit', () => {
   });
 
   it('runs as often as it may, and no more, for 10,000 events and two workers of which one is killed', async () => {
-    service = await startService({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [LIMIT, KEYS, EVENTS] = [150, 10, 10_000];
     const rateLimit = { limit: LIMIT, period: '24h', key: 'event.data.key' };
     await host.register(service, [{ id: 'f', triggers: [{ event: 'rate/x' }], rateLimit }]);

@@ -87,7 +87,7 @@ describe('throttle', () => {
   });
 
   it('goes on after the worker that would have let the next run start was killed', async () => {
-    const own = await startService({ processes: true, env: { STALLED_AFTER_SECONDS: '1' } });
+    const own = await startService({ processes: 'worker', env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       host.on('orphan', ({ body }) => ({ body: body.event.data.n }));
       const throttle = { limit: 2, period: '1s' };

@@ -127,7 +127,7 @@ describe('timeouts when processes die', () => {
   afterEach(() => host.close());
 
   it('cancel every run once, although one of two workers is killed', async () => {
-    const service = await startService({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    const service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       host.on('f', () => sleeps('1h'));
       host.on('told', () => ({ body: 'ok' }));

@@ -9,7 +9,7 @@ describe('the progress of a replay', () => {
   let bed: ReplayBed;
   const fn = (id: string, rest: object = {}) => ({ id, triggers: [{ event: `order/${id}` }], retries: 0, ...rest });
   before(async () => {
-    bed = await startReplayBed({ processes: true, workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
+    bed = await startReplayBed({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     await bed.register([]);
   });
   after(() => bed?.close());

@@ -19,7 +19,7 @@ describe('bulk actions when processes die', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
-    service = await startService({ processes: true, env: { STALLED_AFTER_SECONDS: '1' } });
+    service = await startService({ processes: 'worker', env: { STALLED_AFTER_SECONDS: '1' } });
     host = await startAppHost();
     host.on('sleeps', () => SLEEPS);
     host.on('fails', () => FAILS);

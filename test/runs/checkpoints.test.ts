@@ -59,7 +59,7 @@ describe('checkpoints of a call', () => {
   });
 
   it('survive the worker: another one repeats the call with the steps', async () => {
-    const own = await startService({ processes: true, env: SOON });
+    const own = await startService({ processes: 'worker', env: SOON });
     try {
       const answers: Promise<Answer>[] = [];
       const first = Promise.withResolvers<Call>();
@@ -87,7 +87,7 @@ describe('checkpoints of a call', () => {
   });
 
   it('are refused to a call that another worker has repeated', async () => {
-    const own = await startService({ processes: true, env: SOON });
+    const own = await startService({ processes: 'worker', env: SOON });
     try {
       const release = Promise.withResolvers<CallAnswer>();
       host.on('repeatedly', (call) => (call.number === 0 ? new Promise(() => {}) : release.promise));

@@ -16,7 +16,7 @@ describe('death of a process', () => {
   afterEach(() => host.close());
 
   it('a worker that is killed during a batch loses no run and repeats no completed one', async () => {
-    const service = await startService({ processes: true, env: { ...SOON, RUN_CONCURRENCY: '20' } });
+    const service = await startService({ processes: 'worker', env: { ...SOON, RUN_CONCURRENCY: '20' } });
     try {
       const EVENTS = 1_000;
       const done = new Set<string>();
@@ -70,7 +70,7 @@ describe('death of a process', () => {
   });
 
   it('events are found by ID once they are acknowledged, and the next worker ingests them after the web process died', async () => {
-    const service = await startService({ processes: true, workers: 0 });
+    const service = await startService({ processes: 'web', workers: 0 });
     try {
       await host.register(service, [{ id: 'f', triggers: [{ event: 'later/x' }] }]);
       const { status, body } = await service.post('/e/key', { name: 'later/x', data: {} });
@@ -94,7 +94,7 @@ describe('death of a process', () => {
 describe('Redis outage', () => {
   it('senders get 503 at once while Redis is away, and 200 when it is back', async () => {
     const redis = await startOwnRedis();
-    const service = await startService({ processes: true, env: { REDIS_URL: redis.url } });
+    const service = await startService({ env: { REDIS_URL: redis.url } });
     try {
       const send = () => service.post('/e/key', { id: 'r1', name: 'away/x', data: {} });
       const first = await send();
@@ -135,7 +135,6 @@ describe('Redis outage', () => {
   it('senders get 503 while Redis is full, and no event is accepted partially', async () => {
     const redis = await startOwnRedis();
     const service = await startService({
-      processes: true,
       workers: 0,
       env: { REDIS_URL: redis.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
     });
@@ -158,7 +157,7 @@ describe('Redis outage', () => {
   it('a web process starts without Redis, answers 503, and accepts events as soon as Redis is there', async () => {
     const redis = await startOwnRedis();
     await redis.stop();
-    const service = await startService({ processes: true, workers: 0, env: { REDIS_URL: redis.url } });
+    const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });
     try {
       const send = () => service.post('/e/key', { name: 'early/x', data: {} });
       expect((await send()).status).to.equal(503);

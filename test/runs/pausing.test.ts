@@ -198,7 +198,7 @@ describe('pausing a function when processes die', () => {
   it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
     // Long enough for a worker on a busy machine to keep its locks: calls of a live one are not repeated.
     const service = await startService({
-      processes: true,
+      processes: 'worker',
       workers: 2,
       env: { STALLED_AFTER_SECONDS: '3', RUN_CONCURRENCY: '1' },
     });

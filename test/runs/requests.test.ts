@@ -54,7 +54,7 @@ describe('requests of steps', () => {
   let outside: Outside;
   before(async () => {
     service = await startService({
-      processes: true,
+      processes: 'worker',
       env: { RETRY_SCALE: '0.001', STALLED_AFTER_SECONDS: '2', OUTBOUND_DENY_CIDRS: '10.0.0.0/8' },
     });
   });

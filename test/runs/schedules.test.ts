@@ -79,7 +79,7 @@ describe('Schedules', () => {
   });
 
   it('a killed worker of two loses no tick and repeats none', async () => {
-    await withService({ processes: true, workers: 2, env: SOON }, async (service) => {
+    await withService({ processes: 'worker', workers: 2, env: SOON }, async (service) => {
       const names = Array.from({ length: 20 }, (_, i) => `f${i}`);
       await host.register(
         service,
@@ -188,7 +188,7 @@ describe('Schedules', () => {
   });
 
   it('a restart of all workers loses no tick', async () => {
-    await withService({ processes: true, workers: 2, env: SOON }, async (service) => {
+    await withService({ processes: 'worker', workers: 2, env: SOON }, async (service) => {
       await host.register(service, [scheduled('restarted', EVERY_SECOND)]);
       await moreTicks('restarted', 2);
       await Promise.all([service.killWorker(0), service.killWorker(1)]);

@@ -27,8 +27,8 @@ export interface ServiceOptions {
   dev?: boolean;
   /** With an archive in the Postgres of the tests. */
   archive?: boolean;
-  /** In processes of their own, which tests can kill and signal. Default: in the process of the tests, unless settings need others. */
-  processes?: boolean;
+  /** Which are in processes of their own, that tests can kill and signal. Default: none, unless settings need them. */
+  processes?: boolean | Role;
   /** Node flags, as in scripts/start. */
   execArgv?: Partial<Record<Role, string[]>>;
 }
@@ -42,7 +42,7 @@ export const SECRETS = {
 } as const;
 
 /** Settings of a process, not of one service in it. */
-const OF_PROCESSES = ['PARTITIONS', 'REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
+const OF_PROCESSES = ['REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
 
 /** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
@@ -56,8 +56,7 @@ export async function startService({
   processes = false,
   execArgv,
 }: ServiceOptions = {}): Promise<Service> {
-  const hasProcesses = processes || execArgv !== undefined || needsProcesses(env);
-  const service = new Service(dev, env, hasProcesses, execArgv);
+  const service = new Service(dev, env, execArgv !== undefined || needsProcesses(env) || processes, execArgv);
   running.add(service);
   if (archive) await service.addArchive();
   const starts = await Promise.allSettled([
@@ -70,10 +69,10 @@ export async function startService({
   throw failed.reason;
 }
 
-/** Partitions, and what Node and libraries read from the environment, are the same for a whole process. */
+/** What Node and libraries read from the environment is the same for a whole process. On a cluster none has been tried without processes. */
 function needsProcesses(env: Record<string, string>): boolean {
   const isOfProcess = (name: string) => !(name in SETTINGS) || OF_PROCESSES.includes(name);
-  return isCluster || 'PARTITIONS' in redisSettings() || Object.keys(env).some(isOfProcess);
+  return isCluster || Object.keys(env).some(isOfProcess);
 }
 
 export class Service {
@@ -87,7 +86,7 @@ export class Service {
   readonly dev: boolean;
   readonly env: Record<string, string>;
 
-  readonly #hasProcesses: boolean;
+  readonly #processes: boolean | Role;
   readonly #execArgv: Partial<Record<Role, string[]>>;
   readonly #isOnSharedRedis: boolean;
   /** The schema of its archive. */
@@ -96,11 +95,11 @@ export class Service {
   constructor(
     dev: boolean,
     env: Record<string, string>,
-    hasProcesses: boolean,
+    processes: boolean | Role,
     execArgv: Partial<Record<Role, string[]>> = {},
   ) {
     this.dev = dev;
-    this.#hasProcesses = hasProcesses;
+    this.#processes = processes;
     this.#execArgv = execArgv;
     this.env = {
       MODE: dev ? 'dev' : 'production',
@@ -246,7 +245,8 @@ export class Service {
   }
 
   async #start(role: Role, processes: ServiceProcess[]): Promise<ServiceProcess> {
-    const started = await (this.#hasProcesses ? this.#startProcess(role) : startInProcess(role, this.env));
+    const hasProcess = this.#processes === true || this.#processes === role;
+    const started = await (hasProcess ? this.#startProcess(role) : startInProcess(role, this.env));
     processes.push(started);
     return started;
   }

@@ -303,7 +303,7 @@ for (const { title, env } of forms) {
 
 describe('issues of webhooks', () => {
   it('a worker tells of an issue whose web process was killed before it did', async () => {
-    const service = await startService({ processes: true });
+    const service = await startService({ processes: 'web' });
     try {
       const { body } = await service.post('/v1/webhooks', { name: 'watched', transform: THROWS });
       const { id } = body.data;

@@ -236,7 +236,7 @@ describe('a replay of webhook requests', () => {
   });
 
   it('makes each event once when the process that works on it is killed', async () => {
-    const service = await startService({ processes: true, webs: 2, env: { WEBHOOK_LOG_SIZE: '1000' } });
+    const service = await startService({ processes: 'web', webs: 2, env: { WEBHOOK_LOG_SIZE: '1000' } });
     const transform = 'const transform = () => null;';
     const { body } = await service.post('/v1/webhooks', { name: 'log', transform });
     const { id, url } = body.data;

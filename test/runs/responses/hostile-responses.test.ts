@@ -12,7 +12,7 @@ describe('hostile responses', function () {
   let host: AppHost;
   let eventId: string;
   before(async () => {
-    service = await startService({ processes: true, env: { RETRY_SCALE: '0.0001' } });
+    service = await startService({ processes: 'worker', env: { RETRY_SCALE: '0.0001' } });
     host = await startAppHost();
     for (const [n, { answer }] of HOSTILE_RESPONSES.entries()) host.on(`f${n}`, answer);
     const functions = HOSTILE_RESPONSES.map((_, n) => ({
