@@ -50,31 +50,31 @@ export function createArchive(
 ): Archive | undefined {
   if (!settings) return undefined;
   const database = new Database(settings, log);
-  const schemaCheck = new SchemaCheck(database, log);
+  const schemaCheck = new SchemaCheck(database, { log });
   database.openAfter(() => schemaCheck.pass());
   const numbers = new Numbers(database);
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
   const unusedNumbers = new UnusedNumbers(database);
   const scopes = new ArchivedScopes(numbers, retentionOf);
-  const rows = new ArchivedRunRows(database, scopes);
+  const rows = new ArchivedRunRows(database, { scopes });
   return {
     database,
     numbers,
     days,
     tables,
-    dayRemoval: new DayRemoval(database, unusedNumbers),
+    dayRemoval: new DayRemoval(database, { unusedNumbers }),
     unusedNumbers,
-    storage: new ArchivedStorage(database, numbers),
-    ids: new ArchivedIds(database, numbers),
-    shipments: new Shipments({ database, numbers, days, tables, retentionOf }),
-    requestShipments: new RequestShipments({ database, days, tables }),
+    storage: new ArchivedStorage(database, { numbers }),
+    ids: new ArchivedIds(database, { numbers }),
+    shipments: new Shipments(database, { numbers, days, tables, retentionOf }),
+    requestShipments: new RequestShipments(database, { days, tables }),
     requests: new ArchivedRequests(database),
-    audit: new ArchivedAudit({ database, days, tables }),
+    audit: new ArchivedAudit(database, { days, tables }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
-    eventsSince: new ArchivedEventsSince(database, numbers, scopes),
-    runs: new ArchivedRuns({ database, numbers, scopes, rows }),
-    runParts: new ArchivedRunParts(database, rows),
+    eventsSince: new ArchivedEventsSince(database, { numbers, scopes }),
+    runs: new ArchivedRuns(database, { numbers, scopes, rows }),
+    runParts: new ArchivedRunParts(database, { rows }),
     hotMs: settings.hotMs,
   };
 }

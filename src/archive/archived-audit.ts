@@ -1,8 +1,8 @@
 /** The archived audit log. An entry is identified by its stream ID, `<milliseconds>-<sequence>`. */
 import type { AuditEntry, StoredAuditEntry } from '../store/auth/audit-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
-import type { Database } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
+import { Repository } from './repository.ts';
 import { withTables } from './request-shipments.ts';
 
 export interface AuditRow {
@@ -11,30 +11,20 @@ export interface AuditRow {
   entry: string;
 }
 
-export class ArchivedAudit {
-  readonly #database: Database;
-  readonly #days: ArchivedDays;
-  readonly #tables: DayTables;
-
-  constructor({ database, days, tables }: { database: Database; days: ArchivedDays; tables: DayTables }) {
-    this.#database = database;
-    this.#days = days;
-    this.#tables = tables;
-  }
-
+export class ArchivedAudit extends Repository<{ days: ArchivedDays; tables: DayTables }> {
   /** Adds the rows that are missing.
    *  @returns number of added rows
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly AuditRow[], retentionDays: number): Promise<number> {
-    return withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
+    return withTables(this.deps.days, this.deps.tables, () => this.#ship(rows, retentionDays));
   }
 
   async #ship(rows: readonly AuditRow[], retentionDays: number): Promise<number> {
     let added = 0;
     for (const [day, ofDay] of Map.groupBy(rows, ({ id }) => dayOf(positionOf(id).at))) {
-      const retention = await this.#days.retentionOf(INSTALLATION, 'audit_entries', day, retentionDays);
-      const table = await this.#tables.ensure('audit_entries', retention, day);
-      added += await this.#database.transaction(async (client) => {
+      const retention = await this.deps.days.retentionOf(INSTALLATION, 'audit_entries', day, retentionDays);
+      const table = await this.deps.tables.ensure('audit_entries', retention, day);
+      added += await this.database.transaction(async (client) => {
         const positions = ofDay.map(({ id }) => positionOf(id));
         // No COPY: there are few rows, and some may exist.
         const { rows: inserted } = await client.query<{ bytes: number }>(
@@ -45,7 +35,7 @@ export class ArchivedAudit {
         );
         const bytes = inserted.reduce((sum, row) => sum + row.bytes, 0);
         const change = { envId: INSTALLATION, kind: 'audit_entries' as const, day, rows: inserted.length, bytes };
-        await this.#days.add(client, [change]);
+        await this.deps.days.add(client, [change]);
         return inserted.length;
       });
     }
@@ -55,7 +45,7 @@ export class ArchivedAudit {
   /** Newest first. @throws ServiceError archive_unavailable */
   async list(limit: number, before: string | undefined): Promise<StoredAuditEntry[]> {
     const { at, sequence } = before === undefined ? { at: Number.MAX_SAFE_INTEGER, sequence: 0 } : positionOf(before);
-    const rows = await this.#database.query<{ at: number; sequence: number; entry: string }>(
+    const rows = await this.database.query<{ at: number; sequence: number; entry: string }>(
       `SELECT at, sequence, entry FROM audit_entries WHERE at <= $1 AND (at, sequence) < ($1, $2)
        ORDER BY at DESC, sequence DESC LIMIT $3`,
       [at, sequence, limit],

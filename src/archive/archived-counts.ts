@@ -3,10 +3,10 @@
 import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import type { Database } from './database.ts';
 import { daysOf } from './day-batches.ts';
 import { dayOf } from './day-tables.ts';
 import { toUuid } from './encoding.ts';
+import { Repository } from './repository.ts';
 
 /** Unix milliseconds: from inclusive, to exclusive. */
 export interface Interval {
@@ -28,15 +28,7 @@ export interface NamedPiece extends Interval {
 
 type CountRow = { key: number; count: number };
 
-export class ArchivedCounts {
-  readonly #database: Database;
-  readonly #days: ArchivedDays;
-
-  constructor(database: Database, days: ArchivedDays) {
-    this.#database = database;
-    this.#days = days;
-  }
-
+export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
   /** Number of events in each of several adjacent intervals.
    *  @param except starts of minutes to leave out */
   async ofIntervals(counted: Counted, intervals: readonly Interval[], except: ReadonlySet<number>): Promise<number[]> {
@@ -47,7 +39,7 @@ export class ArchivedCounts {
       counts[of] = (counts[of] ?? 0) + count;
     };
     const edges = [...intervals.map(({ from }) => from), last.to];
-    const days = await this.#days.between(counted.envId, 'events', ...daysOf({ from: first.from, to: last.to }));
+    const days = await this.deps.days.between(counted.envId, 'events', ...daysOf({ from: first.from, to: last.to }));
     const exceptDays = new Set([...except].map(dayOf));
     const cut = new Set(edges.filter((edge) => edge % MINUTE_MS !== 0).map(minuteOf));
     const skip = [...new Set([...except, ...cut])];
@@ -63,7 +55,7 @@ export class ArchivedCounts {
       conditions.add('NOT (at = ANY(?))', skip);
       const text = `SELECT width_bucket(at, ${conditions.value(edges)}::bigint[]) - 1 AS key, sum(count) AS count
         FROM event_counts WHERE ${conditions.sql} GROUP BY 1`;
-      for (const { key, count } of await this.#database.query<CountRow>(text, conditions.values)) add(key, count);
+      for (const { key, count } of await this.database.query<CountRow>(text, conditions.values)) add(key, count);
       const pieces = piecesOf(day.day, cut, except, intervals);
       for (const [i, count] of (await this.#rowsIn(day, counted, pieces)).entries())
         add(pieces[i]?.of as number, count);
@@ -81,25 +73,25 @@ export class ArchivedCounts {
   ): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
     const add = ({ key, count }: CountRow) => counts.set(key, (counts.get(key) ?? 0) + count);
-    const days = await this.#days.between(counted.envId, 'events', ...daysOf({ from, to }));
+    const days = await this.deps.days.between(counted.envId, 'events', ...daysOf({ from, to }));
     const exceptDays = new Set([...except].map(dayOf));
     const isWhole = ({ day }: ArchivedDay) => day >= from && !exceptDays.has(day);
     const whole = days.filter(isWhole);
     if (whole.length > 0) {
       const conditions = inTables(whole).add('env_id = ? AND name_id = ANY(?)', counted.envId, counted.names);
       const text = `SELECT name_id AS key, sum(count)::bigint AS count FROM event_name_days WHERE ${conditions.sql} GROUP BY 1`;
-      (await this.#database.query<CountRow>(text, conditions.values)).forEach(add);
+      (await this.database.query<CountRow>(text, conditions.values)).forEach(add);
     }
     const cut = minuteOf(from);
     for (const day of days.filter((one) => !isWhole(one))) {
       const range = { from: Math.max(day.day, from), to: day.day + DAY_MS };
       const conditions = ofDay(day, range, counted).add('NOT (at = ANY(?))', [...except]);
       const text = `SELECT name_id AS key, sum(count) AS count FROM event_counts WHERE ${conditions.sql} GROUP BY 1`;
-      (await this.#database.query<CountRow>(text, conditions.values)).forEach(add);
+      (await this.database.query<CountRow>(text, conditions.values)).forEach(add);
       if (cut === from || except.has(cut) || dayOf(cut) !== day.day) continue;
       const part = ofDay(day, { from, to: cut + MINUTE_MS }, counted);
       const rows = `SELECT name_id AS key, count(*) AS count FROM events WHERE ${part.sql} GROUP BY 1`;
-      (await this.#database.query<CountRow>(rows, part.values)).forEach(add);
+      (await this.database.query<CountRow>(rows, part.values)).forEach(add);
     }
     return counts;
   }
@@ -110,12 +102,12 @@ export class ArchivedCounts {
     if (minutes.length === 0) return found;
     const range = { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE_MS };
     const byDay = Map.groupBy(minutes, dayOf);
-    for (const day of await this.#days.between(counted.envId, 'events', ...daysOf(range))) {
+    for (const day of await this.deps.days.between(counted.envId, 'events', ...daysOf(range))) {
       const ofThis = byDay.get(day.day);
       if (!ofThis) continue;
       const conditions = ofDay(day, { from: day.day, to: day.day + DAY_MS }, counted).add('at = ANY(?)', ofThis);
       const text = `SELECT at, name_id, count FROM event_counts WHERE ${conditions.sql}`;
-      const rows = await this.#database.query<{ at: number; name_id: number; count: number }>(text, conditions.values);
+      const rows = await this.database.query<{ at: number; name_id: number; count: number }>(text, conditions.values);
       for (const { at, name_id, count } of rows) {
         const names = found.get(at) ?? new Map<number, number>();
         found.set(at, names.set(name_id, count));
@@ -131,7 +123,7 @@ export class ArchivedCounts {
     if (pieces.length === 0) return counts;
     const range = { from: Math.min(...pieces.map(({ from }) => from)), to: Math.max(...pieces.map(({ to }) => to)) };
     const byDay = Map.groupBy(pieces.keys(), (i) => dayOf((pieces[i] as NamedPiece).from));
-    for (const day of await this.#days.between(envId, 'events', ...daysOf(range))) {
+    for (const day of await this.deps.days.between(envId, 'events', ...daysOf(range))) {
       const places = byDay.get(day.day) ?? [];
       const ofThis = places.map((i) => pieces[i] as NamedPiece);
       for (const [i, count] of (await this.#rowsIn(day, { envId }, ofThis, besides)).entries()) {
@@ -148,7 +140,7 @@ export class ArchivedCounts {
     from: number,
     to: number,
   ): Promise<{ name: string; lastAt: number }[]> {
-    const days = await this.#days.between(envId, 'events', ...daysOf({ from, to }));
+    const days = await this.deps.days.between(envId, 'events', ...daysOf({ from, to }));
     if (days.length === 0) return [];
     const conditions = inTables(days).add('env_id = ?', envId);
     const text = `SELECT n.name, d.last_at AS "lastAt" FROM (
@@ -156,7 +148,7 @@ export class ArchivedCounts {
         GROUP BY 1 HAVING max(last_at) >= ${conditions.value(from)}
         ORDER BY 2 DESC LIMIT ${conditions.value(limit)}) d
       JOIN event_names n ON n.id = d.name_id ORDER BY d.last_at DESC, n.name`;
-    return this.#database.query(text, conditions.values);
+    return this.database.query(text, conditions.values);
   }
 
   /** Counts whole days. */
@@ -164,7 +156,7 @@ export class ArchivedCounts {
     if (names === undefined || whole.length === 0) return whole.map(({ day }) => day.rows);
     const conditions = inTables(whole.map(({ day }) => day)).add('env_id = ? AND name_id = ANY(?)', envId, names);
     const text = `SELECT at AS key, sum(count)::bigint AS count FROM event_name_days WHERE ${conditions.sql} GROUP BY 1`;
-    const rows = await this.#database.query<CountRow>(text, conditions.values);
+    const rows = await this.database.query<CountRow>(text, conditions.values);
     const counts = new Map(rows.map(({ key, count }) => [key, count]));
     return whole.map(({ day }) => counts.get(day.day) ?? 0);
   }
@@ -185,7 +177,7 @@ export class ArchivedCounts {
     if (besides.length > 0) conditions.add('NOT (id IN (SELECT unnest(?::uuid[])))', besides.map(toUuid));
     const lists = [pieces.map(({ from }) => from), pieces.map(({ to }) => to), pieces.map(({ nameId }) => nameId ?? 0)];
     const [from, to, ids] = lists.map((list) => conditions.value(list));
-    const rows = await this.#database.query<{ count: number }>(
+    const rows = await this.database.query<{ count: number }>(
       `SELECT c.count FROM unnest(${from}::bigint[], ${to}::bigint[], ${ids}::int[])
          WITH ORDINALITY AS p (from_at, to_at, name_id, place) CROSS JOIN LATERAL
          (SELECT count(*) AS count FROM events WHERE at >= p.from_at AND at < p.to_at AND ${conditions.sql}) c ORDER BY p.place`,

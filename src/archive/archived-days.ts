@@ -1,7 +1,8 @@
 /** Archived days of each environment. The first shipment of a day decides its retention, which names the tables of its rows: so all rows
  *  of an event or run are in one table, even if the retention changes later. */
 import { LRUCache } from 'lru-cache';
-import type { Client, Database } from './database.ts';
+import type { Client } from './database.ts';
+import { Repository } from './repository.ts';
 
 export type ArchivedKind = 'events' | 'runs' | 'webhook_requests' | 'audit_entries';
 
@@ -26,13 +27,8 @@ export interface DayChange {
   bytes: number;
 }
 
-export class ArchivedDays {
-  readonly #database: Database;
+export class ArchivedDays extends Repository {
   readonly #retentions = new LRUCache<string, number>({ max: CACHED_MAX });
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
 
   /** Retention of a day, in days.
    *  @param wanted retention for a day that has none yet */
@@ -42,9 +38,9 @@ export class ArchivedDays {
     if (cached !== undefined) return cached;
     const insert =
       'INSERT INTO archived_days (env_id, kind, day, retention) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING';
-    await this.#database.query(insert, [envId, kind, day, wanted]);
+    await this.database.query(insert, [envId, kind, day, wanted]);
     const select = 'SELECT retention FROM archived_days WHERE env_id = $1 AND kind = $2 AND day = $3';
-    const [row] = await this.#database.query<{ retention: number }>(select, [envId, kind, day]);
+    const [row] = await this.database.query<{ retention: number }>(select, [envId, kind, day]);
     const retention = row?.retention ?? wanted;
     this.#retentions.set(key, retention);
     return retention;
@@ -54,7 +50,7 @@ export class ArchivedDays {
    *  @param from start of the first day
    *  @param to start of the last day, inclusive */
   async between(envId: number, kind: ArchivedKind, from: number, to: number): Promise<ArchivedDay[]> {
-    return this.#database.query<ArchivedDay & Record<string, unknown>>(
+    return this.database.query<ArchivedDay & Record<string, unknown>>(
       `SELECT day, retention, rows, bytes FROM archived_days
        WHERE env_id = $1 AND kind = $2 AND day BETWEEN $3 AND $4 AND rows > 0 ORDER BY day DESC`,
       [envId, kind, from, to],

@@ -2,31 +2,21 @@
 import type { Position } from '../store/redis/pagination.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
-import type { Database } from './database.ts';
 import { fromUuid, toUuid } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 
-export class ArchivedEventsSince {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-  readonly #scopes: ArchivedScopes;
-
-  constructor(database: Database, numbers: Numbers, scopes: ArchivedScopes) {
-    this.#database = database;
-    this.#numbers = numbers;
-    this.#scopes = scopes;
-  }
-
+export class ArchivedEventsSince extends Repository<{ numbers: Numbers; scopes: ArchivedScopes }> {
   /** The next events by receipt.
    *  @param after the position before them */
   async positions(env: string, name: string, after: Position, limit: number): Promise<Position[]> {
-    const scope = await this.#scopes.of(env);
-    const number = scope && (await this.#numbers.of('event_names', scope.envId, name));
+    const scope = await this.deps.scopes.of(env);
+    const number = scope && (await this.deps.numbers.of('event_names', scope.envId, name));
     if (!scope || number === undefined) return [];
     const wanted = new Conditions()
       .add('name_id = ? AND at >= ?', number, Math.ceil(Math.max(after.at, scope.since)))
       .add('(at, id) > (?, ?)', after.at, toUuid(after.id));
-    const rows = await this.#database.query<{ at: number; id: string }>(
+    const rows = await this.database.query<{ at: number; id: string }>(
       `SELECT at, id FROM events WHERE ${wanted.sql} ORDER BY at, id LIMIT ${wanted.value(limit)}`,
       wanted.values,
     );

@@ -51,7 +51,7 @@ export class ArchivedEvents {
     this.#database = database;
     this.#numbers = numbers;
     this.#days = days;
-    this.#pages = new EventPages(database, days);
+    this.#pages = new EventPages(database, { days });
     this.#retentionOf = retentionOf;
   }
 

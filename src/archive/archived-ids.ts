@@ -1,26 +1,18 @@
 /** Checks which events are archived, for the ingestion of old ones. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
-import type { Database } from './database.ts';
 import { fromUuid, toUuids } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 
-export class ArchivedIds {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-
-  constructor(database: Database, numbers: Numbers) {
-    this.#database = database;
-    this.#numbers = numbers;
-  }
-
+export class ArchivedIds extends Repository<{ numbers: Numbers }> {
   /** @throws ServiceError archive_unavailable */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
-    const envId = await this.#numbers.environment(env);
+    const envId = await this.deps.numbers.environment(env);
     if (envId === undefined || ids.length === 0) return new Set();
     // An event is received after its ID was created, apart from clock differences.
     const from = Math.min(...ids.map(timeOf)) - DAY_MS;
-    const rows = await this.#database.query<{ id: string }>(
+    const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM events WHERE env_id = $1 AND at >= $2 AND id = ANY($3)',
       [envId, from, toUuids(ids)],
     );

@@ -10,9 +10,9 @@ import {
   type LogSummary,
 } from '../store/webhooks/webhook-log.ts';
 import { Conditions } from './conditions.ts';
-import type { Database } from './database.ts';
 import { dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
+import { Repository } from './repository.ts';
 import { isVerification, verificationCount } from './request-counts.ts';
 
 const NOT_REMOVED = 'NOT EXISTS (SELECT FROM removed_webhooks m WHERE m.webhook_id = ?)';
@@ -23,13 +23,7 @@ export interface RequestPage {
   isFull: boolean;
 }
 
-export class ArchivedRequests {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class ArchivedRequests extends Repository {
   /** Newest first. @throws ServiceError archive_unavailable */
   list(webhookId: string, query: LogQuery): Promise<RequestPage> {
     return this.#page(webhookId, query, 'DESC');
@@ -46,7 +40,7 @@ export class ArchivedRequests {
     if (uuid === undefined) return undefined;
     const where = new Conditions().add('at = ?', timeOf(requestId)).add('id = ?', uuid);
     where.add('webhook_id = ?', toText(webhookId)).add(NOT_REMOVED, toText(webhookId));
-    const [row] = await this.#database.query<{ summary: string; request: string; body: Buffer | null }>(
+    const [row] = await this.database.query<{ summary: string; request: string; body: Buffer | null }>(
       `SELECT summary, request, body FROM webhook_requests WHERE ${where.sql}`,
       where.values,
     );
@@ -57,7 +51,7 @@ export class ArchivedRequests {
 
   /** Statistics of each webhook, in the order of the IDs. @throws ServiceError archive_unavailable */
   async stats(webhookIds: readonly string[]): Promise<LogStats[]> {
-    const rows = await this.#database.query<{ webhook_id: string; outcome: string; count: number; last_at: number }>(
+    const rows = await this.database.query<{ webhook_id: string; outcome: string; count: number; last_at: number }>(
       `SELECT webhook_id, outcome, sum(count)::bigint AS count, max(last_at) AS last_at
        FROM webhook_request_counts WHERE webhook_id = ANY($1) GROUP BY webhook_id, outcome`,
       [webhookIds.map(toText)],
@@ -83,7 +77,7 @@ export class ArchivedRequests {
     const times = ids.map(timeOf);
     const where = new Conditions().add('webhook_id = ?', toText(webhookId)).add('id = ANY(?)', uuids);
     where.add('at >= ? AND at <= ?', Math.min(...times), Math.max(...times));
-    const rows = await this.#database.query<{ id: string }>(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM webhook_requests WHERE ${where.sql}`,
       where.values,
     );
@@ -93,7 +87,7 @@ export class ArchivedRequests {
   /** Hides all requests of deleted webhooks.
    *  @param removals webhook ID → Unix milliseconds */
   async remove(removals: ReadonlyMap<string, number>): Promise<void> {
-    await this.#database.query(
+    await this.database.query(
       `INSERT INTO removed_webhooks (webhook_id, removed_at) SELECT * FROM unnest($1::text[], $2::bigint[])
        ON CONFLICT DO NOTHING`,
       [[...removals.keys()].map(toText), [...removals.values()]],
@@ -117,7 +111,7 @@ export class ArchivedRequests {
       where.add('at >= ? AND at < ?', Math.min(first.day, last), Math.max(first.day, last) + DAY_MS);
       addFilter(where, query);
       if (query.cursor !== undefined) where.add(`id ${order === 'DESC' ? '<' : '>'} ?`, toUuid(query.cursor));
-      const rows = await this.#database.query<{ summary: string }>(
+      const rows = await this.database.query<{ summary: string }>(
         `SELECT summary FROM webhook_requests WHERE ${where.sql}
          ORDER BY id ${order} LIMIT ${where.value(limit - requests.length)}`,
         where.values,
@@ -137,7 +131,7 @@ export class ArchivedRequests {
     if (verification) where.add('outcome = ?', verificationCount(verification));
     else where.add('outcome = ANY(?)', outcomes ?? LOG_OUTCOMES);
     if (cursor !== undefined) where.add(order === 'DESC' ? 'at <= ?' : 'at >= ?', dayOf(timeOf(cursor)));
-    return this.#database.query<{ day: number; count: number }>(
+    return this.database.query<{ day: number; count: number }>(
       `SELECT at AS day, sum(count)::bigint AS count FROM webhook_request_counts WHERE ${where.sql}
        GROUP BY at ORDER BY at ${order}`,
       where.values,

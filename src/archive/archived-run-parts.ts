@@ -3,21 +3,14 @@ import type { KeptPart } from '../store/keys/runs.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
 import type { ArchivedPart } from '../store/runs/run-parts.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
-import { codeOf, type Database } from './database.ts';
+import { codeOf } from './database.ts';
 import { toUuid } from './encoding.ts';
+import { Repository } from './repository.ts';
 
 /** Postgres cannot convert the JSON escape of U+0000 to text. */
 const UNTRANSLATABLE = '22P05';
 
-export class ArchivedRunParts {
-  readonly #database: Database;
-  readonly #rows: ArchivedRunRows;
-
-  constructor(database: Database, rows: ArchivedRunRows) {
-    this.#database = database;
-    this.#rows = rows;
-  }
-
+export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
   /** undefined: the run is not archived, or has nothing of it. */
   async find<Part extends KeptPart>(env: string, id: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
     return (await this.findMany(env, id, part))?.[part];
@@ -25,7 +18,7 @@ export class ArchivedRunParts {
 
   /** undefined: the run is not archived. */
   async findMany<Part extends KeptPart>(env: string, id: string, ...parts: Part[]) {
-    const row = await this.#rows.readOne<Record<string, string | null>>(env, id, parts.join(', '));
+    const row = await this.deps.rows.readOne<Record<string, string | null>>(env, id, parts.join(', '));
     if (!row) return undefined;
     const found = parts.flatMap((part) => (row[part] ? [[part, JSON.parse(row[part])]] : []));
     return Object.fromEntries(found) as { [P in Part]?: ArchivedPart<P> };
@@ -36,7 +29,7 @@ export class ArchivedRunParts {
     // No stored step has such an ID: in Redis it would be another one.
     if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];
     try {
-      const row = await this.#rows.readOne<{ memo: string | null }>(
+      const row = await this.deps.rows.readOne<{ memo: string | null }>(
         env,
         id,
         'memos::json ->> $5::text AS memo',
@@ -51,11 +44,11 @@ export class ArchivedRunParts {
 
   /** @returns 'full': the run would have too much metadata, and nothing changed; 'gone': it is not archived */
   async changeMetadata(env: string, id: string, change: MetadataChange): Promise<'stored' | 'full' | 'gone'> {
-    const place = await this.#rows.readOne<{ at: number; env_id: number }>(env, id, 'at, env_id');
+    const place = await this.deps.rows.readOne<{ at: number; env_id: number }>(env, id, 'at, env_id');
     if (!place) return 'gone';
     const key = [toUuid(id), place.at, place.env_id];
     const where = 'WHERE id = $1 AND at = $2 AND env_id = $3';
-    return this.#database.transaction(async (client) => {
+    return this.database.transaction(async (client) => {
       const { rows } = await client.query<{ metadata: string | null }>(
         `SELECT metadata FROM runs ${where} FOR UPDATE`,
         key,

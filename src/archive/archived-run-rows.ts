@@ -2,23 +2,16 @@
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedScopes } from './archived-scopes.ts';
-import type { Database, Row } from './database.ts';
+import type { Row } from './database.ts';
 import { fromUuid, toUuids } from './encoding.ts';
+import { Repository } from './repository.ts';
 import type { Window } from './time-windows.ts';
 
 /** The creation of a run is rarely further from the time of its ID, which is its event's. */
 const BEFORE_ID_MS = DAY_MS;
 const AFTER_ID_MS = 2 * DAY_MS;
 
-export class ArchivedRunRows {
-  readonly #database: Database;
-  readonly #scopes: ArchivedScopes;
-
-  constructor(database: Database, scopes: ArchivedScopes) {
-    this.#database = database;
-    this.#scopes = scopes;
-  }
-
+export class ArchivedRunRows extends Repository<{ scopes: ArchivedScopes }> {
   /** Columns of each archived run, by its ID. Tries the days of the IDs first.
    *  @param values values of the columns, from $5 on */
   async read<R extends Row>(
@@ -28,10 +21,10 @@ export class ArchivedRunRows {
     ...values: readonly unknown[]
   ): Promise<Map<string, R>> {
     const uuids = toUuids(ids);
-    const scope = uuids.length === 0 ? undefined : await this.#scopes.of(env);
+    const scope = uuids.length === 0 ? undefined : await this.deps.scopes.of(env);
     if (!scope) return new Map();
     const readIn = async (some: readonly string[], { from, to }: Window) => {
-      const rows = await this.#database.query<R & { id: string }>(
+      const rows = await this.database.query<R & { id: string }>(
         `SELECT id, ${columns} FROM runs WHERE id = ANY($1) AND env_id = $2 AND at >= $3 AND at < $4`,
         [some, scope.envId, Math.max(from, scope.since), to, ...values],
       );

@@ -6,9 +6,10 @@ import type { RunBrief } from '../store/runs/run-lists.ts';
 import type { ArchivedRunRows } from './archived-run-rows.ts';
 import type { ArchivedScopes, Scope } from './archived-scopes.ts';
 import { Conditions } from './conditions.ts';
-import { type Database, isTimeout, type Row } from './database.ts';
+import { isTimeout, type Row } from './database.ts';
 import { fromUuid, toUuid, toUuids } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 import { STATUS_NUMBERS } from './rows.ts';
 import { listedRunOfRow, runOfRow } from './run-row.ts';
 import { type Window, windowsBetween } from './time-windows.ts';
@@ -46,27 +47,10 @@ type ListedRow = Row & { id: string; record: string };
 type StoredRow = ListedRow & { output: string | null };
 type EventRunRow = ListedRow & { event_id: string; batch: string[] | null };
 
-export class ArchivedRuns {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-  readonly #scopes: ArchivedScopes;
-  readonly #rows: ArchivedRunRows;
-
-  constructor({
-    database,
-    numbers,
-    scopes,
-    rows,
-  }: { database: Database; numbers: Numbers; scopes: ArchivedScopes; rows: ArchivedRunRows }) {
-    this.#database = database;
-    this.#numbers = numbers;
-    this.#scopes = scopes;
-    this.#rows = rows;
-  }
-
+export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: ArchivedScopes; rows: ArchivedRunRows }> {
   /** With outputs, in the order of the IDs; unarchived runs are omitted. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
-    const rows = await this.#rows.read<StoredRow>(env, ids, 'record, output');
+    const rows = await this.deps.rows.read<StoredRow>(env, ids, 'record, output');
     return ids.flatMap((id) => {
       const row = rows.get(id);
       return row ? [runOfRow(env, id, row)] : [];
@@ -75,19 +59,19 @@ export class ArchivedRuns {
 
   /** Bytes by ID; 0: no output. */
   async outputSizes(env: string, ids: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.#rows.read<{ size: number | null }>(env, ids, 'octet_length(output) AS size');
+    const rows = await this.deps.rows.read<{ size: number | null }>(env, ids, 'octet_length(output) AS size');
     return new Map([...rows].map(([id, { size }]) => [id, size ?? 0]));
   }
 
   /** JSON texts by ID; null: no output. */
   async outputs(env: string, ids: readonly string[]): Promise<Map<string, string | null>> {
-    const rows = await this.#rows.read<{ output: string | null }>(env, ids, 'output');
+    const rows = await this.deps.rows.read<{ output: string | null }>(env, ids, 'output');
     return new Map([...rows].map(([id, { output }]) => [id, output]));
   }
 
   /** Newest first, by creation, then by ID. */
   async page(env: string, query: ArchivedRunQuery): Promise<ArchivedRunPage> {
-    const scope = await this.#scopes.of(env);
+    const scope = await this.deps.scopes.of(env);
     const conditions = scope && (await this.#conditionsOf(scope, query));
     if (!scope || !conditions) return { runs: [], next: undefined };
     const { timeRange, limit, timeoutMs = PAGE_TIMEOUT_MS } = query;
@@ -126,9 +110,9 @@ export class ArchivedRuns {
   async #byEvents(env: string, eventIds: readonly string[]): Promise<Map<string, Run[]>> {
     const found = new Map<string, Run[]>(eventIds.map((id) => [id, []]));
     const uuids = toUuids(eventIds);
-    const scope = uuids.length === 0 ? undefined : await this.#scopes.of(env);
+    const scope = uuids.length === 0 ? undefined : await this.deps.scopes.of(env);
     if (!scope) return found;
-    const rows = await this.#database.query<EventRunRow>(
+    const rows = await this.database.query<EventRunRow>(
       `SELECT id, event_id, batch, record FROM runs
        WHERE (event_id = ANY($1) OR batch && $1::uuid[]) AND env_id = $2 AND at >= $3
        ORDER BY at, id LIMIT ${OF_EVENTS_MAX}`,
@@ -148,7 +132,7 @@ export class ArchivedRuns {
   ): Promise<Conditions | undefined> {
     const all = conditions?.copy() ?? new Conditions();
     if (functionIds) {
-      const numbers = [...(await this.#numbers.ofMany('functions', envId, functionIds)).values()];
+      const numbers = [...(await this.deps.numbers.ofMany('functions', envId, functionIds)).values()];
       if (numbers.length === 0) return undefined;
       // With a single number, the index has the list's order.
       if (numbers.length === 1) all.add('function_id = ?', numbers[0]);
@@ -176,7 +160,7 @@ export class ArchivedRuns {
     const all = conditions.copy().add('at >= ? AND at < ?', from, to);
     const text = `SELECT id, record FROM runs WHERE ${all.sql} ORDER BY at DESC, id DESC LIMIT ${all.value(limit)}`;
     try {
-      return await this.#database.queryWithin<ListedRow>(timeoutMs, text, all.values);
+      return await this.database.queryWithin<ListedRow>(timeoutMs, text, all.values);
     } catch (error) {
       if (isTimeout(error)) return undefined;
       throw error;

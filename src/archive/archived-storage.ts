@@ -1,8 +1,9 @@
 /** Archived storage of an environment. */
 import { type ArchivedKind, INSTALLATION } from './archived-days.ts';
-import { type Database, sqlFile } from './database.ts';
+import { sqlFile } from './database.ts';
 import { TABLES_OF } from './day-removal.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 
 const BY_DAY = sqlFile('storage-of-environment');
 const TABLES = Object.entries(TABLES_OF).flatMap(([kind, tables]) => tables.map((table) => ({ kind, table })));
@@ -18,18 +19,10 @@ export interface ArchivedDayUse {
   diskBytes: number;
 }
 
-export class ArchivedStorage {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-
-  constructor(database: Database, numbers: Numbers) {
-    this.#database = database;
-    this.#numbers = numbers;
-  }
-
+export class ArchivedStorage extends Repository<{ numbers: Numbers }> {
   /** Oldest day first. */
   async of(env: string): Promise<ArchivedDayUse[]> {
-    const envId = await this.#numbers.environment(env);
+    const envId = await this.deps.numbers.environment(env);
     return envId === undefined ? [] : this.#read(envId);
   }
 
@@ -39,7 +32,7 @@ export class ArchivedStorage {
   }
 
   async #read(envId: number): Promise<ArchivedDayUse[]> {
-    const rows = await this.#database.query<Omit<ArchivedDayUse, 'diskBytes'> & { disk_bytes: number }>(BY_DAY, [
+    const rows = await this.database.query<Omit<ArchivedDayUse, 'diskBytes'> & { disk_bytes: number }>(BY_DAY, [
       envId,
       TABLES.map(({ kind }) => kind),
       TABLES.map(({ table }) => table),

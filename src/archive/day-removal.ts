@@ -3,7 +3,7 @@
 
 import { DAY_MS } from '../model/values/time.ts';
 import type { ArchivedKind } from './archived-days.ts';
-import type { Client, Database } from './database.ts';
+import type { Client } from './database.ts';
 import {
   attach,
   dayTable,
@@ -12,6 +12,7 @@ import {
   type PartitionedTable,
   retentionTable,
 } from './day-tables.ts';
+import { Repository } from './repository.ts';
 import type { UnusedNumbers } from './unused-numbers.ts';
 
 const KIND_OF = {
@@ -55,25 +56,17 @@ interface DayTableState {
 /** Whether an environment's rows in tables of this retention are kept. */
 export type IsKept = (kind: ArchivedKind, envId: number, retention: number, day: number) => boolean;
 
-export class DayRemoval {
-  readonly #database: Database;
-  readonly #unusedNumbers: UnusedNumbers;
-
-  constructor(database: Database, unusedNumbers: UnusedNumbers) {
-    this.#database = database;
-    this.#unusedNumbers = unusedNumbers;
-  }
-
+export class DayRemoval extends Repository<{ unusedNumbers: UnusedNumbers }> {
   /** All days with tables, oldest first. */
   async all(): Promise<ArchivedDay[]> {
     const [found, days] = await Promise.all([
-      this.#database.query<{ name: string; attached: boolean; detaching: boolean }>(
+      this.database.query<{ name: string; attached: boolean; detaching: boolean }>(
         `SELECT c.relname AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS detaching
          FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
          WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname ~ '_r[0-9]+_[0-9]{8}$'`,
-        [this.#database.schema],
+        [this.database.schema],
       ),
-      this.#database.query<{ env_id: number; kind: string; day: number; retention: number }>(
+      this.database.query<{ env_id: number; kind: string; day: number; retention: number }>(
         'SELECT env_id, kind, day, retention FROM archived_days',
       ),
     ]);
@@ -99,7 +92,7 @@ export class DayRemoval {
    *  @throws if a lock cannot be acquired in time: try again later */
   async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
     const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((one) => one.table === table));
-    return this.#database.withClient(async (client) => {
+    return this.database.withClient(async (client) => {
       await client.query(`SET lock_timeout = ${LOCK_MS}`);
       await client.query(`SET statement_timeout = ${STATEMENT_MS}`);
       try {
@@ -112,7 +105,7 @@ export class DayRemoval {
           if (state !== 'renamed' && !(await this.#rename(client, { kind, table, retention, day }, isKept)))
             return false;
           const name = renamed(table, retention, day);
-          if (table === 'event_name_days') await this.#unusedNumbers.removeNames(client, name, day);
+          if (table === 'event_name_days') await this.deps.unusedNumbers.removeNames(client, name, day);
           await client.query(`DROP TABLE ${name}`);
         }
         return true;
@@ -132,7 +125,7 @@ export class DayRemoval {
     const values = [kind, retention, day];
     await client.query('BEGIN');
     try {
-      await lockDayTables(client, this.#database.schema);
+      await lockDayTables(client, this.database.schema);
       // Waits for shipments in progress.
       await client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`);
       const { rows } = await client.query<{ env_id: number }>(

@@ -2,7 +2,8 @@
  *  whole; no row is ever deleted by itself. */
 
 import { DAY_MS } from '../model/values/time.ts';
-import type { Client, Database } from './database.ts';
+import type { Client } from './database.ts';
+import { Repository } from './repository.ts';
 
 /** Unique key of a day's rows, for each table. */
 export const PARTITIONED_TABLES = {
@@ -42,13 +43,8 @@ export async function attach(client: Client, table: PartitionedTable, retention:
   );
 }
 
-export class DayTables {
-  readonly #database: Database;
+export class DayTables extends Repository {
   readonly #present = new Set<string>();
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
 
   /** Creates the table unless it exists. Readers and writers of other days do not wait for it.
    *  @returns its name */
@@ -56,8 +52,8 @@ export class DayTables {
     const name = dayTable(table, retention, day);
     if (this.#present.has(name)) return name;
     const parent = retentionTable(table, retention);
-    const { schema } = this.#database;
-    await this.#database.transaction(async (client) => {
+    const { schema } = this.database;
+    await this.database.transaction(async (client) => {
       await lockDayTables(client, schema);
       const { rows } = await client.query(
         `SELECT to_regclass($1) IS NOT NULL AS parent, to_regclass($2) IS NOT NULL AS leaf,

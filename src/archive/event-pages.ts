@@ -3,10 +3,11 @@
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import { codeOf, type Database, QUERY_CANCELED } from './database.ts';
+import { codeOf, QUERY_CANCELED } from './database.ts';
 import { type DayBatch, dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
 import { fromUuid, toUuid } from './encoding.ts';
 import { type ArchivedEvent, eventsOf, inDays, newestEvents, withinBytes } from './event-row-reads.ts';
+import { Repository } from './repository.ts';
 
 export interface EventPageQuery {
   envId: number;
@@ -46,21 +47,13 @@ interface Search extends EventPageQuery {
   window: number;
 }
 
-export class EventPages {
-  readonly #database: Database;
-  readonly #days: ArchivedDays;
-
-  constructor(database: Database, days: ArchivedDays) {
-    this.#database = database;
-    this.#days = days;
-  }
-
+export class EventPages extends Repository<{ days: ArchivedDays }> {
   async read(query: EventPageQuery): Promise<ArchivedEventPage> {
     const { envId, timeRange } = query;
     const { after, before = END_OF_TIME, cursor } = timeRange;
     const range = { from: after, to: Math.min(before, END_OF_TIME, (cursor?.at ?? END_OF_TIME) + 1) };
     if (range.from >= range.to) return { events: [], next: undefined };
-    const days = await this.#days.between(envId, 'events', ...daysOf(range));
+    const days = await this.deps.days.between(envId, 'events', ...daysOf(range));
     const search: Search = {
       ...query,
       deadline: performance.now() + query.timeoutMs,
@@ -127,8 +120,8 @@ export class EventPages {
   /** Reading a few index entries costs less than a transaction with its own time limit. */
   async #within({ conditions, deadline }: Search, text: string, { values }: Conditions) {
     try {
-      if (!conditions) return await this.#database.query(text, values);
-      return await this.#database.queryWithin(deadline - performance.now(), text, values);
+      if (!conditions) return await this.database.query(text, values);
+      return await this.database.queryWithin(deadline - performance.now(), text, values);
     } catch (error) {
       if (codeOf(error) === QUERY_CANCELED) return 'time';
       throw error;

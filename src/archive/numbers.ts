@@ -3,8 +3,8 @@
  *  with the same name. */
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
-import type { Database } from './database.ts';
 import { toText } from './encoding.ts';
+import { Repository } from './repository.ts';
 
 /** A deleted environment cannot be created again sooner than this (jobs/environments/branch-lifecycle.ts). */
 const CACHED_MS = 4_000;
@@ -15,21 +15,16 @@ const NUMBER_CACHED_MS = 60_000;
 const COLUMNS = { event_names: 'name', event_sources: 'source', functions: 'function_id' } as const;
 export type NumberedTable = keyof typeof COLUMNS;
 
-export class Numbers {
-  readonly #database: Database;
+export class Numbers extends Repository {
   readonly #environments = new LRUCache<string, number>({ max: CACHED_MAX });
   readonly #numbers = new LRUCache<string, number>({ max: CACHED_MAX, ttl: NUMBER_CACHED_MS });
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
 
   /** undefined if nothing of the environment is archived. */
   async environment(env: string): Promise<number | undefined> {
     const cached = this.#environments.get(env);
     if (cached !== undefined) return cached;
     const text = 'SELECT id FROM environments WHERE name = $1 AND deleted_at IS NULL';
-    const [row] = await this.#database.query<{ id: number }>(text, [toText(env)]);
+    const [row] = await this.database.query<{ id: number }>(text, [toText(env)]);
     if (row) this.#remember(env, row.id);
     return row?.id;
   }
@@ -39,7 +34,7 @@ export class Numbers {
     const present = await this.environment(env);
     if (present !== undefined) return present;
     const text = 'INSERT INTO environments (name) VALUES ($1) ON CONFLICT DO NOTHING';
-    await this.#database.query(text, [toText(env)]);
+    await this.database.query(text, [toText(env)]);
     return (await this.environment(env)) as number;
   }
 
@@ -47,12 +42,12 @@ export class Numbers {
   async forgetEnvironment(env: string, nowMs: number): Promise<void> {
     this.#environments.delete(env);
     const text = 'UPDATE environments SET deleted_at = $2 WHERE name = $1 AND deleted_at IS NULL';
-    await this.#database.query(text, [toText(env), nowMs]);
+    await this.database.query(text, [toText(env), nowMs]);
   }
 
   /** All by number, from Postgres. */
   async environments(): Promise<Map<number, { name: string; isDeleted: boolean }>> {
-    const rows = await this.#database.query<{ id: number; name: string; deleted: boolean }>(
+    const rows = await this.database.query<{ id: number; name: string; deleted: boolean }>(
       'SELECT id, name, deleted_at IS NOT NULL AS deleted FROM environments',
     );
     return new Map(rows.map(({ id, name, deleted }) => [id, { name, isDeleted: deleted }]));
@@ -74,7 +69,7 @@ export class Numbers {
     }
     if (unknown.length === 0) return known;
     const column = COLUMNS[table];
-    const rows = await this.#database.query<{ id: number; text: string }>(
+    const rows = await this.database.query<{ id: number; text: string }>(
       `SELECT id, ${column} AS text FROM ${table} WHERE env_id = $1 AND ${column} = ANY($2)`,
       [envId, unknown.map(toText)],
     );
@@ -95,14 +90,14 @@ export class Numbers {
     if (missing.length === 0) return known;
     const text = `INSERT INTO ${table} (env_id, ${COLUMNS[table]}) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`;
     // Sorted, so that two processes that assign the same texts do not deadlock.
-    await this.#database.query(text, [envId, [...new Set(missing.map(toText))].sort()]);
+    await this.database.query(text, [envId, [...new Set(missing.map(toText))].sort()]);
     return this.ofMany(table, envId, texts);
   }
 
   /** The texts of numbers. */
   async texts(table: NumberedTable, numbers: readonly number[]): Promise<Map<number, string>> {
     if (numbers.length === 0) return new Map();
-    const rows = await this.#database.query<{ id: number; text: string }>(
+    const rows = await this.database.query<{ id: number; text: string }>(
       `SELECT id, ${COLUMNS[table]} AS text FROM ${table} WHERE id = ANY($1)`,
       [[...new Set(numbers)]],
     );

@@ -4,9 +4,10 @@ import type { VerificationResult } from '../store/webhooks/webhook-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf, type Database } from './database.ts';
+import { type Client, codeOf } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { toText } from './encoding.ts';
+import { Repository } from './repository.ts';
 import { verificationCount } from './request-counts.ts';
 import { TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
 
@@ -38,22 +39,12 @@ interface Part {
   rows: readonly RequestRow[];
 }
 
-export class RequestShipments {
-  readonly #database: Database;
-  readonly #days: ArchivedDays;
-  readonly #tables: DayTables;
-
-  constructor({ database, days, tables }: { database: Database; days: ArchivedDays; tables: DayTables }) {
-    this.#database = database;
-    this.#days = days;
-    this.#tables = tables;
-  }
-
+export class RequestShipments extends Repository<{ days: ArchivedDays; tables: DayTables }> {
   /** Resolves when all rows are archived.
    *  @param retentionDays for days that have none yet
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
-    await withTables(this.#days, this.#tables, () => this.#ship(rows, retentionDays));
+    await withTables(this.deps.days, this.deps.tables, () => this.#ship(rows, retentionDays));
   }
 
   async #ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
@@ -71,16 +62,16 @@ export class RequestShipments {
     const parts: Part[] = [];
     const byDay = [...Map.groupBy(rows, ({ at }) => dayOf(at))].sort(([a], [b]) => a - b);
     for (const [day, ofDay] of byDay) {
-      const retention = await this.#days.retentionOf(INSTALLATION, 'webhook_requests', day, retentionDays);
-      const table = await this.#tables.ensure('webhook_requests', retention, day);
-      const countTable = await this.#tables.ensure('webhook_request_counts', retention, day);
+      const retention = await this.deps.days.retentionOf(INSTALLATION, 'webhook_requests', day, retentionDays);
+      const table = await this.deps.tables.ensure('webhook_requests', retention, day);
+      const countTable = await this.deps.tables.ensure('webhook_request_counts', retention, day);
       parts.push({ table, countTable, retention, day, rows: ofDay });
     }
     return parts;
   }
 
   async #write(parts: readonly Part[], isRepeat: boolean): Promise<void> {
-    await this.#database.transaction(async (client) => {
+    await this.database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
       const changes = [];
       const added: { part: Part; rows: readonly RequestRow[] }[] = [];
@@ -97,7 +88,7 @@ export class RequestShipments {
         added.push({ part, rows });
       }
       for (const { part, rows } of added) await addCounts(client, part, rows);
-      await this.#days.add(client, changes);
+      await this.deps.days.add(client, changes);
     });
   }
 }

@@ -1,23 +1,16 @@
 /** Blocks all reads and writes until the schema has all migrations of this version: a deploy may be ahead of its `release`. */
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Database } from './database.ts';
 import { missingMigrations } from './migrate.ts';
+import { Repository } from './repository.ts';
 
 /** Minimum interval of checks. */
 const AGAIN_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 
-export class SchemaCheck {
-  readonly #database: Database;
-  readonly #log: Logger;
+export class SchemaCheck extends Repository<{ log: Logger }> {
   #checking: Promise<void> | undefined;
   #behind: { at: number; error: ServiceError } | undefined;
-
-  constructor(database: Database, log: Logger) {
-    this.#database = database;
-    this.#log = log;
-  }
 
   /** @throws ServiceError archive_unavailable while migrations are missing or Postgres is down */
   pass(): Promise<void> {
@@ -29,19 +22,19 @@ export class SchemaCheck {
   }
 
   async #check(): Promise<void> {
-    const missing = await missingMigrations(this.#database);
+    const missing = await missingMigrations(this.database);
     const wasBehind = this.#behind !== undefined;
     if (missing.length === 0) {
-      if (wasBehind) this.#log.info('archive: the schema is complete');
+      if (wasBehind) this.deps.log.info('archive: the schema is complete');
       return;
     }
     const detail =
-      `the schema "${this.#database.schema}" of Postgres is behind this version: run "scripts/start release", which runs the ` +
+      `the schema "${this.database.schema}" of Postgres is behind this version: run "scripts/start release", which runs the ` +
       `missing migrations (${missing.join(', ')})`;
     const error = new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
     this.#behind = { at: performance.now(), error };
     if (!wasBehind)
-      this.#log.error(`archive: ${detail}. Until then nothing is archived, and what is archived cannot be read`);
+      this.deps.log.error(`archive: ${detail}. Until then nothing is archived, and what is archived cannot be read`);
     throw error;
   }
 }

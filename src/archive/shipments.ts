@@ -4,10 +4,11 @@ import { type Source, subjectOf } from '../model/events/event.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf, type Database } from './database.ts';
+import { type Client, codeOf } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { addCounts, countsOf, type NameCount } from './event-counting.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -51,33 +52,12 @@ interface RunPart extends Part<RunRow> {
   functionNumbers: ReadonlyMap<string, number>;
 }
 
-export class Shipments {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-  readonly #days: ArchivedDays;
-  readonly #tables: DayTables;
-  readonly #retentionOf: RetentionOf;
-
-  constructor({
-    database,
-    numbers,
-    days,
-    tables,
-    retentionOf,
-  }: {
-    database: Database;
-    numbers: Numbers;
-    days: ArchivedDays;
-    tables: DayTables;
-    retentionOf: RetentionOf;
-  }) {
-    this.#database = database;
-    this.#numbers = numbers;
-    this.#days = days;
-    this.#tables = tables;
-    this.#retentionOf = retentionOf;
-  }
-
+export class Shipments extends Repository<{
+  numbers: Numbers;
+  days: ArchivedDays;
+  tables: DayTables;
+  retentionOf: RetentionOf;
+}> {
   /** Resolves when all of it is archived.
    *  @throws ServiceError archive_unavailable */
   async ship(shipment: Shipment): Promise<void> {
@@ -86,7 +66,7 @@ export class Shipments {
     } catch (error) {
       if (codeOf(error) !== UNDEFINED_TABLE && !(error instanceof NamesRemoved)) throw error;
       // A day or a name was removed, because nothing in the archive needed it any more.
-      for (const part of [this.#numbers, this.#days, this.#tables]) part.forget();
+      for (const part of [this.deps.numbers, this.deps.days, this.deps.tables]) part.forget();
       await this.#ship(shipment);
     }
   }
@@ -104,7 +84,7 @@ export class Shipments {
   }
 
   async #write(eventParts: readonly EventPart[], runParts: readonly RunPart[], isRepeat: boolean): Promise<void> {
-    await this.#database.transaction(async (client) => {
+    await this.database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
       await keepNames(client, eventParts);
       const changes: DayChange[] = [];
@@ -118,28 +98,28 @@ export class Shipments {
         const { rows, bytes } = await copyRuns(client, part, isRepeat);
         changes.push(changeOf(part, 'runs', rows, bytes));
       }
-      await addCounts(client, this.#tables, counts);
-      await this.#days.add(client, changes);
+      await addCounts(client, this.deps.tables, counts);
+      await this.deps.days.add(client, changes);
     });
   }
 
   async #eventParts(events: readonly EventRow[]): Promise<EventPart[]> {
     const parts: EventPart[] = [];
     for (const [env, ofEnv] of Map.groupBy(events, (row) => row.env)) {
-      const envId = await this.#numbers.assignEnvironment(env);
-      const nameIds = await this.#numbers.assign(
+      const envId = await this.deps.numbers.assignEnvironment(env);
+      const nameIds = await this.deps.numbers.assign(
         'event_names',
         envId,
         ofEnv.map(({ name }) => name),
       );
       const sources = ofEnv.map(({ source }) => source).filter(hasNumber);
-      const sourceIds = await this.#numbers.assign('event_sources', envId, sources);
-      const wanted = await this.#retentionOf(env);
+      const sourceIds = await this.deps.numbers.assign('event_sources', envId, sources);
+      const wanted = await this.deps.retentionOf(env);
       for (const [day, rows] of Map.groupBy(ofEnv, ({ at }) => dayOf(at))) {
-        const retention = await this.#days.retentionOf(envId, 'events', day, wanted);
-        const table = await this.#tables.ensure('events', retention, day);
-        await this.#tables.ensure('event_counts', retention, day);
-        await this.#tables.ensure('event_name_days', retention, day);
+        const retention = await this.deps.days.retentionOf(envId, 'events', day, wanted);
+        const table = await this.deps.tables.ensure('events', retention, day);
+        await this.deps.tables.ensure('event_counts', retention, day);
+        await this.deps.tables.ensure('event_name_days', retention, day);
         parts.push({ table, envId, retention, day, rows, nameIds, sourceIds });
       }
     }
@@ -149,13 +129,13 @@ export class Shipments {
   async #runParts(runs: readonly RunRow[]): Promise<RunPart[]> {
     const parts: RunPart[] = [];
     for (const [env, ofEnv] of Map.groupBy(runs, (row) => row.env)) {
-      const envId = await this.#numbers.assignEnvironment(env);
+      const envId = await this.deps.numbers.assignEnvironment(env);
       const ids = ofEnv.map(({ functionId }) => functionId);
-      const functionNumbers = await this.#numbers.assign('functions', envId, ids);
-      const wanted = await this.#retentionOf(env);
+      const functionNumbers = await this.deps.numbers.assign('functions', envId, ids);
+      const wanted = await this.deps.retentionOf(env);
       for (const [day, rows] of Map.groupBy(ofEnv, ({ at }) => dayOf(at))) {
-        const retention = await this.#days.retentionOf(envId, 'runs', day, wanted);
-        const table = await this.#tables.ensure('runs', retention, day);
+        const retention = await this.deps.days.retentionOf(envId, 'runs', day, wanted);
+        const table = await this.deps.tables.ensure('runs', retention, day);
         parts.push({ table, envId, retention, day, rows, functionNumbers });
       }
     }

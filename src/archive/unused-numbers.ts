@@ -1,5 +1,6 @@
 /** Removes unreferenced texts from the archive, a few at a time. */
-import type { Client, Database } from './database.ts';
+import type { Client } from './database.ts';
+import { Repository } from './repository.ts';
 
 /** Few, because each is searched in the tables of all days. */
 const NAMES_AT_ONCE = 200;
@@ -7,13 +8,7 @@ const ROWS_AT_ONCE = 1_000;
 /** After this time, a shipment that began before the environment's deletion has ended. */
 const FORGOTTEN_MS = 86_400_000;
 
-export class UnusedNumbers {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class UnusedNumbers extends Repository {
   /** Removes the event names of a day that occur on no other day. A shipment locks the names that it uses (shipments.ts), and commits
    *  them together with its day: so a name that can be locked here, and has no day afterwards, has no events.
    *  @param table detached table with the day's names */
@@ -48,7 +43,7 @@ export class UnusedNumbers {
 
   /** Removes the remains of deleted environments whose days are gone. */
   async removeEnvironments(nowMs: number): Promise<void> {
-    const gone = await this.#database.query<{ id: number }>(
+    const gone = await this.database.query<{ id: number }>(
       `SELECT id FROM environments e WHERE deleted_at < $1
        AND NOT EXISTS (SELECT FROM archived_days d WHERE d.env_id = e.id) ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
       [nowMs - FORGOTTEN_MS],
@@ -57,9 +52,9 @@ export class UnusedNumbers {
       for (const table of ['event_names', 'event_sources', 'functions']) {
         const some = `SELECT id FROM ${table} WHERE env_id = $1 LIMIT ${ROWS_AT_ONCE}`;
         const text = `DELETE FROM ${table} WHERE id IN (${some}) RETURNING id`;
-        while ((await this.#database.query(text, [id])).length === ROWS_AT_ONCE);
+        while ((await this.database.query(text, [id])).length === ROWS_AT_ONCE);
       }
-      await this.#database.query('DELETE FROM environments WHERE id = $1', [id]);
+      await this.database.query('DELETE FROM environments WHERE id = $1', [id]);
     }
   }
 }

@@ -31,7 +31,7 @@ export class EventCountHistory {
   constructor(counts: EventCounts, archive: Archive) {
     this.#counts = counts;
     this.#archive = archive;
-    this.#archived = new ArchivedCounts(archive.database, archive.days);
+    this.#archived = new ArchivedCounts(archive.database, { days: archive.days });
   }
 
   /** Without archived events if the archive is down: `stoppedEarly`. */
