@@ -1,7 +1,9 @@
 /** Parts that all others build on: settings, metrics, the store, and the joint view of hot and archived data. */
+
 import { type Archive, createArchive } from '../archive/archive.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
+import type { Clock } from '../model/values/clock.ts';
 import type { Functions } from '../store/apps/functions.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { Store } from '../store/store.ts';
@@ -9,6 +11,7 @@ import { retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 
 export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<Core, 'metrics'> {
+  clock: Clock;
   store: Store;
   /** undefined: metrics are off. */
   processMetrics: ProcessMetrics | undefined;
@@ -25,5 +28,15 @@ export function baseParts({ metrics: processMetrics, ...core }: Core, store: Sto
   const { functions: storedFunctions, decisions: storedDecisions, ...stored } = store;
   const archive = createArchive(core.config, retentionsOf(core.config, store), core.log);
   const history = createHistory(store, archive);
-  return { ...core, ...stored, store, processMetrics, storedFunctions, storedDecisions, archive, history };
+  return {
+    ...core,
+    ...stored,
+    clock: Date.now,
+    store,
+    processMetrics,
+    storedFunctions,
+    storedDecisions,
+    archive,
+    history,
+  };
 }

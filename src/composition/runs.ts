@@ -149,6 +149,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       transitions: parts.transitions,
       afterwards: parts.afterwards,
       evaluator: parts.evaluator,
+      clock: parts.clock,
     }),
   cancelTriggers: ({ waits, events, waitMatcher }) => new CancelTriggers(waits, events, waitMatcher),
   starter: (parts) =>
@@ -190,8 +191,8 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
     const delayedJobs = new DelayedJobs(redis, queues);
     return new RunStates({ redis, keys, usage, functions, environmentKinds, delayedJobs, capacity });
   },
-  schedules: ({ redis, keys, queues, storedFunctions: functions, environments }) =>
-    new Schedules({ redis, keys, queues, functions, environments }),
+  schedules: ({ redis, keys, queues, storedFunctions: functions, environments, clock }) =>
+    new Schedules({ redis, keys, queues, functions, environments, clock }),
   reconcileAfterMs: ({ config }) => config.reconcileAfterMs,
   callTimeoutMs: ({ config }) => config.callTimeoutMs,
   retryScale: ({ config }) => config.retryScale,
@@ -214,8 +215,8 @@ const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
     'changed-timeouts': (timer) => handleChangedTimeouts(timer, parts),
     cron: (timer, dueAt, executions) => parts.cronTicks.handle(timer, dueAt, executions),
   }),
-  admittedCalls: ({ admission, functions, heldFunctions, runs, scheduler, config }) =>
-    new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, trustMs: config.stalledAfterMs }),
+  admittedCalls: ({ admission, functions, heldFunctions, runs, scheduler, clock, config }) =>
+    new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, clock, trustMs: config.stalledAfterMs }),
 };
 
 export const RUN_SERVICES: Definitions<RunServices, Needs> = { ...FLOW_CONTROL, ...RUN, ...TIMERS };

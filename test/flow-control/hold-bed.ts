@@ -82,6 +82,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
+    clock: Date.now,
     decisions: log,
     events: store.events,
     runLists: store.runLists,

@@ -34,9 +34,13 @@ function createProcess(store: OwnStore) {
     ...{ admissions, runs, events, functions, environmentKinds, queues, flowKeys: {} as never },
     capacity: () => 10,
     recorder: { startThrottled: () => undefined },
+    clock: Date.now,
   });
   const scheduler = new RunScheduler(queues, environmentKinds, admission);
-  const admittedCalls = new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, trustMs: 30_000 });
+  const admittedCalls = new AdmittedCalls({
+    ...{ admission, functions, heldFunctions, runs, scheduler },
+    ...{ clock: Date.now, trustMs: 30_000 },
+  });
   return { queues, functions, admission, scheduler, admittedCalls };
 }
 

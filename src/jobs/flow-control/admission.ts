@@ -10,6 +10,7 @@ import { homesOf, limitsOf } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { Events } from '../../store/events/events.ts';
 import type {
@@ -55,6 +56,7 @@ export interface AdmissionDeps {
   /** Calls that all workers together can have in flight. */
   capacity: () => number;
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
+  clock: Clock;
 }
 
 export class Admission {
@@ -104,7 +106,7 @@ export class Admission {
 
   /** Admits calls that wait for the limit. A timer may be early by Redis's clock; the next timer has another ID. */
   async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.advance(home, limit), `-${Date.now()}`);
+    return this.#follow(await this.#deps.admissions.advance(home, limit), `-${this.#deps.clock()}`);
   }
 
   /** Releases the permits of an ended run, and withdraws its waiting calls. */
@@ -130,7 +132,8 @@ export class Admission {
 
   /** Call when the configuration of functions, or whether they are held, has changed: waiting calls then wait under the new limits. */
   async noteChange(env: string, functionIds: readonly string[]): Promise<void> {
-    for (const id of functionIds) await this.#deps.admissions.noteChange(homesOf(env, id), env, [id], Date.now());
+    const { admissions, clock } = this.#deps;
+    for (const id of functionIds) await admissions.noteChange(homesOf(env, id), env, [id], clock());
   }
 
   /** Adapts backlogs to the present configuration of their function.
@@ -179,13 +182,13 @@ export class Admission {
   /** The calls that a script has admitted; also sets the timers that it asks for.
    *  @param suffix of the timers' IDs */
   async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
-    const { admissions, queues } = this.#deps;
+    const { admissions, queues, clock } = this.#deps;
     const { partition, throttles, unfinished } = progress;
     const ready = await this.#callsOf(progress);
     const timers = throttles.map(({ limit, at }) => ({
       name: 'throttle',
       data: { kind: 'throttle' as const, limit, home: partition },
-      opts: { jobId: `throttle-${limit}-${at}${suffix}`, delay: Math.max(0, at - Date.now()) },
+      opts: { jobId: `throttle-${limit}-${at}${suffix}`, delay: Math.max(0, at - clock()) },
     }));
     if (timers.length > 0) await queues.partition(partition).timers.addBulk(timers);
     for (const limit of new Set(unfinished)) {
@@ -243,7 +246,7 @@ export class Admission {
 
   /** Score of the present time; calls that come together keep their order. */
   #scoreNow(): number {
-    this.#lastScore = Math.max(Date.now(), this.#lastScore + STEP_MS);
+    this.#lastScore = Math.max(this.#deps.clock(), this.#lastScore + STEP_MS);
     return this.#lastScore;
   }
 

@@ -1,9 +1,11 @@
 /** Stage of batches, and of debounces: an event of a function with the option joins a group, which will have one run. A timer creates it
  *  (jobs/timers/event-groups.ts), even if a batch is full, so that a worker that dies here leaves nothing half done. */
+
 import { scopedFunction } from '../../model/apps/scoped-function.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
@@ -21,6 +23,7 @@ export interface EventGroupDeps {
   runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;
   looks: Looks;
+  clock: Clock;
 }
 
 /** What batches and debounces do differently. `Added`: the effect of an event on its group. */
@@ -57,7 +60,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const nowMs = Date.now();
+    const nowMs = this.#deps.clock();
     const byFunction = Map.groupBy(candidates, ({ fn, event }) => scopedFunction(event.env, fn.id));
     const results: Partial<StageResult>[] = [];
     for (const ofFunction of byFunction.values()) results.push(...(await this.#applyTo(ofFunction, nowMs)));

@@ -1,7 +1,9 @@
 /** Checks admissions: whether the holder of a permit is still alive, whether a limit has room for waiting calls, and whether backlogs
  *  match the present configuration of their function. Completes work left undone by dead processes. */
+
 import { duty } from '../../duties/duty.ts';
 import { hasEnded } from '../../model/runs/run.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -20,6 +22,7 @@ export interface AdmissionChecksDeps {
   activeRuns: ActiveRuns;
   /** Interval of checks of an admission. */
   checkMs: number;
+  clock: Clock;
 }
 
 const AGAIN_MS = 50;
@@ -38,8 +41,8 @@ export const admissionChecks = duty<AdmissionChecksDeps>({
 
 /** @returns number of checks made */
 async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
-  const { admissions } = deps;
-  const due = await admissions.claimChecks(partition, Date.now());
+  const { admissions, clock } = deps;
+  const due = await admissions.claimChecks(partition, clock());
   for (const check of due) {
     await carryOut(partition, check, deps);
     await admissions.doneChecking(partition, check);
@@ -62,15 +65,15 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
 async function checkAdmission(
   partition: number,
   { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
-  { admissions, admission, scheduler, runs, activeRuns, checkMs }: AdmissionChecksDeps,
+  { admissions, admission, scheduler, runs, activeRuns, checkMs, clock }: AdmissionChecksDeps,
 ): Promise<void> {
   const call = callOfEntry(entry);
   const runId = call?.runId ?? entry;
-  if (call && (await scheduler.isLive(call))) return admissions.keep(partition, [entry], Date.now() + checkMs);
+  if (call && (await scheduler.isLive(call))) return admissions.keep(partition, [entry], clock() + checkMs);
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);
-  if (!call && isActive) return admissions.keep(partition, [entry], Date.now() + RUN_CHECK_MS);
+  if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);
   await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
   // Its call may still be due.
-  if (isActive) await activeRuns.postpone(env, runId, Date.now());
+  if (isActive) await activeRuns.postpone(env, runId, clock());
 }

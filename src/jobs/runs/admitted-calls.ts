@@ -1,8 +1,10 @@
 /** Enforces limits on the calls of workers: a job enqueued before its call was admitted (a retry, or a call on a future event) is
  *  admitted when it is due, or waits. After each call its permits go to others. */
+
 import { setImmediate } from 'node:timers/promises';
 import { mayNotStart } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { EndedCall } from '../../store/flow-control/admissions.ts';
 import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -29,6 +31,7 @@ export interface AdmittedCallsDeps {
   heldFunctions: Pick<HeldFunctions, 'follow'>;
   runs: Runs;
   scheduler: RunScheduler;
+  clock: Clock;
 }
 
 export class AdmittedCalls {
@@ -45,9 +48,9 @@ export class AdmittedCalls {
   async admit(job: CallJob, executions: number): Promise<HeldPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
-    const { functions, runs, admission, scheduler, trustMs } = this.#deps;
+    const { functions, runs, admission, scheduler, clock, trustMs } = this.#deps;
     const [home, admittedAt = 0] = admitted ?? [];
-    if (home !== undefined && executions === 1 && Date.now() - admittedAt < trustMs) return { entry, home, executions };
+    if (home !== undefined && executions === 1 && clock() - admittedAt < trustMs) return { entry, home, executions };
     const fn = await functions.find(env, functionId);
     if (!fn || !hasLimits(fn)) {
       return home === undefined ? undefined : { entry, home };

@@ -74,7 +74,7 @@ const WRITES: Record<Write, Perform> = {
   async reportedSteps({ outcome }, attempt, deps) {
     const reported = outcome.ops ?? [];
     if (reported.length === 0) return undefined;
-    const { failure, at } = await applyBeside(reported, toAnsweredCall(attempt), deps);
+    const { failure, at } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
     return { failure, ...(at !== undefined && { attempt: continuing(attempt, at) }) };
   },
   operations: ({ outcome }, attempt, deps) => applyResponse(outcome, attempt, deps),
@@ -142,7 +142,7 @@ async function appendHistory(
 
 async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
   if (outcome.kind !== 'steps') return undefined;
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, outcome), deps);
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, deps, outcome), deps);
   if (!failure) return undefined;
   deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
@@ -161,6 +161,7 @@ async function continueFromCheckpoint(
 
 function toAnsweredCall(
   attempt: CallAttempt,
+  { clock }: Pick<CallWritesDeps, 'clock'>,
   { noRetry = false, race = false }: { noRetry?: boolean; race?: boolean } = {},
 ): AnsweredCall {
   const { loaded, attempts, startedAt } = attempt;
@@ -170,6 +171,7 @@ function toAnsweredCall(
     retries: attempts.max - 1,
     mayRetry: !noRetry && mayRetry(attempt),
     startedAt,
+    nowMs: clock(),
     race,
   };
 }

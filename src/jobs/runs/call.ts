@@ -44,7 +44,7 @@ export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts
 }
 
 async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
-  const startedAt = Date.now();
+  const startedAt = deps.clock();
   if (await isTooLate(job, startedAt, deps)) return;
   const loaded = await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
   switch (loaded.state) {

@@ -79,7 +79,7 @@ export class Endpoints {
    *  @throws ServiceError not_found, run_ended, call_superseded */
   async store(env: string, runId: string, ops: readonly Op[]): Promise<void> {
     const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.#deps;
-    const nowMs = Date.now();
+    const nowMs = this.#deps.clock();
     const run = await runs.read(env, runId);
     if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
@@ -118,14 +118,15 @@ export class Endpoints {
 
   /** The service takes the run over, and calls the endpoint. */
   async #takeOver(run: Run, { rest, failed }: Report, retries: number): Promise<void> {
-    const { events, steps, checkpoints, scheduler, transitions, retryScale } = this.#deps;
+    const { events, steps, checkpoints, scheduler, transitions, retryScale, clock } = this.#deps;
     const { env, id } = run;
     const event = await events.record(env, run.eventId);
     if (!event)
       return transitions.fail(run, { error: { name: 'EventGone', message: 'the request is no longer stored' } });
     const ref = toRunRef(run);
     const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
-    const call = { loaded, ref, retries, mayRetry: retries > 0, startedAt: run.startedAt ?? run.queuedAt, race: false };
+    const times = { startedAt: run.startedAt ?? run.queuedAt, nowMs: clock() };
+    const call = { loaded, ref, retries, mayRetry: retries > 0, ...times, race: false };
     const failure = await applyEach(rest, call, this.#deps);
     if (failure?.retriable === false) return transitions.fail(run, failure, event);
     const { pending } = await steps.progress(env, id);

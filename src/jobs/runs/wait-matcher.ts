@@ -1,10 +1,12 @@
 /** Matches events with waits: a match finishes the waiting step, or cancels the run. A wait is stored first and then looks through past
  *  events in the index; an event enters the index first and then looks for waits. So one of the two always finds the other, however close
  *  in time they are. */
+
 import { receivedEventOf, recordOf } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
 import type { StoredWait, Waits } from '../../store/runs/waits.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
@@ -42,6 +44,7 @@ export interface WaitMatcherDeps {
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
   evaluator: ExpressionEvaluator;
+  clock: Clock;
 }
 
 export class WaitMatcher {
@@ -109,10 +112,10 @@ export class WaitMatcher {
     trigger: unknown,
     events: readonly MatchableEvent[],
   ): Promise<MatchableEvent | undefined> {
-    const { evaluator } = this.#deps;
+    const { evaluator, clock } = this.#deps;
     const { functionId, expression: source } = wait;
     const expression = source && { env, functionId, source, expression: expressionOf(wait) };
-    const now = Date.now();
+    const now = clock();
     for (const event of events) {
       if (!canMatch(wait, event, now)) continue;
       if (!expression) return event;

@@ -10,6 +10,7 @@ import { ownEventId } from '../../model/ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
 import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -35,6 +36,7 @@ export interface CronTicksDeps {
   flowControl: Pick<FlowControl, 'decide'>;
   starter: Pick<RunStarter, 'start'>;
   telemetry: Telemetry;
+  clock: Clock;
 }
 
 /** A timer that is due. */
@@ -85,7 +87,7 @@ export class CronTicks {
   }
 
   async #runAll(due: readonly Due[]): Promise<void> {
-    const now = Date.now();
+    const now = this.#deps.clock();
     const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
     const candidates = new Map<string, Candidate>();
     for (const one of due) {

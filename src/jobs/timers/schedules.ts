@@ -2,10 +2,12 @@
  *  once after a change of functions, and by a periodic round, which completes work left undone by dead processes. An existing schedule is
  *  not touched, so a registration neither repeats nor shifts a tick. Ticks check the function themselves (cron.ts), so a superfluous
  *  schedule starts no run. */
+
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
@@ -26,6 +28,7 @@ export interface SchedulesDeps {
   queues: PartitionQueues;
   functions: Functions;
   environments: Pick<Environments, 'all' | 'read'>;
+  clock: Clock;
 }
 
 /** Wanted schedules by ID. */
@@ -106,8 +109,8 @@ export class Schedules {
 
   /** @returns number of missing schedules */
   async #addMissing(wanted: Wanted): Promise<number> {
-    const { redis } = this.#deps;
-    const now = Date.now();
+    const { redis, clock } = this.#deps;
+    const now = clock();
     let added = 0;
     for (const some of chunksOf([...wanted], AT_ONCE)) {
       const commands = some.map(([id, schedule]) => [

@@ -1,5 +1,6 @@
 /** Timers of timeouts: a run may have reached one, or the timeouts of a function have changed. */
 
+import type { Clock } from '../../model/values/clock.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
@@ -12,6 +13,7 @@ export interface TimeoutTimerDeps {
   runLists: RunLists;
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
+  clock: Clock;
 }
 
 /** Few, because their events are read, each of which may have half a megabyte. */
@@ -23,20 +25,20 @@ export async function handleTimeout(
   dueAt: number,
   deps: TimeoutTimerDeps,
 ): Promise<void> {
-  await cancelIfOver(env, runId, Math.max(dueAt, Date.now()), deps);
+  await cancelIfOver(env, runId, Math.max(dueAt, deps.clock()), deps);
 }
 
 /** Resets the timers of all active runs of a function in one partition. */
 export async function handleChangedTimeouts(
   { env, functionId, partition }: ChangedTimeoutsTimer,
-  { runLists, timeoutTimers }: TimeoutTimerDeps,
+  { runLists, timeoutTimers, clock }: TimeoutTimerDeps,
 ): Promise<void> {
   let cursor: { at: number; id: string } | undefined;
   do {
     const found = await runLists.activeIn(partition, env, functionId, cursor, RUNS_AT_ONCE);
     const ids = found.map(({ id }) => id);
     const active = await runLists.listed.read(env, ids);
-    if (active.length > 0) await timeoutTimers.ensure(env, active, Date.now());
+    if (active.length > 0) await timeoutTimers.ensure(env, active, clock());
     cursor = found.length === RUNS_AT_ONCE ? found.at(-1) : undefined;
   } while (cursor);
 }

@@ -5,15 +5,15 @@ import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
-export function pendingInvocation(op: Op): StartingStep | Failure {
-  const until = untilOf(op);
+export function pendingInvocation(op: Op, nowMs: number): StartingStep | Failure {
+  const until = untilOf(op, nowMs);
   if ('kind' in until) return until;
   const invokes = op.opts?.function_id;
   return { op: 'InvokeFunction', name: stepName(op), ...(invokes && { invokes }), ...until };
 }
 
 export async function startInvocation(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
-  const step = pendingInvocation(op);
+  const step = pendingInvocation(op, call.nowMs);
   if ('kind' in step) return step;
   const invoking = await startStep(op, call, deps, step);
   if (!invoking || 'kind' in invoking) return invoking;

@@ -1,5 +1,7 @@
 /** Dependencies and context of applying an operation. */
+
 import type { Pending } from '../../../model/runs/memo.ts';
+import type { Clock } from '../../../model/values/clock.ts';
 import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
 import type { Defers } from '../../../store/runs/defers.ts';
 import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
@@ -27,6 +29,7 @@ export interface OperationDeps {
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;
+  clock: Clock;
 }
 
 /** A call and its context, after the app has answered. */
@@ -38,6 +41,8 @@ export interface AnsweredCall {
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
+  /** When its answer is applied. */
+  nowMs: number;
   /** The app requests race mode for all steps of the response. */
   race: boolean;
   /** Group of the steps of the response that begin together (Pending). */

@@ -7,16 +7,16 @@ import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
-export function pendingSignal(op: Op): StartingStep | Failure {
+export function pendingSignal(op: Op, nowMs: number): StartingStep | Failure {
   const signal = op.opts?.signal ?? '';
   if (signal === '') return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for a signal without a name`);
-  const until = untilOf(op);
+  const until = untilOf(op, nowMs);
   return 'kind' in until ? until : { ...waitingStep('WaitForSignal', op, signal), beginning: true, ...until };
 }
 
 export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
-  const step = pendingSignal(op);
+  const step = pendingSignal(op, call.nowMs);
   if ('kind' in step) return step;
   const signal = step.waitsFor ?? step.name;
   const waiting = await startStep(op, call, deps, step);
@@ -26,7 +26,7 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
   const replaces = op.opts?.conflict === 'replace';
   const added = await deps.signals.add(
     { env, runId, stepId: op.id, signal, until: waiting.until, replaces },
-    Date.now(),
+    call.nowMs,
   );
   if (added.outcome === 'taken') {
     return permanentFailure(

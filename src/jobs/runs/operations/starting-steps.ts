@@ -12,18 +12,18 @@ import { pendingWait } from './wait.ts';
 
 /** The pending step that the operation starts.
  *  @returns undefined if the operation starts none; a failure if it is invalid */
-function startingStep(op: Op): StartingStep | Failure | undefined {
+function startingStep(op: Op, nowMs: number): StartingStep | Failure | undefined {
   switch (op.op) {
     case 'StepPlanned':
       return plannedStep(op);
     case 'Sleep':
-      return pendingSleep(op);
+      return pendingSleep(op, nowMs);
     case 'WaitForEvent':
-      return pendingWait(op);
+      return pendingWait(op, nowMs);
     case 'WaitForSignal':
-      return pendingSignal(op);
+      return pendingSignal(op, nowMs);
     case 'InvokeFunction':
-      return pendingInvocation(op);
+      return pendingInvocation(op, nowMs);
     case 'Gateway':
     case 'AIGateway':
       return pendingRequest(op);
@@ -42,7 +42,7 @@ export async function beginTogether(
   if (ops.length < 2) return call;
   const starting = [];
   for (const op of ops) {
-    const step = startingStep(op);
+    const step = startingStep(op, call.nowMs);
     if (step && 'kind' in step) break;
     if (step) starting.push({ op, step });
   }

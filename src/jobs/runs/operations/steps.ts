@@ -105,9 +105,9 @@ export async function planStep(
 
 export async function enqueueWake(
   op: Op,
-  { ref }: AnsweredCall,
+  { ref, nowMs }: AnsweredCall,
   { scheduler }: OperationDeps,
   wake: { untilMs: number; eventName?: string },
 ): Promise<void> {
-  await scheduler.enqueueWake({ ref, stepId: op.id, nowMs: Date.now(), ...wake });
+  await scheduler.enqueueWake({ ref, stepId: op.id, nowMs, ...wake });
 }

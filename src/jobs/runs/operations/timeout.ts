@@ -5,11 +5,11 @@ import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { MAX_WAIT_MS, momentMs } from '../../../model/values/duration.ts';
 
 /** Time at which the step times out, from its `timeout`; a failure if that is invalid. */
-export function untilOf(op: Op): { until?: number } | Failure {
+export function untilOf(op: Op, nowMs: number): { until?: number } | Failure {
   const timeout = op.opts?.timeout;
   if (timeout === undefined || timeout === null) return {};
-  const until = momentMs(timeout, Date.now());
-  if (until !== undefined && isTooFar(until)) {
+  const until = momentMs(timeout, nowMs);
+  if (until !== undefined && isTooFar(until, nowMs)) {
     return tooFar('TimeoutTooLong', `step "${stepName(op)}" has the timeout ${JSON.stringify(timeout)}`);
   }
   if (until !== undefined) return { until };
@@ -19,8 +19,8 @@ export function untilOf(op: Op): { until?: number } | Failure {
   );
 }
 
-export function isTooFar(untilMs: number): boolean {
-  return untilMs - Date.now() > MAX_WAIT_MS;
+export function isTooFar(untilMs: number, nowMs: number): boolean {
+  return untilMs - nowMs > MAX_WAIT_MS;
 }
 
 export function tooFar(name: string, what: string): Failure {

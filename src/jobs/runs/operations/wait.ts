@@ -13,7 +13,7 @@ import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
-export function pendingWait(op: Op): StartingStep | Failure {
+export function pendingWait(op: Op, nowMs: number): StartingStep | Failure {
   const name = op.opts?.event || op.name || '';
   const expression = op.opts?.if ?? undefined;
   if (name === '') {
@@ -21,7 +21,7 @@ export function pendingWait(op: Op): StartingStep | Failure {
   }
   const problem = expression && problemOf(expression);
   if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
-  const until = untilOf(op);
+  const until = untilOf(op, nowMs);
   if ('kind' in until) return until;
   const shown = expression ? { expression: shownExpression(expression) } : {};
   return { ...waitingStep('WaitForEvent', op, name), ...shown, ...until };
@@ -29,7 +29,7 @@ export function pendingWait(op: Op): StartingStep | Failure {
 
 export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
-  const step = pendingWait(op);
+  const step = pendingWait(op, call.nowMs);
   if ('kind' in step) return step;
   const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
@@ -38,7 +38,7 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   const added = waitOfStep(run, op.id, { eventName, expression, until: waiting.until }, expressionEventOf(event));
   // Before an event can match the wait, because a match removes the wake job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
-  const stored = await deps.waits.add(run.env, [added], Date.now());
+  const stored = await deps.waits.add(run.env, [added], call.nowMs);
   await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);
   return undefined;
 }
