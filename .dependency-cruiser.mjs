@@ -75,7 +75,7 @@ const OUTSIDE_SRC = {
   cli: [],
   'examples/typescript': ['clients/typescript/src'],
   scripts: [
-    'src/composition/duties.ts',
+    'src/composition/inventory.ts',
     'src/duties/duty.ts',
     'src/providers/catalog.ts',
     'src/providers/preset.ts',

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { compatibilityPage, migrationPage } from './lib/compatibility-docs.ts';
 import { decisionsPage } from './lib/decision-docs.ts';
-import { internalsPage } from './lib/duty-docs.ts';
+import { inventoryPage } from './lib/inventory-docs.ts';
 import { Problem, runMain } from './lib/problem.ts';
 import { providersPage } from './lib/provider-docs.ts';
 import { redisPage } from './lib/redis-docs.ts';
@@ -17,7 +17,7 @@ export const GENERATED: Record<string, () => string> = {
   'docs/compatibility.md': compatibilityPage,
   'docs/decisions/README.md': decisionsPage,
   'docs/install.md': installPage,
-  'docs/internals.md': internalsPage,
+  'docs/inventory.md': inventoryPage,
   'docs/migrate-from-inngest.md': migrationPage,
   'docs/providers.md': providersPage,
   'docs/redis.md': redisPage,

@@ -4,6 +4,7 @@ import { Migration } from '../jobs/archive/migration.ts';
 import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { connect, ready } from '../store/redis/connection.ts';
+import { CONNECTIONS } from '../store/redis/connections.ts';
 import { durabilityOf } from '../store/redis/durability.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore } from '../store/store.ts';
@@ -30,9 +31,9 @@ async function start(options: StartOptions & Starting): Promise<Running> {
     opened.add({ close: () => connection.disconnect() });
     return connection;
   };
-  const redis = connected(connect(config, 'wait', log));
+  const redis = connected(connect(config, CONNECTIONS.commands.worker, log));
   // Queues have a separate connection: ioredis copies every script of a connection into every pipeline, and BullMQ adds fifty.
-  const queueRedis = connected(connect(config, 'wait', log));
+  const queueRedis = connected(connect(config, CONNECTIONS.queues.worker, log));
   const store = createStore(redis, config);
   const subscriber = connected(connectSubscriber(config, { redis, key: store.keys.cacheInvalidation }, log));
   if (core.metricsServer) opened.add(core.metricsServer);

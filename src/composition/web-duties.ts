@@ -1,4 +1,4 @@
-/** The duties of a web process. docs/internals.md lists them. */
+/** The duties of a web process. docs/inventory.md lists them. */
 import { appDiscovery } from '../api/apps/discovery.ts';
 import { connectionRenewal } from '../api/connect/gateway.ts';
 import { webhookWatching } from '../api/receive/webhook-watcher.ts';

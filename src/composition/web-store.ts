@@ -1,6 +1,7 @@
 /** Redis for web: connections, the store, and cached data. */
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
+import { CONNECTIONS } from '../store/redis/connections.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
@@ -27,7 +28,7 @@ export interface WebStore {
  *  @param fail called if this Redis must not be used, or SECRET_KEY does not decrypt its secrets */
 export function openWebStore({ config, log, recorder, tracing }: Core, fail: (error: Error) => void): WebStore {
   // Commands fail at once while Redis is down.
-  const redis: Redis = connect(config, 'answer-soon', log);
+  const redis: Redis = connect(config, CONNECTIONS.commands.web, log);
   const store = createStore(redis, config);
   const subscribing = { redis, key: store.keys.cacheInvalidation };
   const subscriber = connectSubscriber(config, subscribing, log);

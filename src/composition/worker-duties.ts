@@ -1,4 +1,4 @@
-/** The duties of a worker. docs/internals.md lists them. */
+/** The duties of a worker. docs/inventory.md lists them. */
 import type { DepsOf } from '../duties/duty.ts';
 import { archiveProbe } from '../jobs/archive/archive-health.ts';
 import { archiving } from '../jobs/archive/archiving.ts';

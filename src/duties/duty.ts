@@ -1,5 +1,5 @@
 /** Duties: work that a process repeats until it ends. Each is declared once, beside its work; the runner (runner.ts) handles scheduling,
- *  leases, errors, metrics and shutdown. docs/internals.md lists all of them from these declarations. */
+ *  leases, errors, metrics and shutdown. docs/inventory.md lists all of them from these declarations. */
 
 /** `process`: every process does it for itself. `partition`: a worker does it for each of its partitions. `installation`: one process at
  *  a time does it for the whole installation. */
@@ -19,14 +19,14 @@ export type DoRound = (round: Round) => Promise<number | undefined> | Promise<vo
 /** An interval that depends on a setting. */
 export interface Varying<Deps> {
   of: (deps: Deps) => number;
-  /** For docs/internals.md. */
+  /** For docs/inventory.md. */
   inWords: string;
 }
 
 export interface Duty<Deps> {
   /** Used in logs, metrics and the lease in Redis: never change it. */
   name: string;
-  /** What it does, for docs/internals.md. */
+  /** What it does, for docs/inventory.md. */
   about: string;
   scope: Scope;
   /** Milliseconds between rounds, give or take a quarter. */

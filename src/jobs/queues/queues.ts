@@ -157,6 +157,13 @@ export const RUN_JOB = { backoff: { type: 'custom' } };
 /** Runs and events depend on timers, so they are retried as long as ingest jobs. */
 export const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 
+/** The jobs of each queue, for docs/inventory.md. */
+export const QUEUE_JOBS = {
+  [INGEST]: 'Store the events of a group commit, and start their runs',
+  [RUNS]: 'Call a function, wake a step, make the request of a step',
+  [TIMERS]: 'Look at what is due: ticks of schedules, throttles, batches, debounces, timeouts of runs',
+};
+
 /** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed at
  *  once: the records of events and runs outlive them and tell more, and keeping the last thousand costs Redis a tenth of its time. */
 export const JOB_RETENTION = {

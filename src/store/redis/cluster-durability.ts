@@ -8,6 +8,7 @@ import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
 import type { AnsweringNodes } from './answering-nodes.ts';
 import { connectNode, type Redis, unavailable } from './connection.ts';
+import { CONNECTIONS } from './connections.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { replicatedServer } from './durable-server.ts';
 import { Afterwards, type Durability, NOTHING, type OnDisk } from './durable-write.ts';
@@ -140,7 +141,7 @@ export class ClusterDurability implements Durability {
 
   #add(address: string): Node | undefined {
     const { cluster, replicas, required, log } = this.#options;
-    const redis = this.#isClosed ? undefined : connectNode(cluster, address, 'answer-late', log);
+    const redis = this.#isClosed ? undefined : connectNode(cluster, address, CONNECTIONS.barrier.web, log);
     if (!redis) return undefined;
     const replicated = { replicas, isCluster: true, where: address };
     const durability = new ServerDurability({

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';
 import { connectNode, type Redis } from './connection.ts';
+import { CONNECTIONS } from './connections.ts';
 import { primaryOf } from './servers.ts';
 
 const RETRY_MS = 100;
@@ -85,7 +86,7 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
     if (address === undefined || address === this.#node?.address) return;
     this.#leave();
     this.status = 'connecting';
-    const redis = connectNode(cluster, address, 'wait', log);
+    const redis = connectNode(cluster, address, CONNECTIONS.subscriptions.web, log);
     if (!redis) return;
     this.#node = { address, redis };
     redis.on('smessage', (channel: string, text: string) => this.emit('message', channel, text));

@@ -6,6 +6,7 @@ import type { Logger } from '../../log.ts';
 import { AnsweringNodes } from './answering-nodes.ts';
 import { ClusterDurability } from './cluster-durability.ts';
 import { connect, type Redis } from './connection.ts';
+import { CONNECTIONS } from './connections.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { durableServer, replicatedServer } from './durable-server.ts';
 import { Afterwards, type Durability } from './durable-write.ts';
@@ -41,7 +42,7 @@ export async function durabilityOf(
   const replicated = required && config.redis.sentinels ? { replicas: REPLICAS, isCluster: false } : undefined;
   const server = new ServerDurability({
     redis,
-    barrier: new DiskBarrier(() => connect(config, 'answer-late', log), replicated),
+    barrier: new DiskBarrier(() => connect(config, CONNECTIONS.barrier.web, log), replicated),
     check: (checked) => (replicated ? replicatedServer(checked, replicated) : durableServer(checked)),
     isReplicated: replicated !== undefined,
     log,

@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { ClusterSubscriber } from './cluster-subscriber.ts';
 import { connect, type Redis, unavailable } from './connection.ts';
+import { CONNECTIONS } from './connections.ts';
 import { addressOf, clusterOf, primaryOf } from './servers.ts';
 
 /** A connection used only for subscriptions, which resubscribes after each reconnection. It emits `ready` after a reconnection, because
@@ -38,7 +39,9 @@ export function connectSubscriber(
   log: Logger,
 ): Subscriber {
   const cluster = clusterOf(redis);
-  return cluster ? new ClusterSubscriber({ cluster, key, lazy, log }) : connect(config, 'wait', log, { lazy });
+  return cluster
+    ? new ClusterSubscriber({ cluster, key, lazy, log })
+    : connect(config, CONNECTIONS.subscriptions.web, log, { lazy });
 }
 
 /** The publish command, for scripts. */

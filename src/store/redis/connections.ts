@@ -1,0 +1,25 @@
+/** The connections of a process to Redis, for docs/inventory.md. */
+import type { Patience } from './connection.ts';
+
+export interface ConnectionDeclaration {
+  about: string;
+  /** What it does while Redis is away; undefined: this kind of process has none. */
+  web?: Patience;
+  worker?: Patience;
+}
+
+export const CONNECTIONS = {
+  commands: { about: 'Commands and scripts of the store, and the queues of web', web: 'answer-soon', worker: 'wait' },
+  queues: { about: 'Queues of a worker; BullMQ opens another one for each worker that waits for jobs', worker: 'wait' },
+  subscriptions: {
+    about: 'Pub/sub: cache invalidations, live updates, calls over connections',
+    web: 'wait',
+    worker: 'wait',
+  },
+  realtime: { about: 'Pub/sub of realtime messages, opened for the first subscriber', web: 'wait' },
+  barrier: {
+    about: 'Waits for the disk, and for replicas, under `INGEST_DURABILITY=fsync`; one for each primary of a cluster',
+    web: 'answer-late',
+    worker: 'answer-late',
+  },
+} as const satisfies Record<string, ConnectionDeclaration>;
