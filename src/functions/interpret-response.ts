@@ -74,7 +74,7 @@ function tooDeep(status: number): Failure {
   );
 }
 
-/** SDKs with an earlier call format replay promises in the order in which their steps end. */
+/** SDKs with an earlier call format settle promises in the order in which their steps end. */
 function asksForRace(headers: IncomingHttpHeaders): boolean {
   return FORMER_VERSIONS.has(readHeader(headers, 'req-version') ?? '');
 }

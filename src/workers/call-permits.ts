@@ -2,7 +2,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
-import { RunHeld } from '../jobs/runs/service-errors.ts';
+import { RunPaused } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
 import type { Run } from '../model/runs/run.ts';
 import type { Handler } from './job-middleware.ts';
@@ -19,7 +19,7 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
     try {
       await handler(job);
     } catch (error) {
-      if (!(error instanceof RunHeld)) throw error;
+      if (!(error instanceof RunPaused)) throw error;
       heldRun = error.run;
     } finally {
       if (held)

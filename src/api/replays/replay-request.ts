@@ -5,7 +5,11 @@ import type { Logger } from '../../log.ts';
 import { derivedId } from '../../model/ids.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { ReplayOutcome, ReplayResult, WebhookReplayPlan } from '../../store/webhooks/webhook-replay.ts';
+import type {
+  WebhookReplayOutcome,
+  WebhookReplayPlan,
+  WebhookReplayResult,
+} from '../../store/webhooks/webhook-replay.ts';
 import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 
@@ -31,7 +35,7 @@ export async function replayRequest(
   { id: replayId, parent }: WebhookReplayPlan & { id: string },
   { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: ReplayRequestDeps,
-): Promise<ReplayResult & { status: ReplayOutcome }> {
+): Promise<WebhookReplayResult & { status: WebhookReplayOutcome }> {
   const logged = await deps.webhookLog.read(webhook.id, requestId);
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');

@@ -4,7 +4,11 @@ import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { INSTALLATION, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
-import { REPLAY_OUTCOMES, type ReplayResult, type WebhookReplay } from '../../store/webhooks/webhook-replay.ts';
+import {
+  WEBHOOK_REPLAY_OUTCOMES,
+  type WebhookReplay,
+  type WebhookReplayResult,
+} from '../../store/webhooks/webhook-replay.ts';
 import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -140,11 +144,11 @@ export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
       description:
         'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
       params: replayParams,
-      query: z.object({ status: z.enum(REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
+      query: z.object({ status: z.enum(WEBHOOK_REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
       errors: ['not_found'],
       async handle({ params: { id, replay }, query: { status, ...at } }) {
-        const results = await webhookReplays.results<ReplayResult>(await existing(id, replay), { list: status });
+        const results = await webhookReplays.results<WebhookReplayResult>(await existing(id, replay), { list: status });
         const { page, next } = pageOf(results, ({ requestId }) => requestId, at);
         return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },

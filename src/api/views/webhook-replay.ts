@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
-import type { ReplayResult, WebhookReplay } from '../../store/webhooks/webhook-replay.ts';
+import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from '../rest/list-response.ts';
@@ -184,7 +184,7 @@ function shownEvents(events: readonly Event[]): Event[] {
   return end === -1 ? [...events] : events.slice(0, end);
 }
 
-export function presentResult({ requestId, eventId, reason, message }: ReplayResult) {
+export function presentResult({ requestId, eventId, reason, message }: WebhookReplayResult) {
   return {
     request_id: requestId,
     event_id: eventId ?? null,

@@ -15,7 +15,7 @@ import { attemptsAt, type CallAttempt } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
 import { countedCall } from './counted-call.ts';
 import { mayCome, missingEvent } from './missing-event.ts';
-import { isJobOutcome, RunHeld, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import { isJobOutcome, RunPaused, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 import { isTooLate, watchStart } from './timeouts.ts';
 
@@ -30,7 +30,7 @@ export interface CallDeps extends CallWritesDeps {
 }
 
 /** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects
- *  commands, or RunHeld: then the attempt has no outcome and must be repeated */
+ *  commands, or RunPaused: then the attempt has no outcome and must be repeated */
 export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
   const { runId, at, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
@@ -53,7 +53,7 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
     case 'ended':
       return deps.transitions.repeatEnd(loaded.run);
     case 'held':
-      throw new RunHeld(loaded.run);
+      throw new RunPaused(loaded.run);
     case 'nextCallDue':
       return deps.transitions.scheduleNextCall(loaded.run, loaded.finishedSteps);
     case 'due':

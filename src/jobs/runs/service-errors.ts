@@ -28,8 +28,8 @@ export class AttemptFailed extends Error {
 }
 
 /** The run must not start, because its function was paused meanwhile. */
-export class RunHeld extends Error {
-  override name = 'RunHeld';
+export class RunPaused extends Error {
+  override name = 'RunPaused';
   readonly run: Run;
 
   constructor(run: Run) {
@@ -44,7 +44,7 @@ export function isJobOutcome(error: unknown): boolean {
 }
 
 /** Runs a job; any exception counts as a failed attempt.
- *  @throws AttemptFailed, UnrecoverableError; or, without counting as an attempt, NoConnection, RunHeld, or Redis's error when it rejects
+ *  @throws AttemptFailed, UnrecoverableError; or, without counting as an attempt, NoConnection, RunPaused, or Redis's error when it rejects
  *  commands */
 export async function withServiceErrors(
   { env, runId }: RunRef,
@@ -55,7 +55,7 @@ export async function withServiceErrors(
   try {
     await work();
   } catch (error) {
-    const isNoAttempt = error instanceof NoConnection || error instanceof RunHeld || isStoreFailure(error);
+    const isNoAttempt = error instanceof NoConnection || error instanceof RunPaused || isStoreFailure(error);
     if (isJobOutcome(error) || isNoAttempt) throw error;
     const internal = internalErrorOf(error);
     if (attempts.made + 1 < attempts.max) {

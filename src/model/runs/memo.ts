@@ -1,4 +1,4 @@
-/** Memos: stored results of finished steps, with which an SDK replays a function (docs/protocol.md#memos), and their limits. */
+/** Memos: stored results of finished steps, with which an SDK continues a function (docs/protocol.md#memos), and their limits. */
 import type { RunError } from './run-error.ts';
 
 /** The memo of a sleep is null; of a wait, the event, or null after its timeout. */

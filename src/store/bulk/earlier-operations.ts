@@ -8,7 +8,7 @@ import { replies } from '../redis/connection.ts';
 import type { Locks } from '../redis/locks.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';
-import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
+import { WEBHOOK_REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 
 const LOCK_MS = 30_000;
 const RESULTS_AT_ONCE = 1_000;
@@ -173,7 +173,7 @@ export class EarlierOperations extends Repository<Redis, { locks: Locks }> {
       const key = this.#earlier('webhook-replay', id);
       const [{ spec, ...stored }, ttlMs] = await Promise.all([this.redis.hgetall(key), this.redis.pttl(key)]);
       if (spec !== undefined) {
-        for (const list of REPLAY_OUTCOMES) {
+        for (const list of WEBHOOK_REPLAY_OUTCOMES) {
           const results = this.keys.bulkOperationResults(INSTALLATION, 'webhook-replay', id, list);
           await this.#rename(this.#earlier('webhook-replay-results', id, list), results);
         }

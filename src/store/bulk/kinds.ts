@@ -3,7 +3,7 @@ import type { ReplayDefinition } from '../../model/replays/replay.ts';
 import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import { REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
+import { WEBHOOK_REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 import type { BulkKind } from './bulk-kind.ts';
 
 const KEPT_MAX_MS = 30 * DAY_MS;
@@ -59,6 +59,6 @@ export function webhookReplayKind(): BulkKind<WebhookReplayDefinition> {
     remedy: 'cancel one',
     ttlMs: (_, isOver) => (isOver ? 7 * DAY_MS : KEPT_MAX_MS),
     whenOver: ({ draft: _, ...definition }) => definition,
-    results: { lists: REPLAY_OUTCOMES, max: 1_000, keepsLast: true },
+    results: { lists: WEBHOOK_REPLAY_OUTCOMES, max: 1_000, keepsLast: true },
   };
 }

@@ -3,8 +3,8 @@ import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
 import type { LogOutcome } from './webhook-log.ts';
 
 /** Result of replaying a request. */
-export const REPLAY_OUTCOMES = ['done', 'failed', 'skipped'] as const;
-export type ReplayOutcome = (typeof REPLAY_OUTCOMES)[number];
+export const WEBHOOK_REPLAY_OUTCOMES = ['done', 'failed', 'skipped'] as const;
+export type WebhookReplayOutcome = (typeof WEBHOOK_REPLAY_OUTCOMES)[number];
 
 /** Requests to replay, and the rate. */
 export interface WebhookReplayDefinition {
@@ -52,7 +52,7 @@ export interface WebhookReplayPlan {
 /** Its counts are the outcomes of requests. */
 export type WebhookReplay = BulkOperation<WebhookReplayDefinition, WebhookReplayPosition>;
 
-export interface ReplayResult {
+export interface WebhookReplayResult {
   requestId: string;
   /** Internal ID of the event; for a duplicate, of the earlier event. */
   eventId?: string | undefined;

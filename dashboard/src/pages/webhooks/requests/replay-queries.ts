@@ -3,7 +3,7 @@ import { callApi } from '../../../api/client.ts';
 import type { WebhookReplay, WebhookReplayDryRun, WebhookReplayResult } from '../../../api/types.ts';
 import { POLL_MS } from '../../../ui/bulk-operations/operation.ts';
 
-export type ReplayStatus = 'done' | 'failed' | 'skipped';
+export type WebhookReplayOutcome = 'done' | 'failed' | 'skipped';
 type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
 
 /** What to replay, and through which transform. */
@@ -68,7 +68,12 @@ export function useWebhookReplays(webhookId: string) {
 }
 
 /** @param count of results: they are read again when it changes */
-export function useReplayResults(webhookId: string, replayId: string, status: ReplayStatus, count: number) {
+export function useWebhookReplayResults(
+  webhookId: string,
+  replayId: string,
+  status: WebhookReplayOutcome,
+  count: number,
+) {
   return useQuery({
     queryKey: ['webhook-replays', webhookId, replayId, status, count],
     queryFn: async ({ signal }) =>

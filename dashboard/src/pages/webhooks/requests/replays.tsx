@@ -11,7 +11,7 @@ import { Card } from '../../../ui/page.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { reasonLabel } from '../outcome.tsx';
-import { type ReplayStatus, useReplayResults, useWebhookReplays } from './replay-queries.ts';
+import { useWebhookReplayResults, useWebhookReplays, type WebhookReplayOutcome } from './replay-queries.ts';
 
 type Replay = Omit<WebhookReplay, 'request_ids'>;
 
@@ -58,7 +58,7 @@ function useRefreshedLog(replays: readonly Replay[]): void {
 
 function OneReplay({ webhookId, replay }: { webhookId: string; replay: Replay }) {
   const { id, state, waiting_for, with_draft, total, total_is_exact, done, failed, skipped, created_at } = replay;
-  const [shown, setShown] = useState<ReplayStatus>();
+  const [shown, setShown] = useState<WebhookReplayOutcome>();
   const canWrite = useHasAccess('write');
   const change = useOperationChange({
     path: `/v1/webhooks/${webhookId}/replays/${id}`,
@@ -104,7 +104,7 @@ function OneReplay({ webhookId, replay }: { webhookId: string; replay: Replay })
         />
       )}
       {handled > 0 && (
-        <SegmentedControl<ReplayStatus | 'none'>
+        <SegmentedControl<WebhookReplayOutcome | 'none'>
           label="Results"
           options={[
             ['none', 'No results'],
@@ -124,12 +124,12 @@ function OneReplay({ webhookId, replay }: { webhookId: string; replay: Replay })
 interface ResultsProps {
   webhookId: string;
   replayId: string;
-  status: ReplayStatus;
+  status: WebhookReplayOutcome;
   count: number;
 }
 
 function Results({ webhookId, replayId, status, count }: ResultsProps) {
-  const { data = [] } = useReplayResults(webhookId, replayId, status, count);
+  const { data = [] } = useWebhookReplayResults(webhookId, replayId, status, count);
   if (count === 0) return <p className="text-sm text-muted">None.</p>;
   return (
     <ul aria-label="Results of the replay" className="max-h-64 space-y-1 overflow-auto text-sm">
