@@ -3,8 +3,11 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { MochaRun } from './mocha.ts';
 
-/** Install and compile in the same folders, so they run one after the other. */
-const INSTALLING = ['test/official', 'test/languages', 'test/release'];
+/** Each installs and compiles in the same folders of .data, so its files run one after the other; different ones do not share any. */
+const INSTALLING = [
+  ['test/official', 'test/languages/together.test.ts'],
+  ['test/languages', 'test/release'],
+];
 /** Begin first, because they take longest: what comes last should be short. */
 const LONG = [
   'test/chaos',
@@ -23,20 +26,15 @@ const FILES_PER_RUN = 30;
 
 /** All tests but those in `without` (paths of files), the longest runs first. */
 export function planTests(root: string, without: readonly string[]): MochaRun[] {
-  const folders = new Map<string, string[]>();
-  for (const file of ROOTS.flatMap((folder) => testFiles(root, folder)).filter((path) => !without.includes(path))) {
-    const name = folderOf(file);
-    folders.set(name, [...(folders.get(name) ?? []), file]);
-  }
-  const take = (names: readonly string[]) =>
-    names.flatMap((name) => {
-      const files = folders.get(name) ?? [];
-      folders.delete(name);
-      return files;
-    });
-  const installing = take(INSTALLING);
+  let left = ROOTS.flatMap((folder) => testFiles(root, folder)).filter((path) => !without.includes(path));
+  const take = (paths: readonly string[]) => {
+    const taken = paths.flatMap((path) => left.filter((file) => file === path || file.startsWith(`${path}/`)));
+    left = left.filter((file) => !taken.includes(file));
+    return taken;
+  };
+  const installing = INSTALLING.map(take);
   const long = LONG.map((name) => take([name]));
-  const runs = [installing, ...long.flatMap(inParts), ...inParts(take([...folders.keys()]))];
+  const runs = [...installing, ...long.flatMap(inParts), ...inParts(left)];
   return runs.filter((files) => files.length > 0).map((files) => ({ args: files, name: titleOf(files) }));
 }
 
