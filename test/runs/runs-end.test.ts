@@ -64,6 +64,8 @@ describe('end of every run', () => {
       await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1)
     ).body.data;
     await inQueue(runId, runId);
+    // Its ingest job is done, and stores it no more.
+    await service.stored(eventId);
     const text = await storedText(service, eventId);
     await service.redis.hdel(bucketKey(service, eventId), eventId.slice(8));
     // Due now.
