@@ -130,7 +130,7 @@ function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env) {
   return email === undefined || password === undefined ? undefined : { email, password };
 }
 
-/** Postgres, and what goes there. */
+/** Postgres, and which data goes there. */
 function archiveOf(env: Env) {
   if (env.DATABASE_URL === undefined) return undefined;
   return {
@@ -144,15 +144,15 @@ function archiveOf(env: Env) {
   };
 }
 
-/** Where Redis is: one server, the master that Sentinels name, or a cluster. */
+/** Location of Redis: a single server, the master named by Sentinels, or a cluster. */
 function redisServersOf(env: Env) {
   const { REDIS_CLUSTER_NAT_MAP: natMap, REDIS_SENTINEL_URLS: sentinelUrls } = env;
   return {
     url: env.REDIS_URL,
     tlsVerify: env.REDIS_TLS_VERIFY,
-    /** Nodes of a cluster; undefined: there is none. */
+    /** Nodes of a cluster; undefined without one. */
     clusterUrls: env.REDIS_CLUSTER_URLS,
-    /** Announced addresses of nodes, and how to reach them: `host:port`. */
+    /** Announced addresses of nodes, and their reachable addresses: `host:port`. */
     natMap: natMap && Object.fromEntries(natMap.map((pair) => pair.split('=') as [string, string])),
     sentinels: sentinelUrls && { urls: sentinelUrls, master: env.REDIS_SENTINEL_MASTER },
   };
@@ -174,7 +174,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     /** Origins that dev mode accepts besides loopback addresses. */
     devAllowedOrigins: env.DEV_ALLOWED_ORIGINS,
     host: dev ? '127.0.0.1' : (env.HOST ?? '0.0.0.0'),
-    /** Whether a person chose the host. */
+    /** Whether HOST is set. */
     isHostSet: env.HOST !== undefined,
     port: env.PORT,
     /** Processes that the supervisor starts. */
@@ -187,7 +187,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     /** undefined: the default for one Redis or a cluster. */
     partitions: env.PARTITIONS,
     keyPrefix: env.KEY_PREFIX,
-    /** undefined: Redis keeps everything. */
+    /** undefined without an archive. */
     archive: archiveOf(env),
     /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
@@ -210,15 +210,15 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     signingKey: env.SIGNING_KEY,
     signingKeyFallback: env.SIGNING_KEY_FALLBACK,
     eventMaxBytes: env.EVENT_MAX_BYTES,
-    /** How far in the future `ts` of an event may lie. */
+    /** Maximum distance of an event's `ts` in the future. */
     eventMaxFutureMs: env.EVENT_MAX_FUTURE_DAYS * DAY_MS,
     /** Number of proxies to trust; 0: ignore X-Forwarded-* headers. */
     trustProxy: env.TRUST_PROXY,
     webhookLogSize: env.WEBHOOK_LOG_SIZE,
     retentionMs: env.RETENTION_DAYS * DAY_MS,
-    /** With an archive. */
+    /** Used with an archive. */
     auditRetentionDays: env.AUDIT_RETENTION_DAYS,
-    /** How long Redis keeps events and ended runs at most: the retention, or much longer where they are archived and then removed. */
+    /** Maximum time in Redis of events and ended runs: the retention, or much longer with an archive, which removes them itself. */
     hotTtlMs: (env.DATABASE_URL === undefined ? env.RETENTION_DAYS : UNARCHIVED_DAYS) * DAY_MS,
     retryScale: env.RETRY_SCALE,
     callTimeoutMs: env.CALL_TIMEOUT_SECONDS * 1_000,
@@ -233,7 +233,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       calls: env.CONNECTION_CALLS_MAX,
     },
     callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
-    /** Where apps may be called: CIDR ranges, or the word private. */
+    /** Addresses at which apps may be called: CIDR ranges, or the word private. */
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,
       deny: env.OUTBOUND_DENY_CIDRS,
@@ -258,20 +258,20 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       /** In total. */
       branches: env.BRANCH_ENVIRONMENTS_MAX,
     },
-    /** Bounds of a function's configuration: one that exceeds them is refused by itself. */
+    /** Limits of a function's configuration: a function that exceeds them is refused by itself. */
     functionLimits: {
       triggers: env.TRIGGERS_PER_FUNCTION_MAX,
-      /** Events that cancel runs. */
+      /** Number of events that cancel runs. */
       cancelEvents: env.CANCEL_EVENTS_PER_FUNCTION_MAX,
-      /** Events of a batch. */
+      /** Number of events in a batch. */
       batchSize: env.BATCH_SIZE_MAX,
       batchTimeoutMs: env.BATCH_TIMEOUT_MAX_SECONDS * 1_000,
     },
-    /** Where apps and endpoints of all environments may be (origin-patterns.ts). */
+    /** Allowed origins of apps and endpoints in all environments (origin-patterns.ts). */
     appOrigins: env.APP_ORIGINS,
     /** What happens to the first registration of an app. */
     newApps: env.NEW_APPS,
-    /** Registrations with fields that the service does not act on. */
+    /** Reaction to registrations with unsupported fields. */
     unsupported: env.UNSUPPORTED,
     /** An unused branch is archived after this time, and later deleted; undefined: never. */
     branchExpiryMs: env.BRANCH_EXPIRY_DAYS > 0 ? env.BRANCH_EXPIRY_DAYS * DAY_MS : undefined,
@@ -288,19 +288,19 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     },
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,
     shutdownGraceMs: env.SHUTDOWN_GRACE_SECONDS * 1_000,
-    /** The reconciler checks runs that are idle for this long: longer than the recovery of any stalled job. */
+    /** Runs idle for this long are reconciled: longer than the recovery of any stalled job. */
     reconcileAfterMs: env.STALLED_AFTER_SECONDS * 4_000,
     transformTimeoutMs: env.TRANSFORM_TIMEOUT_MS,
     transformThreads: env.TRANSFORM_THREADS,
-    /** Separate port of this process; undefined: none. */
+    /** Separate port for metrics; undefined: none. */
     metricsPort: env.METRICS_PORT,
     /** Required to read metrics, on any port. */
     metricsToken: env.METRICS_TOKEN,
     /** With the placeholders {trace_id}, {run_id} and {env}; undefined: runs do not link to their traces. */
     traceUrlTemplate: env.TRACE_URL_TEMPLATE,
-    /** Ports where dev mode looks for apps; undefined: it does not. */
+    /** Ports at which dev mode looks for apps; undefined: discovery is off. */
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
-    /** Whether what functions log is kept. */
+    /** Whether logs of functions are stored. */
     runLogs: env.RUN_LOGS,
     logLevel: env.LOG_LEVEL,
     /** Whether OpenTelemetry's variables enable traces. */

@@ -49,7 +49,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   const webStore = opened.add(openWebStore(core, options.fail));
   opened.add(webStore.transforms);
   if (core.metricsServer) opened.add(core.metricsServer);
-  // Without Redis the process starts all the same, and /readyz says so.
+  // The process also starts without Redis, and /readyz says so.
   await Promise.race([webStore.firstReads, setTimeout(FIRST_READ_MS)]);
   const web = await compose(core, webStore, opened);
   const server = createWebServer(web);
@@ -77,7 +77,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
     if (!isReplaced) web.readiness.shutDown();
     web.gateway.refuseConnections();
     await closeServer({ isReplaced });
-    // Finishes what requests have started, sends the last telemetry, disconnects.
+    // Finishes the work of requests, sends the last telemetry, disconnects.
     await opened.close();
   };
   onClosable?.(close);
@@ -97,7 +97,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
 
-/** @throws ConfigError when Redis is not configured as durably as INGEST_DURABILITY demands */
+/** @throws ConfigError if Redis is less durable than INGEST_DURABILITY demands */
 async function compose(core: Core, { store, close: _, ...shared }: WebStore, opened: Opened) {
   const { config, log } = core;
   const durability = await durabilityOf(config, { ...store, queueRedis: store.redis }, log);

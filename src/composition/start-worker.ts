@@ -75,7 +75,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   if (parts.archiveDutyDeps) working.push(duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps));
   opened.add(duties.start(PARTITION_DUTIES, { ...store, workers, processId, log }));
   duties.logStarted();
-  /** No new jobs, wait for calls in flight, send the last telemetry, disconnect. */
+  /** Takes no new jobs, waits for calls in flight, sends the last telemetry, disconnects. */
   const close = () => opened.close();
   onClosable?.(close);
   return { ports: core.metricsServer ? { metricsPort: core.metricsServer.port } : {}, duties, close };

@@ -1,4 +1,4 @@
-/** What lists of runs tell of the events that triggered them. */
+/** The triggering events of runs, as lists of runs show them. */
 import type { History } from '../../history/history.ts';
 import { gistOfHead, headOf } from '../../model/events/gist.ts';
 import type { Run } from '../../model/runs/run.ts';

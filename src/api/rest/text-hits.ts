@@ -1,4 +1,4 @@
-/** What a text may be: an ID or the beginning of one, an event name, a function, a piece of an error. */
+/** Possible meanings of a text: an ID or its beginning, an event name, a function, part of an error. */
 import { isUnavailable } from '../../archive/database.ts';
 import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';

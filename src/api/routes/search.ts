@@ -1,4 +1,4 @@
-/** `/v1/search`: what a text may be, and the fields by which events and runs are searched. */
+/** `/v1/search`: possible meanings of a text, and the fields by which events and runs are searched. */
 
 import { z } from 'zod';
 import { nameOfPrincipal } from '../../model/auth/access.ts';

@@ -1,4 +1,4 @@
-/** What somebody is told who has an app register. */
+/** The API's representation of the result of a sync request. */
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
