@@ -1,26 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { AxeResults, Result } from 'axe-core';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
-import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
+import { violationsInSchemes } from '../support/axe.ts';
+import { browserForSuite, open, settled, signIn, visit } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, onPhone, PHONE, tooWide } from './accessible.ts';
 import { createFixtures } from './fixtures.ts';
+import { breaches, breachesOn, glossaryRules } from './glossary.ts';
 import { resourcePages, STATIC_PAGES } from './pages.ts';
 
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-/** Without frames: the only one is Bull Board, which is not ours. */
-const OPTIONS = { resultTypes: ['violations'], iframes: false, preload: false };
-/** Only colors differ between the schemes. */
-const SCHEMES = [
-  ['light', OPTIONS],
-  ['dark', { ...OPTIONS, runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }],
-] as const;
 const ADMIN = 'ada@example.com';
-const SHOWN_CHARACTERS = 300;
 /** One fixture is a request that fails in the workbench's transform. */
 const FAILED_TRANSFORM = /400 .*\/v1\/transforms\/test/;
 /** The button that opens a dialog, by path of the page. */
@@ -38,27 +28,46 @@ const DIALOGS: Record<string, string> = {
 };
 /** Lists whose columns are chosen and whose views are saved. */
 const LISTS = ['/events', '/runs'];
-const PHONE = { width: 390, height: 844 };
+/** Compressed JavaScript of a page, with what it loads by itself. */
+const SCRIPTS_MAX_BYTES = 160_000;
+/** Of the page itself, also where they come from the browser's cache. */
+const SCRIPT_BYTES = `(() => {
+  const scripts = performance.getEntriesByType('resource').filter(({ name }) => new URL(name).pathname.endsWith('.js'));
+  return [...new Map(scripts.map(({ name, encodedBodySize }) => [name, encodedBodySize])).values()].reduce((sum, size) => sum + size, 0);
+})()`;
 
-describe('dashboard accessibility', function () {
-  // Each test has axe look at dozens of pages.
+/** What is wrong with pages, by what was looked at. */
+class Faults {
+  readonly #lines = new Map<string, string[]>();
+
+  add(kind: string, where: string, faults: readonly string[]): void {
+    this.#lines.set(kind, [...(this.#lines.get(kind) ?? []), ...faults.map((fault) => `${where}: ${fault}`)]);
+  }
+
+  /** @throws if nothing was looked at */
+  of(kind: string): string {
+    const lines = this.#lines.get(kind);
+    if (!lines) throw new Error(`No page was looked at: ${kind}`);
+    return lines.join('\n');
+  }
+}
+
+describe('every page of the dashboard', function () {
+  // Each hook has axe look at dozens of pages.
   this.timeout(600_000);
 
   const withPage = browserForSuite();
-  let empty: Service;
+  const rules = glossaryRules();
   let full: Service;
   let host: AppHost;
-  let pages: string[];
 
   before(async () => {
     host = await startAppHost();
-    [empty, full] = await Promise.all([startService({ workers: 0 }), startService({ dev: false })]);
+    full = await startService({ dev: false });
     await addUser(full, ADMIN, 'admin');
-    const ids = await createFixtures(full, host);
-    pages = [...STATIC_PAGES, ...resourcePages(ids)];
   });
   after(async () => {
-    await Promise.all([empty.stop(), full.stop()]);
+    await full.stop();
     await host.close();
   });
 
@@ -68,27 +77,72 @@ describe('dashboard accessibility', function () {
     await settled(page);
   }
 
-  it('axe finds no violations on empty pages, light or dark', () =>
-    withPage((page) => expectNone(page, empty, STATIC_PAGES, violations)));
+  describe('without content', () => {
+    const found = new Faults();
+    before(async () => {
+      const empty = await startService({ workers: 0 });
+      try {
+        await withPage(async (page) => {
+          for (const path of STATIC_PAGES) {
+            await (path === '/' ? open(page, empty.url) : visit(page, path));
+            found.add('axe', path, await violationsInSchemes(page));
+            found.add('words', path, await breachesOn(page, rules));
+          }
+        });
+      } finally {
+        await empty.stop();
+      }
+    });
 
-  it('axe finds no violations on pages with content, light or dark', () =>
-    withPage(
-      async (page) => {
-        await enter(page);
-        await expectNone(page, full, pages, violations);
-      },
-      { forgive: FAILED_TRANSFORM },
-    ));
+    it('violates no rule of axe, in light and dark', () => expect(found.of('axe')).to.equal(''));
 
-  it('axe finds no violations in dialogs, light or dark', () =>
-    withPage(async (page) => {
-      await enter(page);
-      await expectNone(page, full, Object.keys(DIALOGS), async () => {
-        await page.getByRole('button', { name: DIALOGS[new URL(page.url()).pathname] as string }).click();
-        await page.getByRole('dialog').waitFor();
-        return violations(page);
-      });
-    }));
+    it('uses the words of the glossary', () => expect(found.of('words')).to.equal(''));
+  });
+
+  describe('with content', () => {
+    const found = new Faults();
+    let pages: string[];
+    before(async () => {
+      pages = [...STATIC_PAGES, ...resourcePages(await createFixtures(full, host))];
+      await withPage(
+        async (page) => {
+          await enter(page);
+          for (const path of pages) await look(page, path);
+        },
+        { forgive: FAILED_TRANSFORM },
+      );
+    });
+
+    async function look(page: Page, path: string): Promise<void> {
+      await open(page, full.url + path);
+      const bytes = await page.evaluate<number>(SCRIPT_BYTES);
+      expect(bytes, path).to.be.greaterThan(10_000);
+      found.add('weight', path, bytes > SCRIPTS_MAX_BYTES ? [`${bytes} bytes`] : []);
+      found.add('axe', path, await violationsInSchemes(page));
+      found.add('words', path, await breachesOn(page, rules));
+      await onPhone(page, async () => found.add('phone', path, await tooWide(page)));
+      if (await openDialog(page)) found.add('words', `${path}, dialog`, await breachesOn(page, rules));
+      if (!DIALOGS[path]) return;
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: DIALOGS[path] }).click();
+      await page.getByRole('dialog').waitFor();
+      found.add('axe in dialogs', path, await violationsInSchemes(page));
+      found.add('words', `${path}, dialog`, await breachesOn(page, rules));
+    }
+
+    it('violates no rule of axe, in light and dark', () => expect(found.of('axe')).to.equal(''));
+
+    it('violates no rule of axe in its dialog', () => expect(found.of('axe in dialogs')).to.equal(''));
+
+    it('uses the words of the glossary, also in its first dialog', () => {
+      expect(breaches('The holding page is empty', rules)).to.have.lengthOf(1);
+      expect(found.of('words')).to.equal('');
+    });
+
+    it('does not scroll sideways on a phone', () => expect(found.of('phone')).to.equal(''));
+
+    it('loads at most 160 kB of compressed JavaScript', () => expect(found.of('weight')).to.equal(''));
+  });
 
   it('axe finds no violations in the menus of lists, light, dark or on a phone', () =>
     withPage(async (page) => {
@@ -125,58 +179,13 @@ describe('dashboard accessibility', function () {
       },
       { viewport: PHONE, isMobile: true, hasTouch: true },
     ));
-
-  it('no page scrolls sideways on a phone', () =>
-    withPage(
-      async (page) => {
-        await enter(page);
-        await expectNone(page, full, pages, tooWide);
-      },
-      { viewport: PHONE, isMobile: true, hasTouch: true, forgive: FAILED_TRANSFORM },
-    ));
 });
 
-/** Opens each page and expects no faults on any. */
-async function expectNone(
-  page: Page,
-  { url }: Service,
-  paths: string[],
-  faultsOf: (page: Page) => Promise<string[]>,
-): Promise<void> {
-  const faults: string[] = [];
-  for (const path of paths) {
-    await open(page, url + path);
-    faults.push(...(await faultsOf(page)).map((fault) => `${path}: ${fault}`));
-  }
-  expect(faults.join('\n')).to.equal('');
-}
-
-/** In both color schemes. Playwright injects the script, so that the page's CSP stays in force. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const faults: string[] = [];
-  for (const [colorScheme, options] of SCHEMES) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-    const found = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
-    faults.push(...found.violations.flatMap(describeNodes).map((fault) => `${colorScheme}: ${fault}`));
-  }
-  return faults;
-}
-
-function describeNodes({ id, help, nodes }: Result): string[] {
-  return nodes.map(({ html, any }) => {
-    const why = any.map(({ message }) => message).join('; ');
-    return `${id}: ${help}: ${html.slice(0, SHOWN_CHARACTERS)} ${why}`;
-  });
-}
-
-/** @returns the page's width and the elements that overflow, if the page is wider than its window */
-async function tooWide(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(`(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    const sticking = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > clientWidth + 1);
-    return [scrollWidth + ' px wide, by ' + sticking.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' and ')];
-  })()`);
+/** @returns whether the page's main action opened one */
+async function openDialog(page: Page): Promise<boolean> {
+  const button = page.locator('main header').getByRole('button').last();
+  if (!(await button.isVisible()) || !(await button.isEnabled())) return false;
+  await button.click();
+  await settled(page);
+  return page.getByRole('dialog').first().isVisible();
 }

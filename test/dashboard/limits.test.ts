@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { AxeResults } from 'axe-core';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { violationsInSchemes } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const PHONE = { width: 390, height: 844 };
 const KEY = 'event.data.customer';
 
@@ -61,17 +58,6 @@ describe('dashboard limits', () => {
 
   const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-  async function expectAccessible(page: Page): Promise<void> {
-    await page.evaluate(AXE);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-      const { violations } = await page.evaluate<AxeResults>(`axe.run(document, { resultTypes: ['violations'] })`);
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      expect(found, colorScheme).to.deep.equal([]);
-    }
-  }
-
   it('run page says which limit holds back the run, who holds it, and its position', () =>
     withPage(
       async (page) => {
@@ -79,7 +65,7 @@ describe('dashboard limits', () => {
         await page.getByText(/Waits for the concurrency limit of 1 for event\.data\.customer = "a-long/).waitFor();
         await page.getByText('2nd in line').waitFor();
         expect(await overflow(page)).to.equal(0);
-        await expectAccessible(page);
+        expect(await violationsInSchemes(page)).to.deep.equal([]);
         await page.getByRole('link', { name: (runs[0] as string).slice(0, 6) }).click();
         await page.waitForURL(`**/runs/${runs[0]}`);
       },
@@ -120,7 +106,7 @@ describe('dashboard limits', () => {
         await backlog.getByText(/event\.data\.customer = "a-long/).waitFor();
         await backlog.getByRole('cell', { name: '2', exact: true }).waitFor();
         expect(await overflow(page)).to.equal(0);
-        await expectAccessible(page);
+        expect(await violationsInSchemes(page)).to.deep.equal([]);
         answer();
         await page.getByText('No calls wait').waitFor();
         await limits.getByText('0 of 4').waitFor();

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import Stripe from 'stripe';
 import { addUser } from '../support/auth.ts';
-import { violations } from '../support/axe.ts';
+import { violationsInSchemes } from '../support/axe.ts';
 import { browserForSuite, open, settled, signIn, write } from '../support/browser.ts';
 import { send } from '../support/provider-tests.ts';
 import { type Service, startService } from '../support/service.ts';
+import { tooWide } from './accessible.ts';
 import { make } from './fixtures.ts';
 
 const stripe = new Stripe('sk_test_none');
@@ -214,13 +215,8 @@ describe('dashboard: providers of webhooks', () => {
         const faults: string[] = [];
         for (const path of paths) {
           await open(page, `${service.url}/webhooks${path}`);
-          for (const colorScheme of ['light', 'dark'] as const) {
-            await page.emulateMedia({ colorScheme });
-            await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-            faults.push(...(await violations(page)).map((fault) => `${path} ${colorScheme}: ${fault}`));
-          }
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-          if (width > PHONE.width) faults.push(`${path} is ${width} px wide`);
+          faults.push(...(await violationsInSchemes(page)).map((fault) => `${path} ${fault}`));
+          faults.push(...(await tooWide(page)).map((fault) => `${path} is ${fault}`));
         }
         expect(faults.join('\n')).to.equal('');
       },

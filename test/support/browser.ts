@@ -100,6 +100,17 @@ export async function open(page: Page, url: string): Promise<void> {
   await settled(page);
 }
 
+/** Goes to another page as a link of the dashboard does, without loading the dashboard again. */
+export async function visit(page: Page, path: string): Promise<void> {
+  const isOpen = new URL(path, page.url()).href === page.url();
+  const navigate = `new Promise((rendered) => {
+    __TSR_ROUTER__.subscribe('onRendered', rendered);
+    __TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} });
+  })`;
+  if (!isOpen) await page.evaluate(navigate);
+  await settled(page);
+}
+
 /** Resolves when the page has its heading and no pending requests. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
