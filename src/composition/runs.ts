@@ -146,6 +146,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       events: parts.events,
       pastEvents: parts.history.pastEvents,
       waits: parts.waits,
+      waitCandidates: parts.waitCandidates,
       transitions: parts.transitions,
       afterwards: parts.afterwards,
       evaluator: parts.evaluator,

@@ -49,7 +49,7 @@ describe('metrics of a function', () => {
     await send('m/steps', 3);
     const data = await metricsOf(
       'm-steps',
-      ({ total, steps }) => total.completed === 3 && steps.length === 2,
+      ({ total, steps }) => total.started === 3 && total.completed === 3 && steps.length === 2,
       '?step=mail',
     );
     expect(data.total).to.deep.include({ started: 3, completed: 3, failed: 0, cancelled: 0, attempts_failed: 1 });

@@ -219,7 +219,7 @@ describe('waits for events', () => {
         return send.apply(this, args);
       };
       try {
-        for await (const { waits } of store.waits.candidates(env, incoming, (event) => event)) {
+        for await (const { waits } of store.waitCandidates.of(env, incoming, (event) => event)) {
           expect(waits.length).to.be.at.most(1_000);
           found.push(...waits.map(({ wait }) => wait.runId));
         }

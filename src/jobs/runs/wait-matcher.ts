@@ -8,7 +8,8 @@ import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
-import type { StoredWait, Waits } from '../../store/runs/waits.ts';
+import type { StoredWait, WaitCandidates } from '../../store/runs/wait-candidates.ts';
+import type { Waits } from '../../store/runs/waits.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from './state-transitions.ts';
@@ -41,6 +42,7 @@ export interface WaitMatcherDeps {
   events: Events;
   pastEvents: Pick<Events, 'since'>;
   waits: Waits;
+  waitCandidates: WaitCandidates;
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
   evaluator: ExpressionEvaluator;
@@ -58,7 +60,7 @@ export class WaitMatcher {
   async matchEvents(events: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
-      for await (const found of this.#deps.waits.candidates(env, matchable, (event) => event.scope())) {
+      for await (const found of this.#deps.waitCandidates.of(env, matchable, (event) => event.scope())) {
         await this.#match(env, found.waits, found.events);
       }
     }

@@ -2,6 +2,8 @@
 import type { Pending } from '../../model/runs/memo.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
+import { fromFlat } from '../redis/scripts.ts';
+import { toPending } from './run-record.ts';
 
 /** Approximate maximum of steps read per run. */
 const READ_MAX = 32;
@@ -32,9 +34,7 @@ export async function pendingStepsOf(
   const found = await inPipelines<unknown>(redis, commands);
   return runs.map((_, i) => {
     const [[, flat], count, done] = found.slice(3 * i, 3 * i + 3) as [[string, string[]], number, number];
-    const pending = new Map<string, Pending>();
-    for (let n = 0; n < flat.length; n += 2)
-      pending.set(flat[n] as string, JSON.parse(flat[n + 1] as string) as Pending);
+    const pending = toPending(fromFlat(flat));
     return { pending, unread: Math.max(0, count - pending.size), done };
   });
 }

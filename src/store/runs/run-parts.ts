@@ -1,10 +1,9 @@
 /** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
-import type { Memo } from '../../model/runs/memo.ts';
 import { KEPT_PARTS, type KeptPart } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
 import { toMetadata } from './metadata-fields.ts';
 import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
-import { toHistory } from './run-record.ts';
+import { toHistory, toMemos } from './run-record.ts';
 
 export const PARTS = Object.keys(KEPT_PARTS) as KeptPart[];
 
@@ -23,9 +22,7 @@ interface Codec<Contents, Archived, Value> {
 }
 
 const CODECS = {
-  memos: fields((texts) =>
-    Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo])),
-  ),
+  memos: fields(toMemos),
   stack: entries((ids) => ids),
   history: entries(toHistory),
   metadata: fields(toMetadata),

@@ -2,7 +2,7 @@
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
-import type { Pending } from '../../model/runs/memo.ts';
+import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { idsIn } from '../redis/joined-ids.ts';
@@ -104,4 +104,14 @@ function leftOverHistory({
 }: LeftOverStep): HistoryEntry {
   const links = linksOfRequest({ origin, method });
   return { kind: 'step', stepId, ...step, ...links, status: 'Cancelled', startedAt: since, endedAt };
+}
+
+/** @param texts hash of memos */
+export function toMemos(texts: Readonly<Record<string, string>>): Record<string, Memo> {
+  return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
+}
+
+/** @param texts hash of steps that have begun */
+export function toPending(texts: Readonly<Record<string, string>>): Map<string, Pending> {
+  return new Map(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Pending]));
 }

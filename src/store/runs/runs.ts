@@ -4,10 +4,8 @@ import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
-import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
-import type { Ending, HistoryEntry, Invoker, Run, RunError, RunStatus } from '../../model/runs/run.ts';
-import type { FromStep } from '../../model/runs/step-input.ts';
+import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
@@ -16,25 +14,11 @@ import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
-import { addEventRuns, isOverflow } from './event-runs.ts';
-import { toHistory, toRun } from './run-record.ts';
+import { addEventRuns } from './event-runs.ts';
+import { toHistory, toMemos, toPending, toRun } from './run-record.ts';
+import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
-
-export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
-  invoker?: Invoker;
-  retryOf?: string;
-  replayId?: string;
-  fromStep?: FromStep;
-  earlierRuns?: readonly string[];
-  trace?: string;
-  keys?: FrozenKeys;
-  batch?: readonly string[];
-  /** Time of the first reconciliation, Unix milliseconds. */
-  reconcileAt: number;
-  /** Who already executes it (checkpoints.ts); undefined: its first call will. */
-  owner?: string;
-}
 
 /** A call of a run's function. */
 export interface CallOf {
@@ -90,9 +74,6 @@ export interface LeftOver extends StepsAtEnd {
   /** Whether runs wait for the event about this end. */
   awaited: boolean;
 }
-
-/** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
-const CREATED_AT_ONCE = 100;
 
 export class Runs extends Repository<
   ScriptedRedis,
@@ -192,7 +173,7 @@ export class Runs extends Repository<
       run: loadedRun,
       event: event === null ? undefined : recordOf(readEvent(eventId, event)),
       stack,
-      memos: parseMemos(fromFlat(memos)),
+      memos: toMemos(fromFlat(memos)),
       pending,
       planOnly: planOnly === 1,
       ...(step && { step: JSON.parse(step) as Pending }),
@@ -257,19 +238,6 @@ export class Runs extends Repository<
     { hasJobs = false, startedDefers = 0 }: { hasJobs?: boolean; startedDefers?: number } = {},
   ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
-    const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
-    if (ending.status === 'Completed') {
-      fields.push(RUN_FIELDS.output, ending.output);
-      if (ending.response) fields.push(RUN_FIELDS.response, JSON.stringify(ending.response));
-    }
-    if (ending.status === 'Failed') {
-      fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
-      const { fingerprint, uncounted } = ending;
-      if (fingerprint !== undefined) fields.push(RUN_FIELDS.fingerprint, fingerprint);
-      if (uncounted !== undefined) fields.push(RUN_FIELDS.uncounted, uncounted);
-      if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
-    }
-    if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
     const keys = this.keys.of(id);
     const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.redis.endRun(
       keys.run(env, id),
@@ -289,7 +257,7 @@ export class Runs extends Repository<
       this.deps.segmentSize ?? segmentSize(this.keys),
       startedDefers,
       hasJobs ? 1 : '',
-      ...fields,
+      ...endingFields(ending, nowMs),
     )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
@@ -319,67 +287,9 @@ export class Runs extends Repository<
   }
 }
 
-/** @param fields hash of steps that have begun */
-export function toPending(fields: Record<string, string>): Map<string, Pending> {
-  return new Map(Object.entries(fields).map(([id, text]) => [id, JSON.parse(text) as Pending]));
-}
-
-/** Groups runs by environment and time of creation, CREATED_AT_ONCE at most. */
-function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
-  let portion: NewRun[] = [];
-  for (const run of runs) {
-    const [first] = portion;
-    if (first && (first.env !== run.env || first.queuedAt !== run.queuedAt || portion.length === CREATED_AT_ONCE)) {
-      yield portion as [NewRun, ...NewRun[]];
-      portion = [];
-    }
-    portion.push(run);
-  }
-  if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
-}
-
-/** Converts to create-runs.lua's format. Redis cannot decode lone surrogates, hence toWellFormed. */
-function rowOf({
-  id,
-  reconcileAt,
-  functionId,
-  eventId,
-  queuedAt,
-  requestId,
-  invoker,
-  retryOf,
-  replayId,
-  fromStep,
-  earlierRuns,
-  trace,
-  keys,
-  batch,
-  owner,
-}: NewRun) {
-  const fields = [RUN_FIELDS.requestId, requestId];
-  if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
-  if (retryOf) fields.push(RUN_FIELDS.retryOf, retryOf);
-  if (replayId) fields.push(RUN_FIELDS.replay, replayId);
-  if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
-  if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
-  if (earlierRuns) fields.push(RUN_FIELDS.earlierRuns, earlierRuns.join(''));
-  if (trace) fields.push(RUN_FIELDS.trace, trace);
-  if (keys) fields.push(RUN_FIELDS.keys, JSON.stringify(keys));
-  if (batch) fields.push(RUN_FIELDS.batch, batch.join(''));
-  if (owner) {
-    const { status, startedAt, checkpoint } = RUN_FIELDS;
-    fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
-  }
-  return [id, reconcileAt, functionId.toWellFormed(), eventId, isOverflow(eventId, queuedAt), ...fields];
-}
-
 function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
   return Array.from({ length: flat.length / 2 }, (_, i): [string, RemoteWait | undefined] => [
     flat[2 * i] as string,
     readRemote(flat[2 * i + 1] as string),
   ]).filter((entry): entry is [string, RemoteWait] => entry[1] !== undefined);
-}
-
-function parseMemos(texts: Record<string, string>): Record<string, Memo> {
-  return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, JSON.parse(text) as Memo]));
 }

@@ -5,7 +5,7 @@ import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
-import { toRun } from './run-record.ts';
+import { toPending, toRun } from './run-record.ts';
 
 /** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be called again. `there`: an earlier
  *  memo is kept. `steps`, `bytes`: the run has too many. */
@@ -128,7 +128,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     const pipeline = this.redis.pipeline();
     pipeline.hgetall(this.keys.of(runId).pending(env, runId)).llen(this.keys.of(runId).stack(env, runId));
     const [pending, done] = replies<unknown>(await pipeline.exec()) as [Record<string, string>, number];
-    return { pending: new Map(Object.entries(pending).map(([id, text]) => [id, JSON.parse(text) as Pending])), done };
+    return { pending: toPending(pending), done };
   }
 
   /** The memo of a finished step, as JSON text; undefined if it is not finished. */

@@ -17,6 +17,7 @@ import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
 import { Steps } from './steps.ts';
 import { UnfinishedEnds } from './unfinished-ends.ts';
+import { WaitCandidates } from './wait-candidates.ts';
 import { Waits } from './waits.ts';
 
 export function createRunStore({ redis, keys, config }: StoreContext) {
@@ -36,6 +37,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
+    waitCandidates: new WaitCandidates(redis, keys),
     signals: new Signals(redis, keys),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, { sealer: new Sealer(secretKey, secretKeyFallback) }),

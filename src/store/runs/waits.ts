@@ -2,9 +2,8 @@
  *  evaluated. A wait is stored only while its run is active, and removed when the run ends: `waitsOfRun` says which keys hold it. */
 
 import { LRUCache } from 'lru-cache';
-import { type Path, valueAt } from '../../model/expressions/paths.ts';
-import { runOfWait, type Wait } from '../../model/runs/wait.ts';
-import { digestOf } from '../../model/runs/wait-index.ts';
+import type { Path } from '../../model/expressions/paths.ts';
+import { runOfWait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
 import { CoalescedRead } from '../redis/coalesced-read.ts';
@@ -12,6 +11,7 @@ import { inPipelines, replies } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedPipeline } from '../redis/scripts.ts';
+import type { StoredWait } from './wait-candidates.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
 /** Maximum number of indexed fields per event name: each event looks up every one of them. */
@@ -24,28 +24,11 @@ const MAX_TTL_MS = MAX_WAIT_MS + MARGIN_MS;
 const ADDED_AT_ONCE = 250;
 /** Maximum number of event names whose reads are shared. */
 const NAMES_MAX = 1_000;
-/** Waits per read. */
-const READ_AT_ONCE = 500;
-
-export interface StoredWait {
-  key: string;
-  /** The hash in which it was found; undefined if it was not looked up. */
-  storedIn?: string;
-  wait: Wait;
-}
 
 export interface NewWait extends StoredWait {
   eventName: string;
   /** Value that a field of the event must have; undefined if the expression requires none. */
   equality?: { path: Path; digest: string } | undefined;
-}
-
-/** Waits for one event name, and the events of a batch that may meet them. */
-export interface Candidates<ReceivedEvent> {
-  name: string;
-  waits: StoredWait[];
-  /** In the order of the batch. */
-  events: ReceivedEvent[];
 }
 
 export class Waits extends Repository {
@@ -199,52 +182,6 @@ export class Waits extends Repository {
     });
     await inPipelines(this.redis, commands);
   }
-
-  /** Waits that the events may meet, in batches, each once.
-   *  @param read returns an event as expressions see it (`async`) */
-  async *candidates<ReceivedEvent extends { name: string }>(
-    env: string,
-    events: readonly ReceivedEvent[],
-    read: (event: ReceivedEvent) => unknown,
-  ): AsyncGenerator<Candidates<ReceivedEvent>> {
-    const byName = Map.groupBy(events, ({ name }) => name);
-    const places = [...byName].flatMap(([name, ofName]) => {
-      return this.keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
-    });
-    const found = await inPipelines<unknown>(
-      this.redis,
-      places.flatMap(({ name, keys }) => [
-        ['hkeys', keys.waitPaths(env, name)],
-        ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
-      ]),
-    );
-    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string }>();
-    for (const [i, { name, ofName, keys }] of places.entries()) {
-      const [cursor, flat] = found[2 * i + 1] as Scanned;
-      const storedIn = keys.waits(env, name);
-      keysToRead.set(storedIn, { name, events: ofName, cursor, waits: toWaits(storedIn, flat) });
-      const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
-      for (const [digest, having] of byDigest(ofName, paths, read)) {
-        keysToRead.set(keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
-      }
-    }
-    for (let open = [...keysToRead]; open.length > 0; ) {
-      for (const [, { name, waits, events: some }] of open) if (waits.length > 0) yield { name, waits, events: some };
-      open = await this.#next(open.filter(([, { cursor }]) => cursor !== '0'));
-    }
-  }
-
-  async #next<Read extends { cursor: string; waits: StoredWait[] }>(open: [string, Read][]): Promise<[string, Read][]> {
-    if (open.length === 0) return [];
-    const found = await inPipelines<Scanned>(
-      this.redis,
-      open.map(([key, { cursor }]) => ['hscan', key, cursor || 0, 'COUNT', READ_AT_ONCE]),
-    );
-    return open.map(([key, read], i) => {
-      const [cursor, flat] = found[i] as Scanned;
-      return [key, { ...read, cursor, waits: toWaits(key, flat) }];
-    });
-  }
 }
 
 /** A wait in another partition than its run. */
@@ -268,34 +205,6 @@ function locate(
 
 function pathOf(equality: NewWait['equality']): string {
   return equality ? JSON.stringify(equality.path) : '';
-}
-
-type Scanned = [cursor: string, flat: string[]];
-
-function toWaits(storedIn: string, flat: readonly string[]): StoredWait[] {
-  return Array.from({ length: flat.length / 2 }, (_, i) => ({
-    key: flat[2 * i] as string,
-    storedIn,
-    wait: JSON.parse(flat[2 * i + 1] as string) as Wait,
-  }));
-}
-
-function byDigest<ReceivedEvent>(
-  events: readonly ReceivedEvent[],
-  paths: readonly Path[],
-  read: (event: ReceivedEvent) => unknown,
-): Map<string, ReceivedEvent[]> {
-  const having = new Map<string, ReceivedEvent[]>();
-  for (const path of paths) {
-    for (const event of events) {
-      const digest = digestOf(path, valueAt(read(event), path));
-      if (digest === undefined) continue;
-      const some = having.get(digest);
-      if (some) some.push(event);
-      else having.set(digest, [event]);
-    }
-  }
-  return having;
 }
 
 export function ttlOf({ until }: { until?: number | undefined }, nowMs: number): number {

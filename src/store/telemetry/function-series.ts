@@ -18,23 +18,22 @@ import {
   type StepCounts,
 } from './function-buffer.ts';
 import type { RecentDurations } from './recent-durations.ts';
+import { type Resolution, readHashes, startOf, startsOf } from './time-blocks.ts';
 
 export const FUNCTION_SERIES_KEPT_MS = 7 * DAY_MS;
 
-interface Resolution {
-  stepMs: number;
-  blockMs: number;
+interface ShownResolution extends Resolution {
   /** How far back this resolution is shown. */
   shownMs: number;
 }
 
 /** Blocks divide a day, because steps are numbered by day. */
-const RUN_RESOLUTIONS: readonly Resolution[] = [
+const RUN_RESOLUTIONS: readonly ShownResolution[] = [
   { stepMs: MINUTE_MS, blockMs: 10 * MINUTE_MS, shownMs: 6 * HOUR_MS },
   { stepMs: 5 * MINUTE_MS, blockMs: 30 * MINUTE_MS, shownMs: DAY_MS },
   { stepMs: HOUR_MS, blockMs: 4 * HOUR_MS, shownMs: FUNCTION_SERIES_KEPT_MS },
 ];
-const STEP_RESOLUTIONS: readonly Resolution[] = [
+const STEP_RESOLUTIONS: readonly ShownResolution[] = [
   { stepMs: 5 * MINUTE_MS, blockMs: 15 * MINUTE_MS, shownMs: DAY_MS },
   { stepMs: HOUR_MS, blockMs: HOUR_MS, shownMs: FUNCTION_SERIES_KEPT_MS },
 ];
@@ -99,7 +98,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     const asked = functions.map(([env, id, { steps }]) => {
       const names = [...steps.keys()].filter((name) => name !== OTHER_STEPS);
       if (names.length === 0) return undefined;
-      const key = this.keys.stepNumbers(env, floor(nowMs, DAY_MS), id);
+      const key = this.keys.stepNumbers(env, startOf(nowMs, DAY_MS), id);
       reading.numberSteps(key, STEP_NAMES_MAX, FUNCTION_SERIES_KEPT_MS + 2 * DAY_MS, ...names);
       return names;
     });
@@ -118,11 +117,11 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     env: string,
     id: string,
     { counts, durations }: BufferedFunction,
-    { stepMs, blockMs, shownMs }: Resolution,
+    { stepMs, blockMs, shownMs }: ShownResolution,
     nowMs: number,
   ): void {
     const before = writing.length;
-    const block = floor(nowMs, blockMs);
+    const block = startOf(nowMs, blockMs);
     const key = this.keys.functionSeries(env, stepMs, block, id);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of FUNCTION_COUNTERS) {
@@ -137,10 +136,10 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     env: string,
     id: string,
     steps: readonly (readonly [number: number, counts: StepCounts])[],
-    { stepMs, blockMs, shownMs }: Resolution,
+    { stepMs, blockMs, shownMs }: ShownResolution,
     nowMs: number,
   ): void {
-    const block = floor(nowMs, blockMs);
+    const block = startOf(nowMs, blockMs);
     const key = this.keys.stepSeries(env, stepMs, block, id);
     const at = Math.floor((nowMs - block) / stepMs);
     for (const [number, { failed, durations }] of steps) {
@@ -153,13 +152,16 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
   /** Every time step from `from` to `to`, including those without counts.
    *  @param stepMs a result of `timeStepOf` */
   async runs(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<FunctionPoint[]> {
-    const { blockMs } = RUN_RESOLUTIONS.find((one) => one.stepMs === stepMs) as Resolution;
+    const { blockMs } = RUN_RESOLUTIONS.find((one) => one.stepMs === stepMs) as ShownResolution;
     const points = new Map<number, FunctionPoint>();
-    for (let at = floor(from, stepMs); at < to; at += stepMs) {
+    for (let at = startOf(from, stepMs); at < to; at += stepMs) {
       points.set(at, { at, counts: emptyFunctionCounts(), durations: new Map() });
     }
     const blocks = startsOf(from, to, blockMs);
-    const hashes = await this.#readAll(blocks.map((block) => this.keys.functionSeries(env, stepMs, block, functionId)));
+    const hashes = await readHashes(
+      this.redis,
+      blocks.map((block) => this.keys.functionSeries(env, stepMs, block, functionId)),
+    );
     for (const [i, fields] of hashes.entries()) {
       for (const [field, value] of Object.entries(fields)) {
         const [, step, letter = '', bucket] = RUN_FIELD.exec(field) ?? [];
@@ -176,11 +178,14 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
    *  @param stepMs time step of the runs */
   async steps(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<StepSeries[]> {
     const wanted = Math.max(stepMs, 5 * MINUTE_MS);
-    const { blockMs } = STEP_RESOLUTIONS.find((one) => one.stepMs === wanted) as Resolution;
+    const { blockMs } = STEP_RESOLUTIONS.find((one) => one.stepMs === wanted) as ShownResolution;
     const blocks = startsOf(from, to, blockMs);
     const days = startsOf(from, to, DAY_MS);
     const keys = blocks.map((block) => this.keys.stepSeries(env, wanted, block, functionId));
-    const all = await this.#readAll([...days.map((day) => this.keys.stepNumbers(env, day, functionId)), ...keys]);
+    const all = await readHashes(this.redis, [
+      ...days.map((day) => this.keys.stepNumbers(env, day, functionId)),
+      ...keys,
+    ]);
     const names = new Map(days.map((day, i) => [day, namesIn(all[i] ?? {})]));
     const series = new Map<string, Map<number, StepPoint>>();
     for (const [i, fields] of all.slice(days.length).entries()) {
@@ -189,7 +194,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
         const [, step, number, letter, bucket] = STEP_FIELD.exec(field) ?? [];
         const at = block + Number(step) * wanted;
         if (at + wanted <= from || at >= to) continue;
-        const name = names.get(floor(block, DAY_MS))?.get(Number(number)) ?? OTHER_STEPS;
+        const name = names.get(startOf(block, DAY_MS))?.get(Number(number)) ?? OTHER_STEPS;
         const points = series.get(name) ?? new Map<number, StepPoint>();
         series.set(name, points);
         const point = points.get(at) ?? { at, failed: 0, durations: new Map() };
@@ -200,31 +205,14 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     }
     return [...series].map(([name, points]) => ({ name, points: [...points.values()].sort((a, b) => a.at - b.at) }));
   }
-
-  async #readAll(keys: readonly string[]): Promise<Record<string, string>[]> {
-    if (keys.length === 0) return [];
-    const reading = this.redis.pipeline();
-    for (const key of keys) reading.hgetall(key);
-    return replies(await reading.exec());
-  }
 }
 
 /** The finest time step that is kept for the whole time range and shows it in a few hundred points. */
 export function timeStepOf(from: number, to: number, nowMs: number): number {
-  const fits = ({ shownMs }: Resolution) => to - from <= shownMs && from >= nowMs - shownMs - MINUTE_MS;
-  return (RUN_RESOLUTIONS.find(fits) ?? (RUN_RESOLUTIONS.at(-1) as Resolution)).stepMs;
+  const fits = ({ shownMs }: ShownResolution) => to - from <= shownMs && from >= nowMs - shownMs - MINUTE_MS;
+  return (RUN_RESOLUTIONS.find(fits) ?? (RUN_RESOLUTIONS.at(-1) as ShownResolution)).stepMs;
 }
 
 function namesIn(numbers: Record<string, string>): Map<number, string> {
   return new Map(Object.entries(numbers).map(([name, number]) => [Number(number), name]));
-}
-
-function startsOf(from: number, to: number, blockMs: number): number[] {
-  const starts: number[] = [];
-  for (let start = floor(from, blockMs); start < to; start += blockMs) starts.push(start);
-  return starts;
-}
-
-function floor(ms: number, stepMs: number): number {
-  return ms - (ms % stepMs);
 }

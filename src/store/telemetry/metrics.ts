@@ -17,14 +17,10 @@ import {
   RUN_COUNTERS,
   type RunCounts,
 } from './counter-buffer.ts';
+import { type Resolution, readHashes, startOf, startsOf } from './time-blocks.ts';
 
 /** How long metrics are kept. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
-
-interface Resolution {
-  stepMs: number;
-  blockMs: number;
-}
 
 const FINE: Resolution = { stepMs: MINUTE_MS, blockMs: 5 * MINUTE_MS };
 const COARSE: Resolution = { stepMs: HOUR_MS, blockMs: HOUR_MS };
@@ -71,7 +67,7 @@ export class Metrics extends Repository<Redis> {
     { stepMs, blockMs }: Resolution,
     nowMs: number,
   ): void {
-    const block = floor(nowMs, blockMs);
+    const block = startOf(nowMs, blockMs);
     const key = this.keys.metrics(env, stepMs, block);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of COUNTERS) {
@@ -87,7 +83,7 @@ export class Metrics extends Repository<Redis> {
 
   #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: BufferedCounts, nowMs: number): void {
     if (functions.size === 0) return;
-    const key = this.keys.functionMetrics(env, floor(nowMs, HOUR_MS));
+    const key = this.keys.functionMetrics(env, startOf(nowMs, HOUR_MS));
     for (const [id, counts] of functions) {
       for (const counter of RUN_COUNTERS) {
         if (counts[counter] > 0) writing.hincrby(key, `${counter} ${id}`, counts[counter]);
@@ -101,17 +97,20 @@ export class Metrics extends Repository<Redis> {
   async steps(env: string, from: number, to: number, stepMs: number): Promise<Point[]> {
     const points = new Map<number, Point>();
     if (from >= to) return [];
-    for (let at = floor(from, stepMs); at < to; at += stepMs) {
+    for (let at = startOf(from, stepMs); at < to; at += stepMs) {
       points.set(at, { at, counts: emptyCounts(), histograms: emptyHistograms() });
     }
     const resolution = stepMs % HOUR_MS === 0 ? COARSE : FINE;
     const blocks = startsOf(from, to, resolution.blockMs);
-    const hashes = await this.#readAll(blocks.map((block) => this.keys.metrics(env, resolution.stepMs, block)));
+    const hashes = await readHashes(
+      this.redis,
+      blocks.map((block) => this.keys.metrics(env, resolution.stepMs, block)),
+    );
     for (const [i, fields] of hashes.entries()) {
       for (const [field, value] of Object.entries(fields)) {
         const [, step, letter = '', bucket] = FIELD.exec(field) ?? [];
         const at = (blocks[i] as number) + Number(step) * resolution.stepMs;
-        const point = points.get(floor(at, stepMs));
+        const point = points.get(startOf(at, stepMs));
         if (point) addField(point, letter, Number(bucket), Number(value));
       }
     }
@@ -120,7 +119,10 @@ export class Metrics extends Repository<Redis> {
 
   /** Runs of each function that had any, over the hours that overlap the time range. */
   async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
-    const hashes = await this.#readAll(startsOf(from, to, HOUR_MS).map((hour) => this.keys.functionMetrics(env, hour)));
+    const hashes = await readHashes(
+      this.redis,
+      startsOf(from, to, HOUR_MS).map((hour) => this.keys.functionMetrics(env, hour)),
+    );
     const found = new Map<string, FunctionCounts>();
     for (const [field, value] of hashes.flatMap((fields) => Object.entries(fields))) {
       const space = field.indexOf(' ');
@@ -131,13 +133,6 @@ export class Metrics extends Repository<Redis> {
     }
     return [...found.values()];
   }
-
-  async #readAll(keys: readonly string[]): Promise<Record<string, string>[]> {
-    if (keys.length === 0) return [];
-    const reading = this.redis.pipeline();
-    for (const key of keys) reading.hgetall(key);
-    return replies(await reading.exec());
-  }
 }
 
 function addField(point: Point, letter: string, bucket: number, value: number): void {
@@ -147,14 +142,4 @@ function addField(point: Point, letter: string, bucket: number, value: number): 
   if (!latency) return;
   const histogram = point.histograms[latency];
   histogram[bucket] = (histogram[bucket] ?? 0) + value;
-}
-
-function startsOf(from: number, to: number, blockMs: number): number[] {
-  const starts: number[] = [];
-  for (let start = floor(from, blockMs); start < to; start += blockMs) starts.push(start);
-  return starts;
-}
-
-function floor(ms: number, stepMs: number): number {
-  return ms - (ms % stepMs);
 }

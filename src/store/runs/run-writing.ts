@@ -1,0 +1,84 @@
+/** How runs are written: at their creation, and at their end. run-record.ts reads them. */
+import type { FrozenKeys } from '../../model/flow-control/options.ts';
+import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
+import type { Ending, Invoker, Run, RunStatus } from '../../model/runs/run.ts';
+import type { FromStep } from '../../model/runs/step-input.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
+import { isOverflow } from './event-runs.ts';
+
+export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
+  invoker?: Invoker;
+  retryOf?: string;
+  replayId?: string;
+  fromStep?: FromStep;
+  earlierRuns?: readonly string[];
+  trace?: string;
+  keys?: FrozenKeys;
+  batch?: readonly string[];
+  /** Time of the first reconciliation, Unix milliseconds. */
+  reconcileAt: number;
+  /** Who already executes it (checkpoints.ts); undefined: its first call will. */
+  owner?: string;
+}
+
+/** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
+const CREATED_AT_ONCE = 100;
+
+/** Groups runs by environment and time of creation, CREATED_AT_ONCE at most. */
+export function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewRun[]]> {
+  let portion: NewRun[] = [];
+  for (const run of runs) {
+    const [first] = portion;
+    if (first && (first.env !== run.env || first.queuedAt !== run.queuedAt || portion.length === CREATED_AT_ONCE)) {
+      yield portion as [NewRun, ...NewRun[]];
+      portion = [];
+    }
+    portion.push(run);
+  }
+  if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
+}
+
+/** Converts to create-runs.lua's format. Redis cannot decode lone surrogates, hence toWellFormed. */
+export function rowOf(run: NewRun) {
+  const { id, queuedAt, invoker, fromStep, owner } = run;
+  const fields = [RUN_FIELDS.requestId, run.requestId];
+  if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
+  if (run.retryOf) fields.push(RUN_FIELDS.retryOf, run.retryOf);
+  if (run.replayId) fields.push(RUN_FIELDS.replay, run.replayId);
+  if (fromStep) fields.push(RUN_FIELDS.fromStep, fromStep.id.toWellFormed());
+  if (fromStep?.input) fields.push(RUN_FIELDS.stepInput, JSON.stringify(fromStep.input));
+  if (run.earlierRuns) fields.push(RUN_FIELDS.earlierRuns, run.earlierRuns.join(''));
+  if (run.trace) fields.push(RUN_FIELDS.trace, run.trace);
+  if (run.keys) fields.push(RUN_FIELDS.keys, JSON.stringify(run.keys));
+  if (run.batch) fields.push(RUN_FIELDS.batch, run.batch.join(''));
+  if (owner) {
+    const { status, startedAt, checkpoint } = RUN_FIELDS;
+    fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
+  }
+  return [
+    id,
+    run.reconcileAt,
+    run.functionId.toWellFormed(),
+    run.eventId,
+    isOverflow(run.eventId, queuedAt),
+    ...fields,
+  ];
+}
+
+/** Fields and values that the end of a run sets. */
+export function endingFields(ending: Ending, nowMs: number): (string | number)[] {
+  const fields: (string | number)[] = [RUN_FIELDS.status, ending.status, RUN_FIELDS.endedAt, nowMs];
+  if (ending.status === 'Completed') {
+    fields.push(RUN_FIELDS.output, ending.output);
+    if (ending.response) fields.push(RUN_FIELDS.response, JSON.stringify(ending.response));
+  }
+  if (ending.status === 'Failed') {
+    fields.push(RUN_FIELDS.error, JSON.stringify(ending.error));
+    const { fingerprint, uncounted } = ending;
+    if (fingerprint !== undefined) fields.push(RUN_FIELDS.fingerprint, fingerprint);
+    if (uncounted !== undefined) fields.push(RUN_FIELDS.uncounted, uncounted);
+    if (ending.output !== undefined) fields.push(RUN_FIELDS.output, ending.output);
+  }
+  if (ending.status === 'Cancelled') fields.push(RUN_FIELDS.cancelReason, cancelReasonText(ending.reason));
+  return fields;
+}

@@ -1,0 +1,26 @@
+/** Time series in hashes: a hash holds a block of time steps. */
+import { inPipelines, type Redis } from '../redis/connection.ts';
+
+export interface Resolution {
+  stepMs: number;
+  blockMs: number;
+}
+
+/** The start of the step that a time is in. */
+export function startOf(ms: number, stepMs: number): number {
+  return ms - (ms % stepMs);
+}
+
+/** The starts of the blocks that overlap a time range. */
+export function startsOf(from: number, to: number, blockMs: number): number[] {
+  const starts: number[] = [];
+  for (let start = startOf(from, blockMs); start < to; start += blockMs) starts.push(start);
+  return starts;
+}
+
+export function readHashes(redis: Redis, keys: readonly string[]): Promise<Record<string, string>[]> {
+  return inPipelines(
+    redis,
+    keys.map((key) => ['hgetall', key]),
+  );
+}
