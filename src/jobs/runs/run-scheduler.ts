@@ -1,26 +1,24 @@
 /** Enqueues the jobs of runs. Job IDs are derived from the job's purpose, so enqueuing is idempotent. A call of a function with limits
  *  gets its job when it is admitted (flow-control/admission.ts). */
-import { ErrorCode, type JobsOptions } from 'bullmq';
-import { PRODUCTION } from '../../model/environment.ts';
+import { ErrorCode } from 'bullmq';
+import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
-import { stepKey } from '../../model/runs/step-key.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import {
-  type CallJob,
-  type RequestJob,
-  type RunQueue,
-  type RunRef,
-  type TracedRunRef,
-  toRunRef,
-} from '../queues/queues.ts';
+import { type RunQueue, type TracedRunRef, toRunRef } from '../queues/queues.ts';
 import { DELAY_MAX_MS } from './deferred-calls.ts';
-
-/** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
-const WAKE_ATTEMPTS = 10;
+import {
+  callJob,
+  type JobToAdd,
+  type RequestToSchedule,
+  requestJob,
+  type WakeToSchedule,
+  wakeJob,
+  wakeJobId,
+} from './run-jobs.ts';
 
 /** States of a job that will still run. A job in any other state has ended or is in no list, and only blocks a new one with its ID. */
 const LIVE_STATES: ReadonlySet<string> = new Set([
@@ -33,24 +31,6 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
 ]);
 /** BullMQ takes jobs without a priority first, so any number of branch jobs delays no others. */
 const BRANCH_PRIORITY = 1;
-
-export interface RequestToSchedule {
-  ref: TracedRunRef;
-  stepId: string;
-  /** Origin of the request's URL. */
-  origin: string;
-  /** Maximum number of attempts after the first. */
-  retries: number;
-}
-
-export interface WakeToSchedule {
-  ref: TracedRunRef;
-  stepId: string;
-  untilMs: number;
-  nowMs: number;
-  /** For a wait, name of the awaited event or signal. */
-  eventName?: string | undefined;
-}
 
 export class RunScheduler {
   readonly #queues: PartitionQueues;
@@ -95,65 +75,26 @@ export class RunScheduler {
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const priorities = await this.#prioritiesOf(calls);
     const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
-    await Promise.all([...byQueue].map(([queue, some]) => this.#enqueueIn(queue, some, priorities)));
-  }
-
-  async #enqueueIn(
-    queue: RunQueue,
-    calls: readonly AdmittedCallToSchedule[],
-    priorities: ReadonlyMap<string, JobsOptions>,
-  ): Promise<void> {
-    await queue.addBulk(
-      calls.map(({ ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted }) => ({
-        name: ref.functionId,
-        data: {
-          ...dataOf(ref),
-          kind: 'call',
-          ...(at !== undefined && { at }),
-          ...(stepId && { stepId }),
-          ...(attemptsBefore > 0 && { attemptsBefore }),
-          ...(admitted && { admitted }),
-        } satisfies CallJob,
-        opts: {
-          jobId: callJobId(ref.runId, at, stepId),
-          attempts: retries + 1 - attemptsBefore,
-          ...(delayMs > 0 && { delay: delayMs }),
-          ...priorities.get(ref.env),
-          ...traceOptions(ref.trace),
-        },
-      })),
+    await Promise.all(
+      [...byQueue].map(async ([queue, some]) => queue.addBulk(await this.#withPriorities(some.map(callJob)))),
     );
   }
 
   /** Wakes the step at `untilMs`, unless it has ended before. */
-  async enqueueWake({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedule): Promise<void> {
-    const priorities = await this.#prioritiesOf([{ ref }]);
-    await this.#queueOf(ref.runId).add(
-      ref.functionId,
-      { ...dataOf(ref), kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
-      {
-        jobId: wakeJobId(ref.runId, stepId),
-        delay: Math.max(0, untilMs - nowMs),
-        attempts: WAKE_ATTEMPTS,
-        ...priorities.get(ref.env),
-        ...traceOptions(ref.trace),
-      },
-    );
+  async enqueueWake(wake: WakeToSchedule): Promise<void> {
+    await this.#addOne(wakeJob(wake));
   }
 
   /** Enqueues the request of a step. */
-  async enqueueRequest({ ref, stepId, origin, retries }: RequestToSchedule): Promise<void> {
-    const priorities = await this.#prioritiesOf([{ ref }]);
-    const data = { ...dataOf(ref), kind: 'request', stepId, origin } satisfies RequestJob;
-    const jobId = jobIdOf({ runId: ref.runId, stepId, request: true });
-    await this.#queueOf(ref.runId).add(ref.functionId, data, {
-      jobId,
-      attempts: retries + 1,
-      ...priorities.get(ref.env),
-      ...traceOptions(ref.trace),
-    });
+  async enqueueRequest(request: RequestToSchedule): Promise<void> {
+    await this.#addOne(requestJob(request));
+  }
+
+  async #addOne(given: JobToAdd): Promise<void> {
+    for (const { name, data, opts } of await this.#withPriorities([given])) {
+      await this.#queueOf(data.runId).add(name, data, opts);
+    }
   }
 
   async ensureRequest(request: RequestToSchedule): Promise<void> {
@@ -287,32 +228,17 @@ export class RunScheduler {
     return this.#queues.of(id).runs;
   }
 
-  /** By environment. */
-  async #prioritiesOf(jobs: readonly { ref: TracedRunRef }[]): Promise<Map<string, JobsOptions>> {
-    const priorities = new Map<string, JobsOptions>();
-    for (const { ref } of jobs) {
-      if (ref.env === PRODUCTION || priorities.has(ref.env)) continue;
-      priorities.set(ref.env, (await this.#kinds.of(ref.env)) === 'branch' ? { priority: BRANCH_PRIORITY } : {});
+  async #withPriorities<Job extends JobToAdd>(jobs: readonly Job[]): Promise<Job[]> {
+    const kinds = new Map<string, EnvironmentKind>();
+    for (const { env } of jobs.map(({ data }) => data)) {
+      if (env !== PRODUCTION && !kinds.has(env)) kinds.set(env, await this.#kinds.of(env));
     }
-    return priorities;
+    return jobs.map((job) => {
+      return kinds.get(job.data.env) === 'branch' ? { ...job, opts: { ...job.opts, priority: BRANCH_PRIORITY } } : job;
+    });
   }
-}
-
-/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings. Without `omitContext`, BullMQ
- *  would make each attempt a child of the previous one. */
-function traceOptions(trace: string | undefined): JobsOptions {
-  return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
-}
-
-/** The fields of their run that jobs need. */
-function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): RunRef {
-  return { env, runId, eventId, requestId, functionId };
 }
 
 function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {
   return { ref, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }), retries: 0 };
-}
-
-function wakeJobId(runId: string, stepId: string): string {
-  return `${runId}-${stepKey(stepId)}-wake`;
 }

@@ -1,0 +1,94 @@
+/** Jobs of runs as data: calls, wake-ups and requests of steps. Job IDs are derived from the job's purpose, so enqueuing is idempotent. */
+import type { JobsOptions } from 'bullmq';
+import { stepKey } from '../../model/runs/step-key.ts';
+import type { AdmittedCallToSchedule } from '../flow-control/admission.ts';
+import { callJobId, jobIdOf } from '../queues/call-ref.ts';
+import type { CallJob, RequestJob, RunJob, RunRef, TracedRunRef, WakeJob } from '../queues/queues.ts';
+
+/** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
+const WAKE_ATTEMPTS = 10;
+
+export interface RequestToSchedule {
+  ref: TracedRunRef;
+  stepId: string;
+  /** Origin of the request's URL. */
+  origin: string;
+  /** Maximum number of attempts after the first. */
+  retries: number;
+}
+
+export interface WakeToSchedule {
+  ref: TracedRunRef;
+  stepId: string;
+  untilMs: number;
+  nowMs: number;
+  /** For a wait, name of the awaited event or signal. */
+  eventName?: string | undefined;
+}
+
+export interface JobToAdd<Data extends RunJob = RunJob> {
+  name: string;
+  data: Data;
+  opts: JobsOptions & { jobId: string };
+}
+
+export function callJob(call: AdmittedCallToSchedule): JobToAdd<CallJob> {
+  const { ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted } = call;
+  return {
+    name: ref.functionId,
+    data: {
+      ...dataOf(ref),
+      kind: 'call',
+      ...(at !== undefined && { at }),
+      ...(stepId && { stepId }),
+      ...(attemptsBefore > 0 && { attemptsBefore }),
+      ...(admitted && { admitted }),
+    },
+    opts: {
+      jobId: callJobId(ref.runId, at, stepId),
+      attempts: retries + 1 - attemptsBefore,
+      ...(delayMs > 0 && { delay: delayMs }),
+      ...traceOptions(ref.trace),
+    },
+  };
+}
+
+export function wakeJob({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedule): JobToAdd<WakeJob> {
+  return {
+    name: ref.functionId,
+    data: { ...dataOf(ref), kind: 'wake', stepId, ...(eventName !== undefined && { eventName }) },
+    opts: {
+      jobId: wakeJobId(ref.runId, stepId),
+      delay: Math.max(0, untilMs - nowMs),
+      attempts: WAKE_ATTEMPTS,
+      ...traceOptions(ref.trace),
+    },
+  };
+}
+
+export function requestJob({ ref, stepId, origin, retries }: RequestToSchedule): JobToAdd<RequestJob> {
+  return {
+    name: ref.functionId,
+    data: { ...dataOf(ref), kind: 'request', stepId, origin },
+    opts: {
+      jobId: jobIdOf({ runId: ref.runId, stepId, request: true }),
+      attempts: retries + 1,
+      ...traceOptions(ref.trace),
+    },
+  };
+}
+
+export function wakeJobId(runId: string, stepId: string): string {
+  return `${runId}-${stepKey(stepId)}-wake`;
+}
+
+/** All jobs of a run are children of the span that ingested its event, so that its calls are siblings. Without `omitContext`, BullMQ
+ *  would make each attempt a child of the previous one. */
+function traceOptions(trace: string | undefined): JobsOptions {
+  return trace ? { telemetry: { metadata: trace, omitContext: true } } : {};
+}
+
+/** The fields of their run that jobs need. */
+function dataOf({ env, runId, eventId, requestId, functionId }: TracedRunRef): RunRef {
+  return { env, runId, eventId, requestId, functionId };
+}
