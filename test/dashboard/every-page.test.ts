@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
 import { violationsInSchemes } from '../support/axe.ts';
-import { browserForSuite, open, settled, signIn, visit } from '../support/browser.ts';
+import { browserForSuite, navigateTo, open, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { expectAccessible, onPhone, PHONE, tooWide } from './accessible.ts';
 import { createFixtures } from './fixtures.ts';
@@ -84,7 +84,7 @@ describe('every page of the dashboard', function () {
       try {
         await withPage(async (page) => {
           for (const path of STATIC_PAGES) {
-            await (path === '/' ? open(page, empty.url) : visit(page, path));
+            await (path === '/' ? open(page, empty.url) : navigateTo(page, path));
             found.add('axe', path, await violationsInSchemes(page));
             found.add('words', path, await breachesOn(page, rules));
           }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
-import { browserForSuite, settled, signIn, visit } from '../support/browser.ts';
+import { browserForSuite, navigateTo, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { createFixtures } from './fixtures.ts';
 import { resourcePages, STATIC_PAGES } from './pages.ts';
@@ -120,7 +120,7 @@ describe('dashboard sign-in', () => {
           await signIn(page, READER);
           const offered: string[] = [];
           for (const path of [...STATIC_PAGES, ...resourcePages(fixtures)]) {
-            await visit(page, path);
+            await navigateTo(page, path);
             const buttons = page.getByRole('main').getByRole('button', { name: WRITE_ACTIONS, disabled: false });
             offered.push(...(await buttons.allInnerTexts()).map((text) => `${path} ${text}`));
           }

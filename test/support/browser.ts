@@ -101,7 +101,7 @@ export async function open(page: Page, url: string): Promise<void> {
 }
 
 /** Goes to another page as a link of the dashboard does, without loading the dashboard again. */
-export async function visit(page: Page, path: string): Promise<void> {
+export async function navigateTo(page: Page, path: string): Promise<void> {
   const isOpen = new URL(path, page.url()).href === page.url();
   const navigate = `new Promise((rendered) => {
     __TSR_ROUTER__.subscribe('onRendered', rendered);
