@@ -59,9 +59,10 @@ export class ExpressionProblems extends Repository<Redis> {
       Record<string, string>,
       Record<string, string>,
     ];
+    const skipped = new Map(Object.entries(skips));
     const known = Object.entries(problems).map(([id, text]): [string, KnownProblem] => [
       id,
-      { ...(JSON.parse(text) as ExpressionProblem), events: Number(skips[id] ?? 0) },
+      { ...(JSON.parse(text) as ExpressionProblem), events: Number(skipped.get(id) ?? 0) },
     ]);
     return new Map(known.filter(([, { at }]) => nowMs - at < TTL_MS));
   }

@@ -55,7 +55,9 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     const reading = this.redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
     const found = replies<unknown>(await reading.exec()) as [string | null, string[], Record<string, string>];
     const [version, texts, paused] = found;
-    return { version: Number(version ?? 0), functions: texts.map((text) => toFunction(text, (id) => paused[id])) };
+    // A function may have any ID, such as `constructor`.
+    const pauses = new Map(Object.entries(paused));
+    return { version: Number(version ?? 0), functions: texts.map((text) => toFunction(text, (id) => pauses.get(id))) };
   }
 
   async read(env: string, id: string): Promise<AppFunction | undefined> {
