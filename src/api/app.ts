@@ -35,6 +35,7 @@ import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './ope
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
+import { type ApiServices, apiParts } from './parts.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { fastPath } from './receive/fast-path.ts';
@@ -43,10 +44,10 @@ import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
 import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
-import { type ApiDeps, apiRoutes, officialRoutes, restApi } from './rest-api.ts';
+import { apiRoutes, officialRoutes, restApi } from './rest-api.ts';
 import { streamRoute } from './routes/stream.ts';
 
-export interface AppDeps extends ApiDeps {
+export interface AppDeps extends ApiServices {
   webhookDirectory: WebhookDirectory;
   webhookWatcher: WebhookWatcher;
   endpointOrigins: EndpointOrigins;
@@ -63,6 +64,7 @@ export interface AppDeps extends ApiDeps {
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { config, store, log, acceptor, backpressure, requestLogWriter, telemetry, transforms, queues } = deps;
   const { environments, signingKeys } = store;
+  const parts = apiParts(deps);
   const app = new Koa<RequestState>();
   parseQueriesOnce(app);
   app.proxy = config.trustProxy > 0;
@@ -202,9 +204,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     .use(dashboardPage());
 
   app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
-  app.use(restApi(apiRoutes(deps), config.publicUrl, mountDeps).routes());
+  app.use(restApi(apiRoutes(parts), config.publicUrl, mountDeps).routes());
   const official = new Router();
-  mount(official, officialRoutes(deps), mountDeps);
+  mount(official, officialRoutes(parts), mountDeps);
   app.use(official.routes()).use(unsupportedRoutes().routes());
   app.use(findBoardRoute()).use(allowOnBoard).use(auditBoard(auditLogger)).use(clampBoardQuery);
   app.use(boardPolicy).use(boardBodyErrors).use(board(queues)).use(notFoundPage());

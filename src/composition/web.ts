@@ -22,8 +22,10 @@ import { DocumentFetcher } from '../functions/document-fetcher.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { AcceptedEvents } from '../history/accepted-events.ts';
+import { StorageUses } from '../history/storage-use.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
+import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
@@ -70,6 +72,8 @@ interface ServerParts {
   acceptedEvents: AcceptedEvents;
   /** The tables in memory, which jobs call `functions`; routes also use stored functions under that name. */
   functionTables: FunctionTables;
+  explainedDecisions: ExplainedDecisions;
+  storageUses: StorageUses;
   app: ReturnType<typeof createApp>;
 }
 
@@ -133,6 +137,9 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
   accounts: (parts) => new Accounts(parts),
   acceptedEvents: ({ history, queuedEvents }) => new AcceptedEvents(history.events, queuedEvents),
   functionTables: ({ functions }) => functions,
+  explainedDecisions: ({ history, functions, triggerHistory }) =>
+    new ExplainedDecisions({ ...history, functions, triggerHistory }),
+  storageUses: ({ hotStorage, archive }) => new StorageUses({ hotStorage, archive }),
   app: (parts) => createApp(parts),
 };
 

@@ -1,19 +1,15 @@
 /** Invokes functions under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
-import { INVOKE_ERRORS, type InvokeRouteDeps, invoke, invokedSchema } from '../routes/invoke.ts';
+import { INVOKE_ERRORS, invoke, invokedSchema } from '../routes/invoke.ts';
 
 const keySchema = z.string().min(1).max(256).optional();
 const payloadSchema = sentEventSchema.pick({ data: true, user: true, v: true });
 
-export interface OfficialInvokeDeps extends InvokeRouteDeps {
-  functionTables: FunctionTables;
-}
-
-export function officialInvokeRoutes(deps: OfficialInvokeDeps): Route[] {
+export function officialInvokeRoutes(deps: ApiParts): Route[] {
   const common = {
     method: 'post' as const,
     tag: 'Functions',

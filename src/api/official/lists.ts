@@ -1,24 +1,13 @@
 /** Lists under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import type { RunRetries } from '../../jobs/runs/run-retries.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listedFunctionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
-
-export interface OfficialListDeps {
-  runs: History['runs'];
-  steps: History['steps'];
-  retries: RunRetries;
-  apps: Apps;
-  functions: Functions;
-}
 
 const jobSchema = z.object({
   at: z.iso.datetime().nullable(),
@@ -26,7 +15,7 @@ const jobSchema = z.object({
   attempt: z.int(),
 });
 
-export function officialListRoutes({ runs, steps, retries, apps, functions }: OfficialListDeps): Route[] {
+export function officialListRoutes({ runs, steps, retries, apps, functions }: ApiParts): Route[] {
   const common = { method: 'get', access: 'read', scope: 'environment', forApps: true } as const;
   return [
     route({

@@ -14,7 +14,7 @@ import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
 
 export interface TextHitDeps {
-  events: Pick<AcceptedEvents, 'read'>;
+  acceptedEvents: Pick<AcceptedEvents, 'read'>;
   eventLists: History['eventLists'];
   eventCounts: History['eventCounts'];
   runs: History['runs'];
@@ -58,7 +58,7 @@ const PREFIX_MIN = 4;
 const ERROR_MIN = 3;
 
 export async function hitsOf(
-  { events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
+  { acceptedEvents: events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
   { env, principal }: { env: string; principal: string },
   text: string,
   nowMs: number,

@@ -1,9 +1,8 @@
 /** `/v1/allowed-origins`: where apps and endpoints may be (docs/security.md#addresses-of-apps). */
 import { z } from 'zod';
-import type { Quotas } from '../../config.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
-import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -15,12 +14,7 @@ export const allowedOriginsSchema = z
   })
   .meta({ id: 'AllowedOrigins' });
 
-export interface AllowedOriginRouteDeps {
-  allowedOrigins: AllowedOrigins;
-  quotas: Quotas;
-}
-
-export function allowedOriginRoutes({ allowedOrigins, quotas }: AllowedOriginRouteDeps): Route[] {
+export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route[] {
   const tag = 'Apps';
   return [
     route({

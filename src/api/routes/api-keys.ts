@@ -6,8 +6,8 @@ import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
-import type { ApiKeys, UsedApiKey } from '../../store/auth/api-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { UsedApiKey } from '../../store/auth/api-keys.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -30,12 +30,7 @@ export const newApiKeySchema = apiKeySchema
   .extend({ secret: z.string().meta({ description: 'Shown only once; the service stores its hash' }) })
   .meta({ id: 'NewApiKey' });
 
-export interface ApiKeyRouteDeps {
-  apiKeys: ApiKeys;
-  environments: Environments;
-}
-
-export function apiKeyRoutes({ apiKeys, environments }: ApiKeyRouteDeps): Route[] {
+export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
   const shared = { tag: 'API keys', access: 'admin', scope: 'installation' } as const;
 
   async function requireEnvironment(name: string): Promise<void> {

@@ -1,18 +1,15 @@
 /** `POST /v1/apps/:name/check`: diagnoses why an app cannot be called. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { HttpAgent } from '../../functions/http-agent.ts';
 import { probeApp } from '../../functions/probe.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
-import type { App, Apps } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { SigningKeys } from '../../store/auth/signing-keys.ts';
+import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const appCheckSchema = z
@@ -33,17 +30,7 @@ export const appCheckSchema = z
   })
   .meta({ id: 'AppCheck' });
 
-export interface AppCheckRouteDeps {
-  dev: boolean;
-  apps: Apps;
-  functions: Functions;
-  connections: Connections;
-  signingKeys: SigningKeys;
-  environmentKinds: EnvironmentKinds;
-  httpAgent: HttpAgent;
-}
-
-export function appCheckRoutes(deps: AppCheckRouteDeps): Route[] {
+export function appCheckRoutes(deps: ApiParts): Route[] {
   const { dev, apps, functions, connections, signingKeys, environmentKinds, httpAgent } = deps;
   return [
     route({

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { Connections } from '../../store/connect/connections.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -25,12 +24,7 @@ export const connectionSchema = z
   })
   .meta({ id: 'Connection' });
 
-export interface AppConnectionRouteDeps {
-  apps: Apps;
-  connections: Connections;
-}
-
-export function appConnectionRoutes({ apps, connections }: AppConnectionRouteDeps): Route[] {
+export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

@@ -1,20 +1,13 @@
 /** `/v1/apps`: the registered apps; asks an app to register. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
-import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
-import type { App, Apps, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
-import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
-import type { Processes } from '../../store/telemetry/processes.ts';
-import type { AppSync } from '../apps/sync.ts';
+import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -94,20 +87,7 @@ export const detailedAppSchema = appSchema
 
 const params = z.object({ name: z.string() });
 
-export interface AppRouteDeps {
-  dev: boolean;
-  quotas: Config['quotas'];
-  apps: Apps;
-  allowedOrigins: AllowedOrigins;
-  heldRegistrations: HeldRegistrations;
-  functions: Functions;
-  schedules: Pick<Schedules, 'follow'>;
-  expressionProblems: ExpressionProblems;
-  processes: Processes;
-  appSync: AppSync;
-}
-
-export function appRoutes(deps: AppRouteDeps): Route[] {
+export function appRoutes(deps: ApiParts): Route[] {
   const {
     dev,
     apps,

@@ -1,9 +1,9 @@
 /** `/v1/audit`: the audit log and the rejection log. */
 import { z } from 'zod';
-import type { History } from '../../history/history.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
-import type { RejectionLog, StoredRejection } from '../../store/auth/rejection-log.ts';
+import type { StoredRejection } from '../../store/auth/rejection-log.ts';
+import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -40,12 +40,7 @@ export const rejectionSchema = z
   })
   .meta({ id: 'Rejection' });
 
-export interface AuditRouteDeps {
-  auditLog: History['auditLog'];
-  rejectionLog: RejectionLog;
-}
-
-export function auditRoutes({ auditLog, rejectionLog }: AuditRouteDeps): Route[] {
+export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

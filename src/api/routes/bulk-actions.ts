@@ -1,7 +1,6 @@
 /** `/v1/runs/bulk`: cancels, re-runs or retries the runs that a filter selects, or that are named. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
 import { isOpen, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
@@ -13,8 +12,7 @@ import {
   RERUN_FROM,
 } from '../../model/runs/bulk-action.ts';
 import { describe } from '../../model/values/json.ts';
-import type { BulkStore } from '../../store/bulk/store.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -40,15 +38,9 @@ const bodySchema = z.object({
   dry_run: z.boolean().default(false).meta({ description: 'true: changes nothing, and counts the runs' }),
 });
 
-export interface BulkActionRouteDeps {
-  bulkActions: BulkStore['bulkActions'];
-  selectedRuns: SelectedRuns;
-  environments: Environments;
-}
-
 const params = z.object({ id: z.string().max(64) });
 
-export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: BulkActionRouteDeps): Route[] {
+export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: ApiParts): Route[] {
   const common = { tag: 'Runs', scope: 'environment' } as const;
 
   async function existing(env: string, id: string) {

@@ -1,12 +1,11 @@
 /** `/v1/cancellations`: cancels many runs of a function. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
-import type { BulkStore } from '../../store/bulk/store.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -32,12 +31,7 @@ export const cancellationSchema = z
   })
   .meta({ id: 'Cancellation' });
 
-export interface CancellationRouteDeps {
-  cancellations: BulkStore['cancellations'];
-  functionTables: FunctionTables;
-}
-
-export function cancellationRoutes({ cancellations, functionTables }: CancellationRouteDeps): Route[] {
+export function cancellationRoutes({ cancellations, functionTables }: ApiParts): Route[] {
   const common = { tag: 'Runs', scope: 'environment', forApps: true } as const;
 
   /** By its ID as in the app's code, or with the app's name as prefix. */

@@ -1,19 +1,13 @@
 /** `/v1/deploys`: when apps changed, and what. */
 import { z } from 'zod';
-import type { Deploys } from '../../store/apps/deploys.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
 import { timeSchema } from '../views/time.ts';
 
-export interface DeployRouteDeps {
-  deploys: Deploys;
-  functions: Functions;
-}
-
-export function deployRoutes({ deploys, functions }: DeployRouteDeps): Route[] {
+export function deployRoutes({ deploys, functions }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

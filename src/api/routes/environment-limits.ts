@@ -1,10 +1,11 @@
 /** `PATCH /v1/environments/:name/limits`: the limits of one environment. */
+
 import { z } from 'zod';
-import type { ArchiveSettings } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
 import { maxBytesSchema } from './installation-limits.ts';
@@ -21,13 +22,7 @@ const retentionSchema = z
       'archive. Fewer days hide older events and runs at once, and delete them within an hour or two; that cannot be undone',
   });
 
-export interface EnvironmentLimitRouteDeps {
-  environments: Environments;
-  /** undefined: there is none. */
-  archive: Pick<ArchiveSettings, 'hotMs'> | undefined;
-}
-
-export function environmentLimitRoutes({ environments, archive }: EnvironmentLimitRouteDeps): Route[] {
+export function environmentLimitRoutes({ environments, config: { archive } }: ApiParts): Route[] {
   return [
     route({
       method: 'patch',
@@ -62,7 +57,7 @@ export function environmentLimitRoutes({ environments, archive }: EnvironmentLim
 }
 
 /** @throws ServiceError input_invalid */
-function checkRetention(days: number, archive: EnvironmentLimitRouteDeps['archive']): void {
+function checkRetention(days: number, archive: Config['archive']): void {
   if (!archive) {
     const detail =
       'retention_days needs an archive: without one, Redis keeps everything, for RETENTION_DAYS in all environments. ' +

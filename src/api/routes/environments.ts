@@ -1,8 +1,6 @@
 /** `/v1/environments`: creates, lists, archives and deletes environments. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Schedules } from '../../jobs/timers/schedules.ts';
 import {
   archived,
   deleting,
@@ -13,8 +11,7 @@ import {
 } from '../../model/environment.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -45,14 +42,7 @@ export const environmentSchema = z
 
 const params = z.object({ name: z.string() });
 
-export interface EnvironmentRouteDeps {
-  environments: Environments;
-  functions: Pick<Functions, 'all'>;
-  schedules: Pick<Schedules, 'follow'>;
-  quotas: Config['quotas'];
-}
-
-export function environmentRoutes(deps: EnvironmentRouteDeps): Route[] {
+export function environmentRoutes(deps: ApiParts): Route[] {
   const { environments, functions, schedules, quotas } = deps;
   const tag = 'Environments';
   const scope = 'installation';

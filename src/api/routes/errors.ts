@@ -1,7 +1,6 @@
 /** `/v1/errors`: why runs fail, by groups of the same error. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import type { Deploy } from '../../model/apps/deploy.ts';
 import {
   countWithin,
@@ -13,9 +12,9 @@ import {
 import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { describe } from '../../model/values/json.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import type { Deploys } from '../../store/apps/deploys.ts';
-import { after, type ErrorGroups } from '../../store/errors/error-groups.ts';
+import { after } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';
+import type { ApiParts } from '../parts.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -32,13 +31,7 @@ const ACTIONS = [
   ['reopen', 'open', 'Reopen an error group', 'As it was before somebody resolved it.'],
 ] as const satisfies [string, ErrorGroupState, string, string][];
 
-export interface ErrorRouteDeps {
-  errorGroups: ErrorGroups;
-  functionTables: FunctionTables;
-  deploys: Pick<Deploys, 'list'>;
-}
-
-export function errorRoutes({ errorGroups, functionTables, deploys }: ErrorRouteDeps): Route[] {
+export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts): Route[] {
   const common = { tag: 'Errors', scope: 'environment' } as const;
 
   async function present(env: string, groups: readonly ErrorGroup[], times: ErrorTimes) {

@@ -1,8 +1,8 @@
 /** `/v1/events/histogram` and `/v1/events/names`: counts of events over time and by name. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
 import { DAY_MS } from '../../model/values/time.ts';
+import type { ApiParts } from '../parts.ts';
 import { cursorQuery, pageFrom } from '../rest/list-query.ts';
 import { earlyStop, listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -28,7 +28,7 @@ export const eventNameSchema = z
   })
   .meta({ id: 'EventName' });
 
-export function eventCountRoutes({ eventCounts }: { eventCounts: History['eventCounts'] }): Route[] {
+export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
   const shared = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
     route({

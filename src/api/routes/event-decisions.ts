@@ -1,13 +1,9 @@
 /** `/v1/events/:id/decisions`: why each function that listens to an event did or did not run on it. */
 import { z } from 'zod';
-import type { AcceptedEvents } from '../../history/accepted-events.ts';
-import {
-  type ExplainedDecision,
-  type ExplainedDecisions,
-  OUTCOMES,
-} from '../../jobs/flow-control/explained-decisions.ts';
+import { type ExplainedDecision, OUTCOMES } from '../../jobs/flow-control/explained-decisions.ts';
 import { RESULTS } from '../../jobs/flow-control/expression-reader.ts';
 import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -58,12 +54,7 @@ export const eventDecisionSchema = z
   })
   .meta({ id: 'EventDecision' });
 
-export interface EventDecisionRouteDeps {
-  events: Pick<AcceptedEvents, 'read' | 'record'>;
-  explainedDecisions: ExplainedDecisions;
-}
-
-export function eventDecisionRoutes({ events, explainedDecisions }: EventDecisionRouteDeps): Route[] {
+export function eventDecisionRoutes({ acceptedEvents: events, explainedDecisions }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

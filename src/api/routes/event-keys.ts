@@ -4,8 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
-import type { EventKeys } from '../../store/auth/event-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -40,12 +39,7 @@ export const createdEventKeySchema = eventKeySchema
 const params = z.object({ id: z.string() });
 const settableFields = { ...listFields, max_bytes: maxBytesSchema.nullish() };
 
-export interface EventKeyRouteDeps {
-  eventKeys: EventKeys;
-  environments: Environments;
-}
-
-export function eventKeyRoutes({ eventKeys, environments }: EventKeyRouteDeps): Route[] {
+export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   const tag = 'Event keys';
   const scope = 'installation';
 

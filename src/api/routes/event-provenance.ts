@@ -1,10 +1,7 @@
 /** `/v1/events/:id/arrival`: the provenance of an event. */
 import { z } from 'zod';
-import type { AcceptedEvents } from '../../history/accepted-events.ts';
-import type { History } from '../../history/history.ts';
 import { subjectOf } from '../../model/events/event.ts';
-import type { EventKeys } from '../../store/auth/event-keys.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts';
@@ -25,14 +22,7 @@ export const provenanceSchema = z
   })
   .meta({ id: 'Provenance' });
 
-export interface ProvenanceRouteDeps {
-  events: Pick<AcceptedEvents, 'read'>;
-  eventKeys: EventKeys;
-  webhooks: Webhooks;
-  webhookLog: History['webhookLog'];
-}
-
-export function provenanceRoutes({ events, eventKeys, webhooks, webhookLog }: ProvenanceRouteDeps): Route[] {
+export function provenanceRoutes({ acceptedEvents: events, eventKeys, webhooks, webhookLog }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

@@ -1,12 +1,9 @@
 /** `/v1/events`: lists and reads stored events. */
 
 import { z } from 'zod';
-import type { AcceptedEvents } from '../../history/accepted-events.ts';
-import type { History } from '../../history/history.ts';
-import type { Searches } from '../../history/searches.ts';
-import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { gistOf } from '../../model/events/gist.ts';
+import type { ApiParts } from '../parts.ts';
 import { listEvents } from '../rest/event-list.ts';
 import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -17,23 +14,14 @@ import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEven
 import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
 
-export interface EventRouteDeps {
-  events: Pick<AcceptedEvents, 'read'>;
-  eventLists: History['eventLists'];
-  runLists: History['runLists'];
-  listedRuns: History['listedRuns'];
-  runStates: RunStates;
-  searches: Searches;
-}
-
 export function eventRoutes({
-  events,
+  acceptedEvents: events,
   eventLists,
   runLists,
   listedRuns,
   runStates,
   searches,
-}: EventRouteDeps): Route[] {
+}: ApiParts): Route[] {
   const tag = 'Events';
 
   async function positionOf(env: string, id: string) {

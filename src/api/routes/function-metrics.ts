@@ -3,17 +3,14 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Deploys } from '../../store/apps/deploys.ts';
-import type { Functions } from '../../store/apps/functions.ts';
 import { addTo, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
 import {
   FUNCTION_SERIES_KEPT_MS,
   type FunctionPoint,
-  type FunctionSeries,
   type StepSeries,
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
-import type { RecentDurations } from '../../store/telemetry/recent-durations.ts';
+import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, route } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
@@ -61,19 +58,7 @@ export const functionMetricsSchema = z
   })
   .meta({ id: 'FunctionMetrics' });
 
-export interface FunctionMetricsRouteDeps {
-  functions: Functions;
-  functionSeries: FunctionSeries;
-  recentDurations: RecentDurations;
-  deploys: Deploys;
-}
-
-export function functionMetricsRoutes({
-  functions,
-  functionSeries,
-  recentDurations,
-  deploys,
-}: FunctionMetricsRouteDeps): Route[] {
+export function functionMetricsRoutes({ functions, functionSeries, recentDurations, deploys }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

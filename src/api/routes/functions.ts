@@ -2,21 +2,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Admission } from '../../jobs/flow-control/admission.ts';
-import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
 import { RECENT_MS } from '../../jobs/functions/function-tables.ts';
-import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 
 import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
-import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
-import type { BulkStore } from '../../store/bulk/store.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
-import { type LastTickDeps, lastTicksOf } from '../rest/last-ticks.ts';
+import type { ApiParts } from '../parts.ts';
+import { lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -32,18 +24,6 @@ import { functionLimitsSchema, presentFunctionLimits } from '../views/limits.ts'
 const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
 });
-
-interface FunctionRouteDeps extends LastTickDeps {
-  functions: Functions;
-  cancellations: BulkStore['cancellations'];
-  admission: Pick<Admission, 'noteChange'>;
-  heldFunctions: Pick<HeldFunctions, 'follow'>;
-  expressionProblems: ExpressionProblems;
-  missedTicks: Pick<MissedTickLog, 'of'>;
-  schedules: Pick<Schedules, 'follow'>;
-  environments: Pick<Environments, 'find'>;
-  limitStatuses: LimitStatuses;
-}
 
 /** Once a pause that holds queued runs is stored, none starts any more. Calls of runs that have just started are on their way to their app. */
 const MARGIN_MS = 100;
@@ -61,7 +41,7 @@ const pauseSchema = z
   })
   .default({});
 
-export function functionRoutes(deps: FunctionRouteDeps): Route[] {
+export function functionRoutes(deps: ApiParts): Route[] {
   const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
   const { expressionProblems, missedTicks } = deps;
   const tag = 'Functions';

@@ -1,12 +1,11 @@
 /** `/v1/health/checks`: what is wrong with the installation, and how to mend it. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { Redis } from '../../store/redis/connection.ts';
 import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
 import { HealthChecks } from '../operations/health-checks/health-checks.ts';
-import { type InstallationCheckDeps, installationChecks } from '../operations/health-checks/installation-checks.ts';
-import { type ProcessCheckDeps, processChecks } from '../operations/health-checks/process-checks.ts';
+import { installationChecks } from '../operations/health-checks/installation-checks.ts';
+import { processChecks } from '../operations/health-checks/process-checks.ts';
 import { redisChecks } from '../operations/health-checks/redis-checks.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 
 const status = z.enum(CHECK_STATUSES);
@@ -33,12 +32,7 @@ export const healthSchema = z
   })
   .meta({ id: 'Health' });
 
-export interface HealthCheckRouteDeps extends InstallationCheckDeps, ProcessCheckDeps {
-  redis: Redis;
-  config: Config;
-}
-
-export function healthCheckRoutes(deps: HealthCheckRouteDeps): Route[] {
+export function healthCheckRoutes(deps: ApiParts): Route[] {
   const { config, redis } = deps;
   let checks: HealthChecks | undefined;
   const create = () =>

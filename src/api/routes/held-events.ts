@@ -2,16 +2,14 @@
  *  (docs/webhooks.md). */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
+import { HELD_REASONS, type HeldEvent } from '../../store/webhooks/held-events.ts';
+import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
 import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
@@ -63,14 +61,7 @@ const target = {
   environment: environmentNameSchema.meta({ description: 'Name of the environment that gets the events' }),
 };
 
-export interface HeldEventRouteDeps {
-  heldEvents: HeldEvents;
-  environments: Environments;
-  acceptor: Acceptor;
-  backpressure: Backpressure;
-}
-
-export function heldEventRoutes({ heldEvents, environments, acceptor, backpressure }: HeldEventRouteDeps): Route[] {
+export function heldEventRoutes({ heldEvents, environments, acceptor, backpressure }: ApiParts): Route[] {
   const tag = 'Holding page';
   const scope = 'installation';
   const path = '/v1/holding';

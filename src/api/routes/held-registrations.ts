@@ -4,24 +4,15 @@ import { ServiceError } from '../../errors.ts';
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
 import { describe } from '../../model/values/json.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
-import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import { HELD_PER_APP_MAX, type HeldRegistrations, heldOfAll } from '../../store/apps/held-registrations.ts';
-import type { AppSync } from '../apps/sync.ts';
+import { HELD_PER_APP_MAX, heldOfAll } from '../../store/apps/held-registrations.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { heldRegistrationSchema, presentHeld } from '../views/held-registration.ts';
 import { presentSync, SYNC_ERRORS, syncResultSchema, withoutDetails } from '../views/sync-result.ts';
 
-export interface HeldRegistrationRouteDeps {
-  apps: Apps;
-  allowedOrigins: AllowedOrigins;
-  heldRegistrations: HeldRegistrations;
-  appSync: AppSync;
-}
-
-export function heldRegistrationRoutes(deps: HeldRegistrationRouteDeps): Route[] {
+export function heldRegistrationRoutes(deps: ApiParts): Route[] {
   const { apps, allowedOrigins, heldRegistrations, appSync } = deps;
   const shared = { tag: 'Apps', scope: 'environment' } as const;
   const params = z.object({ id: z.string().max(64) });

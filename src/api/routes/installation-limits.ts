@@ -1,7 +1,7 @@
 /** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
-import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const maxBytesSchema = z.int().min(1).max(EVENT_LIMIT_MAX_BYTES).meta({
@@ -16,12 +16,7 @@ export const limitsSchema = z
   })
   .meta({ id: 'InstallationLimits' });
 
-export interface InstallationLimitRouteDeps {
-  installationLimits: InstallationLimits;
-  eventMaxBytes: number;
-}
-
-export function installationLimitRoutes({ installationLimits, eventMaxBytes }: InstallationLimitRouteDeps): Route[] {
+export function installationLimitRoutes({ installationLimits, eventMaxBytes }: ApiParts): Route[] {
   const tag = 'Installation';
   const path = '/v1/account/limits';
   const scope = 'installation';

@@ -1,13 +1,10 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { ApiInvocation, Invocations, Invoked } from '../../jobs/runs/invocations.ts';
+import type { ApiInvocation, Invoked } from '../../jobs/runs/invocations.ts';
 import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
+import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 
@@ -17,14 +14,6 @@ export const invokedSchema = z
     run_id: z.string(),
   })
   .meta({ id: 'Invoked' });
-
-export interface InvokeRouteDeps {
-  environments: Environments;
-  acceptor: Acceptor;
-  invocations: Invocations;
-  backpressure: Backpressure;
-  eventLimits: EventLimits;
-}
 
 /** Errors of every route that invokes a function. */
 export const INVOKE_ERRORS = [
@@ -39,7 +28,7 @@ export const INVOKE_ERRORS = [
 
 /** @throws ServiceError of INVOKE_ERRORS */
 export async function invoke(
-  { environments, acceptor, invocations, backpressure }: InvokeRouteDeps,
+  { environments, acceptor, invocations, backpressure }: ApiParts,
   invocation: Omit<ApiInvocation, 'nowMs'>,
 ): Promise<Invoked> {
   const { env, functionId, payload } = invocation;
@@ -52,7 +41,7 @@ export async function invoke(
   return invoked;
 }
 
-export function invokeRoutes(deps: InvokeRouteDeps): Route[] {
+export function invokeRoutes(deps: ApiParts): Route[] {
   return [
     route({
       method: 'post',

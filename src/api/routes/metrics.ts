@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
-import { METRICS_KEPT_MS, type Metrics, type Point } from '../../store/telemetry/metrics.ts';
+import { METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
@@ -46,7 +47,7 @@ export const functionStatsSchema = z
   })
   .meta({ id: 'FunctionStats' });
 
-export function metricsRoutes({ metrics }: { metrics: Metrics }): Route[] {
+export function metricsRoutes({ metrics }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

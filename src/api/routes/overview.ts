@@ -1,16 +1,12 @@
 /** `/v1/overview`: the state of the service at a glance. */
 import { z } from 'zod';
-import { ARCHIVE_STATES, type ArchiveHealth, type ArchiveHealthState } from '../../jobs/archive/archive-health.ts';
+import { ARCHIVE_STATES, type ArchiveHealthState } from '../../jobs/archive/archive-health.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { Redis } from '../../store/redis/connection.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
-import type { Metrics } from '../../store/telemetry/metrics.ts';
-import { PROCESS_KINDS, type Processes, type ProcessStatus } from '../../store/telemetry/processes.ts';
-import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import { PROCESS_KINDS, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -101,18 +97,7 @@ export const overviewSchema = z
   })
   .meta({ id: 'Overview' });
 
-export interface OverviewRouteDeps {
-  redis: Redis;
-  processes: Processes;
-  metrics: Metrics;
-  functions: Functions;
-  webhookIssues: Pick<WebhookIssues, 'count'>;
-  backpressure: Backpressure;
-  archiveHealth: ArchiveHealth;
-  queues: PartitionQueues;
-}
-
-export function overviewRoutes(deps: OverviewRouteDeps): Route[] {
+export function overviewRoutes(deps: ApiParts): Route[] {
   const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, webhookIssues } = deps;
 
   /** Most failed runs first. */

@@ -1,10 +1,7 @@
 /** `/v1/replays`: functions run again on past events. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
-import type { ReplayPlanner } from '../../jobs/replays/planner.ts';
 import { BULK_OPERATION_STATUSES, type BulkOperationStatus, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
 import { EVENT_NAME_MAX } from '../../model/events/event.ts';
 import { ID_PATTERN, newId } from '../../model/ids.ts';
@@ -21,8 +18,7 @@ import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
 import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { BulkStore } from '../../store/bulk/store.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { ApiParts } from '../parts.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -97,20 +93,11 @@ const bodySchema = z.object({
   dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
 });
 
-export interface ReplayRouteDeps {
-  replays: BulkStore['replays'];
-  replayPlanner: ReplayPlanner;
-  runLists: Pick<History['runLists'], 'briefsByEvent'>;
-  environments: Environments;
-  functionTables: FunctionTables;
-  retentionMs: number;
-}
-
 const params = z.object({ id: z.string().max(64) });
 const notFound = (id: string) =>
   new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
 
-export function replayRoutes(deps: ReplayRouteDeps): Route[] {
+export function replayRoutes(deps: ApiParts): Route[] {
   const { replays, replayPlanner, runLists, environments, functionTables, retentionMs } = deps;
   const common = { tag: 'Replays', scope: 'environment' } as const;
   let dryRuns = 0;

@@ -1,7 +1,7 @@
 /** `/v1/runs/count`: how many runs a list has. */
 import { z } from 'zod';
-import type { SelectedRuns } from '../../jobs/bulk/selected-runs.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import type { ApiParts } from '../parts.ts';
 import { listQuery } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
@@ -16,7 +16,7 @@ export const runCountSchema = z
   })
   .meta({ id: 'RunCount' });
 
-export function runCountRoutes({ selectedRuns }: { selectedRuns: SelectedRuns }): Route[] {
+export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

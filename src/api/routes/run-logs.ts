@@ -1,17 +1,12 @@
 /** `GET /v1/runs/:id/logs`: what a function wrote with the logger of its context, in its steps and between them. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { logLineSchema, presentLogLine } from '../views/run-log.ts';
-
-export interface RunLogRoutesDeps {
-  runs: History['runs'];
-  runParts: History['runParts'];
-}
 
 const OUTSIDE = 'none';
 
@@ -26,7 +21,7 @@ const query = z.object({
   ...longPageQuery(countPosition),
 });
 
-export function runLogRoutes({ runs, runParts }: RunLogRoutesDeps): Route[] {
+export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

@@ -1,8 +1,8 @@
 /** `/v1/runs/:id/metadata`: what a function, or somebody later, says of a run or of its steps: scores among others. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -11,13 +11,7 @@ import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
-export interface RunMetadataRouteDeps {
-  runs: History['runs'];
-  runParts: History['runParts'];
-  runMetadata: History['runMetadata'];
-}
-
-export function runMetadataRoutes({ runs, runParts, runMetadata }: RunMetadataRouteDeps): Route[] {
+export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Route[] {
   const tag = 'Runs';
   const data = z.array(metadataSchema);
   return [

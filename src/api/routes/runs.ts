@@ -2,18 +2,12 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import type { Searches } from '../../history/searches.ts';
 import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
-import type { LimitStatuses } from '../../jobs/flow-control/limit-status.ts';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import type { CallRef } from '../../jobs/queues/call-ref.ts';
-import type { RunRetries } from '../../jobs/runs/run-retries.ts';
-import type { RunStates } from '../../jobs/runs/run-states.ts';
-import type { RunTransitions } from '../../jobs/runs/state-transitions.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
 import type { Steps } from '../../store/runs/steps.ts';
+import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventsOfRuns } from '../rest/run-events.ts';
@@ -49,22 +43,6 @@ const rerunSchema = z
 const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
-export interface RunRouteDeps {
-  events: History['events'];
-  runs: History['runs'];
-  runParts: History['runParts'];
-  runLists: History['runLists'];
-  listedRuns: History['listedRuns'];
-  searches: Searches;
-  functionTables: FunctionTables;
-  steps: History['steps'];
-  transitions: RunTransitions;
-  retries: RunRetries;
-  limitStatuses: LimitStatuses;
-  traceUrlTemplate: string | undefined;
-  runStates: RunStates;
-}
-
 /** The calls that the run needs next. */
 function nextCallsOf(
   { id: runId }: Pick<Run, 'id'>,
@@ -88,7 +66,7 @@ export function runRoutes({
   limitStatuses,
   traceUrlTemplate,
   runStates,
-}: RunRouteDeps): Route[] {
+}: ApiParts): Route[] {
   const tag = 'Runs';
 
   return [

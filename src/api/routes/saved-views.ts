@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
-import { MAX_VIEWS, type SavedView, type SavedViews, viewOwnerOf } from '../../store/auth/saved-views.ts';
+import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-views.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, pageOf, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -24,7 +25,7 @@ export const savedViewSchema = z
   .object({ id: z.string(), ...viewInput, list: z.string(), created_at: z.iso.datetime() })
   .meta({ id: 'SavedView' });
 
-export function savedViewRoutes({ savedViews }: { savedViews: SavedViews }): Route[] {
+export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
   // Personal, and of no effect on what the service does: not for the audit log.
   const shared = { tag: 'Views', access: 'read', scope: 'environment', audited: false } as const;
   return [

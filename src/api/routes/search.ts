@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { HIT_KINDS, hitsOf, type TextHitDeps } from '../rest/text-hits.ts';
+import { HIT_KINDS, hitsOf } from '../rest/text-hits.ts';
 
 const TEXT_MAX = 512;
 /** Events that are looked at for their fields, and fields that are found in them. */
@@ -39,7 +40,7 @@ export const fieldSchema = z
   })
   .meta({ id: 'SearchField' });
 
-export function searchRoutes(deps: TextHitDeps): Route[] {
+export function searchRoutes(deps: ApiParts): Route[] {
   const common = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
     route({

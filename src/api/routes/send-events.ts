@@ -1,31 +1,14 @@
 /** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { AcceptedEvents } from '../../history/accepted-events.ts';
-import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
-import type { ExpressionEvaluator } from '../../jobs/functions/expression-evaluator.ts';
-import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/matching/listening-functions.ts';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
+import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
-
-export interface SendEventRouteDeps {
-  eventMaxFutureMs: number;
-  events: Pick<AcceptedEvents, 'read'>;
-  environments: Environments;
-  acceptor: Acceptor;
-  backpressure: Backpressure;
-  eventLimits: EventLimits;
-  functionTables: FunctionTables;
-  evaluator: ExpressionEvaluator;
-}
 
 const FUNCTIONS_MAX = 100;
 /** Per request. */
@@ -56,9 +39,17 @@ export const resentSchema = z
   })
   .meta({ id: 'ResentEvents' });
 
-export function sendEventRoutes(deps: SendEventRouteDeps): Route[] {
-  const { eventMaxFutureMs, events, environments, acceptor, backpressure, eventLimits, functionTables, evaluator } =
-    deps;
+export function sendEventRoutes(deps: ApiParts): Route[] {
+  const {
+    eventMaxFutureMs,
+    acceptedEvents: events,
+    environments,
+    acceptor,
+    backpressure,
+    eventLimits,
+    functionTables,
+    evaluator,
+  } = deps;
   const shared = { method: 'post', tag: 'Events', access: 'write', scope: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {

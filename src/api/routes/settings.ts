@@ -1,6 +1,6 @@
 /** `/v1/settings`: the settings with which the service was started. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
+import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -16,7 +16,7 @@ export const settingSchema = z
   })
   .meta({ id: 'Setting' });
 
-export function settingRoutes({ settings }: Pick<Config, 'settings'>): Route[] {
+export function settingRoutes({ settings }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

@@ -1,20 +1,12 @@
 /** `POST /v1/signals`: ends the step that waits for a signal. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
-import type { SignalSender } from '../../jobs/runs/signal-sender.ts';
 import { rejectDeep } from '../../model/events/sent-event.ts';
 import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 
-export interface SignalRouteDeps {
-  acceptor: Acceptor;
-  signalSender: SignalSender;
-  eventLimits: EventLimits;
-}
-
-export function signalRoutes({ acceptor, signalSender, eventLimits }: SignalRouteDeps): Route[] {
+export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts): Route[] {
   return [
     route({
       method: 'post',

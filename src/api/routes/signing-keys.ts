@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import type { SigningKeyPair, SigningKeys } from '../../store/auth/signing-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
@@ -25,12 +25,7 @@ const params = z.object({
     .meta({ description: `Name of an environment; "${BRANCH_SET}" for the key of all branch environments` }),
 });
 
-export interface SigningKeyRouteDeps {
-  signingKeys: SigningKeys;
-  environments: Environments;
-}
-
-export function signingKeyRoutes({ signingKeys, environments }: SigningKeyRouteDeps): Route[] {
+export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route[] {
   const shared = {
     tag: 'Signing keys',
     access: 'admin',

@@ -1,13 +1,7 @@
 /** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
 import { z } from 'zod';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
-import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
-import type { ErrorGroups } from '../../store/errors/error-groups.ts';
-import type { Metrics } from '../../store/telemetry/metrics.ts';
-import type { Processes } from '../../store/telemetry/processes.ts';
-import type { HeldEvents } from '../../store/webhooks/held-events.ts';
-import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 
 export const statusSchema = z
@@ -24,16 +18,6 @@ export const statusSchema = z
   })
   .meta({ id: 'Status' });
 
-export interface StatusRouteDeps {
-  processes: Pick<Processes, 'alive'>;
-  metrics: Pick<Metrics, 'steps'>;
-  heldEvents: Pick<HeldEvents, 'count'>;
-  heldRegistrations: Pick<HeldRegistrations, 'all'>;
-  webhookIssues: Pick<WebhookIssues, 'count'>;
-  errorGroups: Pick<ErrorGroups, 'positions'>;
-  backpressure: Pick<Backpressure, 'full'>;
-}
-
 export function statusRoutes({
   processes,
   metrics,
@@ -42,7 +26,7 @@ export function statusRoutes({
   webhookIssues,
   errorGroups,
   backpressure,
-}: StatusRouteDeps): Route[] {
+}: ApiParts): Route[] {
   return [
     route({
       method: 'get',

@@ -1,8 +1,10 @@
 /** `/v1/storage`: how much an environment takes in Redis and in Postgres. */
+
 import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
-import type { StorageUse, StorageUses } from '../../history/storage-use.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { StorageUse } from '../../history/storage-use.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -66,15 +68,7 @@ export const storageSchema = z
   })
   .meta({ id: 'Storage' });
 
-export interface StorageRouteDeps {
-  storageUses: StorageUses;
-  environments: Pick<Environments, 'read'>;
-  hasArchive: boolean;
-  /** The setting. */
-  retentionDays: number;
-}
-
-export function storageRoutes({ storageUses, environments, hasArchive, retentionDays }: StorageRouteDeps): Route[] {
+export function storageRoutes({ storageUses, environments, archive, retentionMs }: ApiParts): Route[] {
   return [
     route({
       method: 'get',
@@ -89,7 +83,7 @@ export function storageRoutes({ storageUses, environments, hasArchive, retention
       errors: [],
       async handle({ env }) {
         const [use, environment] = await Promise.all([storageUses.of(env), environments.read(env)]);
-        return { data: presentStorage(use, hasArchive, environment?.retentionDays ?? retentionDays) };
+        return { data: presentStorage(use, archive !== undefined, environment?.retentionDays ?? retentionMs / DAY_MS) };
       },
     }),
   ];

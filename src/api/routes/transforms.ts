@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { eventSchema } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import { isJsonObject } from '../../model/values/json.ts';
-import type { Transforms } from '../../transforms/transforms.ts';
 import { MAX_FIELDS } from '../http/urlencoded.ts';
+import type { ApiParts } from '../parts.ts';
 import { passesFilter } from '../receive/filter-webhook.ts';
 import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
@@ -44,12 +44,10 @@ export const transformResultSchema = z
   })
   .meta({ id: 'TransformResult' });
 
-export interface TransformRouteDeps {
-  transforms: Transforms;
-  eventMaxFutureMs: number;
-}
-
-export function transformRoutes({ transforms, eventMaxFutureMs }: TransformRouteDeps): Route[] {
+export function transformRoutes({
+  transforms,
+  eventMaxFutureMs,
+}: Pick<ApiParts, 'transforms' | 'eventMaxFutureMs'>): Route[] {
   return [
     route({
       method: 'post',

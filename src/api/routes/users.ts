@@ -4,10 +4,9 @@ import { ServiceError } from '../../errors.ts';
 import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
-import { type SavedViews, viewOwnerOf } from '../../store/auth/saved-views.ts';
-import type { Unchanged, Users } from '../../store/auth/users.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { Accounts } from '../auth/accounts.ts';
+import { viewOwnerOf } from '../../store/auth/saved-views.ts';
+import type { Unchanged } from '../../store/auth/users.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -25,15 +24,7 @@ export const userSchema = z
 const linkSchema = z.url().meta({ description: 'Link with which the user sets a password; works once, for 24 hours' });
 const params = z.object({ id: z.string() });
 
-export interface UserRouteDeps {
-  users: Users;
-  savedViews: SavedViews;
-  environments: Environments;
-  accounts: Accounts;
-  publicUrl: string | undefined;
-}
-
-export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: UserRouteDeps): Route[] {
+export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: ApiParts): Route[] {
   const shared = { tag: 'Users', access: 'admin', scope: 'installation' } as const;
   const linkTo = (token: string, origin: string) => `${publicUrl ?? origin}/set-password?token=${token}`;
 

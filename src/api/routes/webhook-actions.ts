@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
@@ -10,12 +10,7 @@ const DAY_SECONDS = 86_400;
 
 const params = z.object({ id: z.string() });
 
-export interface WebhookActionRouteDeps {
-  publicUrl: string | undefined;
-  webhooks: Webhooks;
-}
-
-export function webhookActionRoutes({ publicUrl, webhooks }: WebhookActionRouteDeps): Route[] {
+export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
   const common = { method: 'post', tag: 'Webhooks', access: 'write', scope: 'installation', params } as const;
   const response = { data: webhookSchema, errors: ['not_found' as const, 'version_conflict' as const] };
   const present = (webhook: Webhook, origin: string) => ({

@@ -1,12 +1,12 @@
 /** `/v1/webhook-issues`: what is wrong with webhooks (docs/webhooks.md#issues); replays what failed. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
-import type { WebhookIssue, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
-import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
+import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
+import type { ApiParts } from '../parts.ts';
+import { startReplay } from '../replays/start-replay.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -19,11 +19,6 @@ const READ_AT_ONCE = 100;
 const EXAMINED_MAX = 5_000;
 const params = z.object({ issue: z.string() });
 
-export interface WebhookIssueRouteDeps extends StartReplayDeps {
-  webhookIssues: WebhookIssues;
-  telemetry: Telemetry;
-}
-
 const ACTIONS = [
   ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Somebody knows: failures count on.'],
   ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens it, and is told.'],
@@ -31,7 +26,7 @@ const ACTIONS = [
   ['reopen', 'open', 'Reopen an issue of a webhook', 'As it was before somebody changed its state.'],
 ] as const satisfies [string, IssueState, string, string][];
 
-export function webhookIssueRoutes(deps: WebhookIssueRouteDeps): Route[] {
+export function webhookIssueRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookIssues, webhookReplays, telemetry } = deps;
   const common = { tag: 'Webhooks', scope: 'installation' } as const;
 

@@ -1,14 +1,11 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import type { History } from '../../history/history.ts';
-import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../store/webhooks/webhook-log.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
-import type { RequestLogWriter } from '../receive/request-log-writer.ts';
+import type { ApiParts } from '../parts.ts';
+import { processWebhook } from '../receive/process-webhook.ts';
 import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { MAX_EVENTS } from '../receive/transform-result.ts';
 import { logFieldsOf, responseOf } from '../receive/webhook-outcome.ts';
@@ -38,14 +35,7 @@ const rerunSchema = z
   })
   .meta({ id: 'Rerun' });
 
-export interface WebhookLogRouteDeps extends ProcessWebhookDeps {
-  webhooks: Webhooks;
-  webhookLog: History['webhookLog'];
-  requestLogWriter: RequestLogWriter;
-  backpressure: Backpressure;
-}
-
-export function webhookLogRoutes(deps: WebhookLogRouteDeps): Route[] {
+export function webhookLogRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookLog, requestLogWriter, backpressure } = deps;
   const tag = 'Webhooks';
   const scope = 'installation';

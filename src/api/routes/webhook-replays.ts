@@ -9,7 +9,8 @@ import {
   type WebhookReplay,
   type WebhookReplayResult,
 } from '../../store/webhooks/webhook-replay.ts';
-import { type StartReplayDeps, startReplay } from '../replays/start-replay.ts';
+import type { ApiParts } from '../parts.ts';
+import { startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -64,7 +65,7 @@ const bodySchema = z.object({
   rate: replayRateSchema,
 });
 
-export function webhookReplayRoutes(deps: StartReplayDeps): Route[] {
+export function webhookReplayRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookReplays } = deps;
   const common = { tag: 'Webhooks', scope: 'installation' } as const;
 

@@ -3,19 +3,14 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-input.ts';
 
 const DAY_SECONDS = 86_400;
 
-export interface WebhookSecretRouteDeps {
-  publicUrl: string | undefined;
-  webhooks: Webhooks;
-}
-
-export function webhookSecretRoutes({ publicUrl, webhooks }: WebhookSecretRouteDeps): Route[] {
+export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
   const common = { tag: 'Webhooks', access: 'write', scope: 'installation' } as const;
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),

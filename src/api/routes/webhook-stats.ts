@@ -1,8 +1,7 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
-import type { History } from '../../history/history.ts';
 import type { LogStats } from '../../store/webhooks/webhook-log.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -19,12 +18,7 @@ export const webhookStatsSchema = z
   })
   .meta({ id: 'WebhookStats' });
 
-export interface WebhookStatsRouteDeps {
-  webhooks: Webhooks;
-  webhookLog: History['webhookLog'];
-}
-
-export function webhookStatsRoutes({ webhooks, webhookLog }: WebhookStatsRouteDeps): Route[] {
+export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] {
   return [
     route({
       method: 'get',

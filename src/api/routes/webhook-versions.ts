@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
-import type { WebhookVersions } from '../../store/webhooks/webhook-versions.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import type { Transforms } from '../../transforms/transforms.ts';
+import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -29,14 +27,7 @@ const number = z.coerce.number().int().min(1);
 const params = z.object({ id: z.string() });
 const versionParams = params.extend({ version: z.string().meta({ description: 'Number of the version' }) });
 
-export interface WebhookVersionRouteDeps {
-  publicUrl: string | undefined;
-  webhooks: Webhooks;
-  webhookVersions: WebhookVersions;
-  transforms: Transforms;
-}
-
-export function webhookVersionRoutes(deps: WebhookVersionRouteDeps): Route[] {
+export function webhookVersionRoutes(deps: ApiParts): Route[] {
   const { publicUrl, webhooks, webhookVersions, transforms } = deps;
   const common = { tag: 'Webhooks', scope: 'installation' } as const;
 

@@ -1,15 +1,10 @@
 /** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
 import { z } from 'zod';
-import type { History } from '../../history/history.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
-import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import type { Transforms } from '../../transforms/transforms.ts';
+import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
@@ -36,16 +31,6 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
 
 const params = z.object({ id: z.string() });
 
-export interface WebhookRouteDeps {
-  publicUrl: string | undefined;
-  environments: Environments;
-  webhooks: Webhooks;
-  webhookLog: History['webhookLog'];
-  webhookIssues: WebhookIssues;
-  webhookTraffic: WebhookTraffic;
-  transforms: Transforms;
-}
-
 export function webhookRoutes({
   publicUrl,
   environments,
@@ -54,7 +39,7 @@ export function webhookRoutes({
   webhookIssues,
   webhookTraffic,
   transforms,
-}: WebhookRouteDeps): Route[] {
+}: ApiParts): Route[] {
   const tag = 'Webhooks';
   const scope = 'installation';
   const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, publicUrl ?? origin, Date.now());

@@ -1,0 +1,9 @@
+/** Routes of who may call the API, and who did. */
+import type { Feature } from '../parts.ts';
+import { apiKeyRoutes } from '../routes/api-keys.ts';
+import { auditRoutes } from '../routes/audit.ts';
+import { savedViewRoutes } from '../routes/saved-views.ts';
+import { signingKeyRoutes } from '../routes/signing-keys.ts';
+import { userRoutes } from '../routes/users.ts';
+
+export const ACCESS: Feature = [apiKeyRoutes, signingKeyRoutes, auditRoutes, userRoutes, savedViewRoutes];

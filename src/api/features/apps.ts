@@ -1,0 +1,17 @@
+/** Routes of apps, and how they are reached. */
+import type { Feature } from '../parts.ts';
+import { allowedOriginRoutes } from '../routes/allowed-origins.ts';
+import { appCheckRoutes } from '../routes/app-check.ts';
+import { appConnectionRoutes } from '../routes/app-connections.ts';
+import { appRoutes } from '../routes/apps.ts';
+import { deployRoutes } from '../routes/deploys.ts';
+import { heldRegistrationRoutes } from '../routes/held-registrations.ts';
+
+export const APPS: Feature = [
+  appRoutes,
+  heldRegistrationRoutes,
+  allowedOriginRoutes,
+  deployRoutes,
+  appConnectionRoutes,
+  appCheckRoutes,
+];

@@ -1,0 +1,17 @@
+/** Routes of what was received, and what became of it. */
+import type { Feature } from '../parts.ts';
+import { eventCountRoutes } from '../routes/event-counts.ts';
+import { eventDecisionRoutes } from '../routes/event-decisions.ts';
+import { provenanceRoutes } from '../routes/event-provenance.ts';
+import { eventRoutes } from '../routes/events.ts';
+import { searchRoutes } from '../routes/search.ts';
+import { sendEventRoutes } from '../routes/send-events.ts';
+
+export const EVENTS: Feature = [
+  eventCountRoutes,
+  eventRoutes,
+  eventDecisionRoutes,
+  sendEventRoutes,
+  provenanceRoutes,
+  searchRoutes,
+];

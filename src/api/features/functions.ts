@@ -1,0 +1,17 @@
+/** Routes of functions, their errors and metrics, and what starts or wakes them by hand. */
+import type { Feature } from '../parts.ts';
+import { errorRoutes } from '../routes/errors.ts';
+import { functionMetricsRoutes } from '../routes/function-metrics.ts';
+import { functionRoutes } from '../routes/functions.ts';
+import { invokeRoutes } from '../routes/invoke.ts';
+import { metricsRoutes } from '../routes/metrics.ts';
+import { signalRoutes } from '../routes/signals.ts';
+
+export const FUNCTIONS: Feature = [
+  metricsRoutes,
+  errorRoutes,
+  functionMetricsRoutes,
+  functionRoutes,
+  invokeRoutes,
+  signalRoutes,
+];

@@ -1,0 +1,8 @@
+/** Routes of the state of the installation. */
+import type { Feature } from '../parts.ts';
+import { healthCheckRoutes } from '../routes/health-checks.ts';
+import { overviewRoutes } from '../routes/overview.ts';
+import { settingRoutes } from '../routes/settings.ts';
+import { statusRoutes } from '../routes/status.ts';
+
+export const OPERATIONS: Feature = [overviewRoutes, statusRoutes, healthCheckRoutes, settingRoutes];

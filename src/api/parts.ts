@@ -1,0 +1,104 @@
+/** What routes are made of, by name. */
+import type { Archive } from '../archive/archive.ts';
+import type { Config } from '../config.ts';
+import type { HttpAgent } from '../functions/http-agent.ts';
+import type { AcceptedEvents } from '../history/accepted-events.ts';
+import type { History } from '../history/history.ts';
+import type { Searches } from '../history/searches.ts';
+import type { StorageUses } from '../history/storage-use.ts';
+import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
+import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
+import type { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
+import type { Admission } from '../jobs/flow-control/admission.ts';
+import type { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
+import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
+import type { ExpressionEvaluator } from '../jobs/functions/expression-evaluator.ts';
+import type { FunctionTables } from '../jobs/functions/function-tables.ts';
+import type { Backpressure } from '../jobs/queues/backpressure.ts';
+import type { PartitionQueues } from '../jobs/queues/partition-queues.ts';
+import type { ReplayPlanner } from '../jobs/replays/planner.ts';
+import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
+import type { Endpoints } from '../jobs/runs/endpoints.ts';
+import type { Invocations } from '../jobs/runs/invocations.ts';
+import type { RunRetries } from '../jobs/runs/run-retries.ts';
+import type { RunStates } from '../jobs/runs/run-states.ts';
+import type { SignalSender } from '../jobs/runs/signal-sender.ts';
+import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
+import type { Schedules } from '../jobs/timers/schedules.ts';
+import type { Logger } from '../log.ts';
+import type { FetchDocument } from '../providers/verification/verification.ts';
+import type { Store } from '../store/store.ts';
+import type { Transforms } from '../transforms/transforms.ts';
+import type { Registrar } from './apps/registrar.ts';
+import type { AppSync } from './apps/sync.ts';
+import type { Accounts } from './auth/accounts.ts';
+import type { RequestLogWriter } from './receive/request-log-writer.ts';
+import type { Route } from './rest/route.ts';
+
+/** What the process builds for routes. */
+export interface ApiServices {
+  config: Config;
+  store: Store;
+  /** undefined: Redis keeps everything. */
+  archive: Archive | undefined;
+  history: History;
+  functionTables: FunctionTables;
+  transforms: Transforms;
+  acceptor: Acceptor;
+  backpressure: Backpressure;
+  archiveHealth: ArchiveHealth;
+  requestLogWriter: RequestLogWriter;
+  telemetry: Telemetry;
+  transitions: RunTransitions;
+  retries: RunRetries;
+  limitStatuses: LimitStatuses;
+  runStates: RunStates;
+  replayPlanner: ReplayPlanner;
+  searches: Searches;
+  selectedRuns: SelectedRuns;
+  acceptedEvents: AcceptedEvents;
+  explainedDecisions: ExplainedDecisions;
+  storageUses: StorageUses;
+  accounts: Accounts;
+  appSync: AppSync;
+  evaluator: ExpressionEvaluator;
+  invocations: Invocations;
+  callCheckpoints: CallCheckpoints;
+  endpoints: Endpoints;
+  signalSender: SignalSender;
+  httpAgent: HttpAgent;
+  fetchDocument: FetchDocument;
+  registrar: Registrar;
+  admission: Pick<Admission, 'noteChange'>;
+  schedules: Schedules;
+  queues: PartitionQueues;
+  log: Logger;
+}
+
+const SETTINGS = [
+  'dev',
+  'eventMaxBytes',
+  'eventMaxFutureMs',
+  'publicUrl',
+  'quotas',
+  'retentionMs',
+  'settings',
+  'traceUrlTemplate',
+] as const satisfies (keyof Config)[];
+
+/** Services, some settings, and all that is stored: of what has hot and archived parts, both. */
+export type ApiParts = ApiServices &
+  Pick<Config, (typeof SETTINGS)[number]> &
+  Omit<Store, keyof ApiServices | keyof History> &
+  History;
+
+/** The routes of a feature: those of each of its files. */
+export type Feature = readonly ((parts: ApiParts) => Route[])[];
+
+export function apiParts(services: ApiServices): ApiParts {
+  const { config, store, history } = services;
+  const settings = Object.fromEntries(SETTINGS.map((name) => [name, config[name]]));
+  // Services are built when they are first asked for, and so are not copied here.
+  return Object.create(services, Object.getOwnPropertyDescriptors({ ...store, ...history, ...settings }));
+}
