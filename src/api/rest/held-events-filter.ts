@@ -4,7 +4,7 @@ import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent, type HeldEvents } from '../../store/webhooks/held-events.ts';
 import { timeSchema } from '../views/time.ts';
 
-/** Most events that one request reads, whether they match or not. */
+/** Maximum number of events that one request reads, matching or not. */
 const MAX_SCANNED = 5_000;
 /** Most characters of the events in a response. */
 const MAX_FOUND_CHARS = 4 * 1_048_576;
@@ -23,7 +23,7 @@ export type HeldEventFilter = z.output<typeof filterSchema>;
 
 export interface HeldEventPage {
   page: HeldEvent[];
-  /** Where the next page begins; absent: this is the last one. */
+  /** Where the next page begins; absent on the last page. */
   next?: Position;
 }
 

@@ -24,11 +24,11 @@ export const IDEMPOTENCY_ERRORS = [
 
 /** Visible characters; the draft's quotes are not part of the key. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** Limit of a kept body; most have less than 2 KB. */
+/** Maximum size of a stored body; most have less than 2 KB. */
 const KEPT_MAX_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Comes after access was checked and the body was read. */
+/** Runs after the access check and after reading the body. */
 export function answerOnce(route: Route, responses: IdempotentResponses) {
   return async (ctx: RouteContext, next: Next): Promise<void> => {
     const given = ctx.get(IDEMPOTENCY_KEY);
@@ -49,7 +49,7 @@ async function carryOut(ctx: RouteContext, next: Next, claim: Claim, responses: 
   try {
     await next();
   } catch (error) {
-    // If Redis is away, the claim expires.
+    // If Redis is down, the claim expires.
     await responses.release(claim).catch(() => {});
     throw error;
   } finally {
@@ -58,7 +58,7 @@ async function carryOut(ctx: RouteContext, next: Next, claim: Claim, responses: 
   const { status, body } = ctx;
   const text = body === undefined || body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   const isTooLarge = Buffer.byteLength(text) > KEPT_MAX_BYTES;
-  // What was done is done: if Redis is away, the client gets its response all the same.
+  // The request was executed, so the client gets its response even if Redis is down.
   await responses.keep(claim, { status, body: isTooLarge ? null : text }).catch(() => {});
 }
 
@@ -72,14 +72,14 @@ function keyIn(given: string): string {
   });
 }
 
-/** Keys of others, of other environments and of other routes have nothing to do with this one. */
+/** Separates the keys of principals, environments and routes. */
 function digestOfKey(ctx: RouteContext, { scope, path }: Route, key: string): string {
   const { kind, id } = principalOf(ctx);
   const env = scope === 'environment' ? environmentOf(ctx) : null;
   return digestOf(JSON.stringify([kind, id, env, path, ctx.params, key]));
 }
 
-/** The dialect decides what a response means. */
+/** The dialect is included because it decides what a response means. */
 function digestOfRequest(ctx: RouteContext): string {
   return digestOf(JSON.stringify([ctx.querystring, dialectOfRequest(ctx), ctx.request.body ?? null]));
 }

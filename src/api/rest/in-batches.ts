@@ -1,4 +1,4 @@
-/** Carries out a bulk action in one request, batch by batch, so that the audit log has it once: until all is done, and within bounds of time and number. */
+/** Executes an action on many items in one request, batch by batch, within limits of time and number, so that the audit log has one entry. */
 
 /** Per batch. */
 export const BATCH_MAX = 500;

@@ -9,7 +9,7 @@ import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { LastTick } from '../views/function.ts';
 
-/** A tick that has just been has no run yet: then the one before is shown. */
+/** A very recent tick has no run yet, so the one before is shown. */
 const RECENT_MS = 10_000;
 
 export interface LastTickDeps {
@@ -17,7 +17,7 @@ export interface LastTickDeps {
   runs: Pick<Runs, 'readMany'>;
 }
 
-/** By cron text. While the archive is away, without runs that it may have. */
+/** By cron text. Without archived runs while the archive is down. */
 export async function lastTicksOf(
   env: string,
   fn: AppFunction,

@@ -36,7 +36,7 @@ export function pageQuery<Position>(position: z.ZodType<Position>) {
   };
 }
 
-/** For a list that is read whole: a page is as large as a response may be (list-response.ts), unless it is asked for less. */
+/** For a list read as a whole: a page fills a response (list-response.ts), unless the request limits it. */
 export function longPageQuery<Position>(position: z.ZodType<Position>) {
   return {
     limit: z.coerce

@@ -16,7 +16,7 @@ const RETRY_MS = 2_000;
 /** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 const MAX_CLIENTS = 1_000;
-/** Per principal: nobody takes the capacity of all others. */
+/** Maximum per principal, so that none uses up the capacity of others. */
 const MAX_CLIENTS_OF_PRINCIPAL = 250;
 
 const HELLO_TEXT = 'event: hello\ndata: {}\n\n';
@@ -32,7 +32,7 @@ export interface StreamClient {
   seesInstallation: boolean;
   /** Whether it gets the stream compressed. */
   gzip: boolean;
-  /** Whether the client may still follow the stream. Rejects when that cannot be checked. */
+  /** Whether the client may still follow the stream. Rejects if that cannot be checked. */
   isAllowed(): Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ export class LiveStreams {
     feed.onGap(() => this.#sendAll(HELLO));
   }
 
-  /** undefined: there are too many clients, of all or of the principal, or the process shuts down. */
+  /** undefined if there are too many clients, in total or of the principal, or the process is shutting down. */
   open(client: StreamClient): Readable | undefined {
     if (this.#closed || this.#clients.size >= MAX_CLIENTS) return undefined;
     const own = [...this.#clients.values()].filter(({ principal }) => principal === client.principal);
@@ -103,7 +103,7 @@ export class LiveStreams {
 
   #recheckAccess(): void {
     for (const [stream, client] of this.#clients) {
-      // When Redis does not answer, the stream goes on.
+      // If Redis does not answer, the stream continues.
       client.isAllowed().then(
         (allowed) => void (allowed || stream.finish()),
         () => undefined,
@@ -141,7 +141,7 @@ class Channel {
   }
 
   async #send(updates: LiveUpdate[]): Promise<void> {
-    // A message does not overtake the one before. Its updates wait in the buffer, which bounds them.
+    // Messages stay in order. Later updates wait in the buffer, which bounds them.
     if (this.#isSending) return this.#buffer.addAll(updates);
     if (this.#streams.size === 0) return;
     this.#isSending = true;

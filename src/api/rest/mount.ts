@@ -60,7 +60,7 @@ function checkAccess(route: Route, { environments }: MountDeps): Middleware {
   };
 }
 
-/** Runs when the body is there. While a request waits for it, its session may end, or its key be revoked. */
+/** Runs after the body has arrived, because the session may have ended, or the key been revoked, meanwhile. */
 function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   return async (ctx, next) => {
     if (ctx.state.isBodyAwaited) {
@@ -165,7 +165,7 @@ async function selectedEnvironment(ctx: Context, environments: Environments): Pr
   if (name === PRODUCTION) return name;
   const environment = await environments.findOrFetch(name);
   requireProven(ctx, environment);
-  // The deletion would miss what is written now.
+  // The deletion would miss data written now.
   if (environment?.deletingAt !== undefined) throw new ServiceError('environment_deleting', { detail: describe(name) });
   if (!environment) {
     throw new ServiceError('environment_unknown', {

@@ -19,7 +19,7 @@ export interface Input<Params, Query, Body> {
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
   principal: Principal;
-  /** Whose meaning the fields of the response have, where dialects differ (http/dialect.ts). */
+  /** Dialect of the response's fields, some of which differ (http/dialect.ts). */
   dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
@@ -27,14 +27,14 @@ export interface Input<Params, Query, Body> {
 
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** A method under which the same route can also be called, because it had that one before. Not in the OpenAPI document. */
+  /** The route's earlier method, which still works. Not in the OpenAPI document. */
   formerMethod?: 'put';
   /** In the router's form: `/v1/events/:id`. */
   path: string;
   tag: string;
   /** The access that the principal needs. */
   access: Access;
-  /** What the route acts on: one environment, which `x-service-env` selects, or the whole installation. */
+  /** Scope of the route: the environment selected by `x-service-env`, or the whole installation. */
   scope: 'environment' | 'installation';
   /** Apps may use it too, with their signing key. */
   forApps?: true;
@@ -47,13 +47,13 @@ export interface Route {
   body?: Schema;
   /** Limit of a body that holds an event. Such a body is parsed without losing digits of its numbers. */
   eventLimit?: (env: string) => EventLimit;
-  /** Bytes of the largest body, where it is not the default. */
+  /** Maximum size of the body, if not the default. */
   bodyLimitBytes?: number;
   /** false: the route changes nothing although its method is not GET, so the audit log leaves it out. */
   audited?: false;
   /** Status of the response; default 200, or 204 where there is no `data`. */
   status?: number;
-  /** Another one, of a request that changes nothing. */
+  /** Status of a request that changes nothing, if different. */
   dryRunStatus?: number;
   /** Schema of the response's `data`; absent: the response has no body. */
   data?: Schema;

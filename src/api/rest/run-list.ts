@@ -36,7 +36,7 @@ export const listedRunSchema = runSchema
   })
   .meta({ id: 'ListedRun' });
 
-/** Fields of runs that may be large: a list has them when it is asked for them. */
+/** Fields of runs that may be large: lists include them on request. */
 export const LARGE_FIELDS = ['output', 'error'] as const;
 /** Characters of the message of an error. */
 const MESSAGE_SHOWN = 1_000;
@@ -46,9 +46,9 @@ export interface RunListOptions {
   next?: Position | undefined;
   /** The list is incomplete. */
   stoppedEarly?: StoppedEarly | undefined;
-  /** Those of the large fields that are wanted. */
+  /** The requested large fields. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
-  /** By event ID; undefined: they are not wanted. */
+  /** By event ID; undefined if not requested. */
   events?: ReadonlyMap<string, EventBrief> | undefined;
   dialect: Dialect;
 }

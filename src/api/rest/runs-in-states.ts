@@ -6,7 +6,7 @@ import { ACTIVE_STATES, type RunStateKind } from '../../model/runs/run-state.ts'
 import type { Position } from '../../store/redis/pagination.ts';
 
 const READ_AT_ONCE = 100;
-/** Runs that are looked at for one page: some 30 pipelines. */
+/** Maximum number of runs examined for one page: some 30 pipelines. */
 const LOOKED_AT_MAX = 1_000;
 
 /** Reads runs with these statuses from a position on; undefined: from the newest. */
@@ -32,7 +32,7 @@ export async function runsInStates(
   const possible = RUN_STATUSES.filter((status) => states.some((state) => mayHave(state, status)));
   const wanted = statuses ? possible.filter((status) => statuses.includes(status)) : possible;
   if (wanted.length === 0) return { found: [], next: undefined };
-  // The statuses say enough.
+  // The status alone decides.
   if (ACTIVE_STATES.every((state) => states.includes(state)) || !wanted.some(isActive))
     return read(wanted, cursor, limit);
   const found: Run[] = [];

@@ -53,7 +53,7 @@ const HITS = 5;
 const NAMES_MAX = 1_000;
 /** Per search. */
 const SEARCH_MS = 1_000;
-/** Shorter beginnings of IDs are those of everything. */
+/** Shorter prefixes match nearly all IDs. */
 const PREFIX_MIN = 4;
 const ERROR_MIN = 3;
 

@@ -41,7 +41,7 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown, what: s
   });
 }
 
-/** Answers are kept in logs of clients and proxies. */
+/** Responses end up in logs of clients and proxies, so secrets are not quoted. */
 function isSecret(path: readonly PropertyKey[]): boolean {
   return path.some((key) => /^secrets?$|password$/.test(String(key)));
 }

@@ -169,7 +169,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   }
 }
 
-/** While it starts runs, nothing knows all of them.
+/** While it is starting runs, they are not all known.
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
   if (isOpen(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);

@@ -60,7 +60,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
     return shown;
   }
 
-  /** Groups change while they are read: one may be gone, or have got another state. */
+  /** Groups change while they are read: one may be gone, or have another state now. */
   async function page(
     env: string,
     positions: readonly Position[],
@@ -161,7 +161,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
   ];
 }
 
-/** The last one that changed an app which was there before.
+/** The last deploy that changed an existing app.
  *  @param deploys newest first */
 function deployBefore(deploys: readonly Deploy[], timeMs: number): Deploy | undefined {
   return deploys.find(({ at, first }) => at <= timeMs && !first);

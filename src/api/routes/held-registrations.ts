@@ -66,10 +66,10 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', ...SYNC_ERRORS],
       async handle({ env, principal, params: { id }, body: { allow } }) {
         const { app, url, origins } = await existing(env, id);
-        // Those of functions too: the app registers these meanwhile.
+        // Includes the origins of functions, which the app registers meanwhile.
         const endRequest = await allowedOrigins.startRequest(env, { urls: origins, app }, Date.now());
         try {
-          // What was confirmed is this app, whoever answers at the URL.
+          // Only this app was confirmed, even if another one answers at the URL.
           const result = await appSync.register(env, url, { kind: 'request', name: principal.name }, app);
           await allowedOrigins.add(env, app, allow);
           for (const origin of [url, ...origins]) await allowedOrigins.addGiven(env, app, origin);

@@ -112,7 +112,7 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     expression = null,
     timedOut = false,
   } = entry;
-  // It was invoking when its run ended.
+  // The step was invoking when its run ended.
   const isCancelledInvocation = op === 'InvokeFunction' && status === 'Cancelled' && stepId !== undefined;
   return {
     kind,

@@ -1,4 +1,4 @@
-/** What users say of how a webhook handles requests, and its checks. */
+/** User input about how a webhook handles requests, and its validation. */
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
@@ -154,7 +154,7 @@ export function checkSecrets(
   }
 }
 
-/** A change of the scheme must not make the webhook reject everything. */
+/** A changed scheme must not make the webhook reject everything. */
 function checkKept(
   id: string,
   scheme: VerificationScheme,
