@@ -92,7 +92,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
     () => undefined,
   );
   opened.add(duties.start(WEB_DUTIES, web));
-  if (isFirst) opened.add(duties.start(DISCOVERY_DUTIES, { ...web, port }));
+  if (isFirst) opened.add(duties.start(DISCOVERY_DUTIES, { discovery: web.discovery, port }));
   duties.logStarted();
   return { ports: { port, ...(core.metricsServer && { metricsPort: core.metricsServer.port }) }, duties, close };
 }
