@@ -1,4 +1,4 @@
-/** Routes of what was received, and what became of it. */
+/** Routes of events: sending them, finding them, and what each of them started. */
 import type { Feature } from '../parts.ts';
 import { eventCountRoutes } from '../routes/event-counts.ts';
 import { eventDecisionRoutes } from '../routes/event-decisions.ts';
