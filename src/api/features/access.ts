@@ -1,4 +1,4 @@
-/** Routes of users, keys and sessions, and of the audit log. */
+/** Routes of users and their saved views, of keys, and of the audit log. */
 import type { Feature } from '../parts.ts';
 import { apiKeyRoutes } from '../routes/api-keys.ts';
 import { auditRoutes } from '../routes/audit.ts';
