@@ -132,4 +132,18 @@ describe('An app that registers by itself at another path', () => {
     const { status } = await service.post('/v1/apps', { url: `${origin}/moved` }, service.apiHeaders);
     expect([status, (await present(app)).url]).to.deep.equal([200, `${origin}/moved`]);
   });
+
+  it('does not take it back from where a person moves it while its known path is asked', async () => {
+    const { app, path } = await appAt();
+    answers.set('/moved', async (response, { method }) => {
+      if (method === 'PUT') await register(app, `${origin}/moved`);
+      asApp(response);
+    });
+    answers.set(path, async (response) => {
+      await service.post('/v1/apps', { url: `${origin}/moved` }, service.apiHeaders);
+      asApp(response);
+    });
+    expect((await register(app, `${origin}/admin`)).status).to.equal(200);
+    expect(await present(app)).to.include({ url: `${origin}/moved`, declined: `${origin}/admin` });
+  });
 });

@@ -1,7 +1,7 @@
 /** Checks whether apps are still at their known paths when they register at others (docs/security.md#addresses-of-apps). */
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import { type AppToProbe, probeApp } from '../../functions/probe.ts';
-import { maybeThere } from '../../model/apps/app-problems.ts';
+import { mayStillBeThere } from '../../model/apps/app-problems.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 
@@ -45,6 +45,6 @@ export class KnownPaths {
     const { signingKeys, environmentKinds, httpAgent } = this.#deps;
     const signingKey = await signingKeys.current(env);
     const agent = httpAgent.for(await environmentKinds.of(env));
-    return maybeThere(await probeApp({ ...known, dev: false, signingKey, timeoutMs: TIMEOUT_MS }, agent));
+    return mayStillBeThere(await probeApp({ ...known, dev: false, signingKey, timeoutMs: TIMEOUT_MS }, agent));
   }
 }

@@ -1,5 +1,6 @@
 /** Registers apps, whatever way their registration comes. */
 import type { Config, FunctionLimits, Quotas } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
 import { localKey } from '../../functions/local-apps.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { Looks } from '../../jobs/flow-control/looks.ts';
@@ -26,6 +27,8 @@ import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
 const LOGGED_FUNCTIONS = 50;
 /** Maximum number of unsupported fields per log line. */
 const LOGGED_FIELDS = 20;
+/** A registration that finds the app moved since its check is checked again. */
+const TRIES_MAX = 5;
 
 export interface RegistrarDeps {
   quotas: Quotas;
@@ -59,7 +62,7 @@ export interface ParsedRegistration {
   dialect: Dialect;
 }
 
-/** Registers apps, for the route above and for apps that connect. */
+/** Registers apps that send their registration, connect, or answer a sync request. */
 export class Registrar {
   readonly #deps: RegistrarDeps;
   /** By app: what is stored of an app and of its functions is of one registration. */
@@ -84,7 +87,7 @@ export class Registrar {
   /** `modified`: whether a function changed.
    *  @param confirm rejects if the registration no longer counts: a probe of the app may take a while
    *  @param askedUrl URL that the service asked, if this is the app's answer
-   *  @throws ServiceError quota_exceeded, registration_held */
+   *  @throws ServiceError quota_exceeded, registration_held, overloaded */
   async register(
     env: string,
     parsed: ParsedRegistration,
@@ -92,24 +95,28 @@ export class Registrar {
     { askedUrl, confirm }: { askedUrl?: string; confirm?: () => Promise<void> } = {},
   ): Promise<Saved> {
     const { registration, checked, dialect } = parsed;
-    // Outside of the queue, because it may send the app a request.
-    const trusted = await this.#deps.originCheck.trusted(env, {
-      registration,
-      functions: checked.registered,
-      before: await this.#deps.apps.read(env, registration.appName),
-      by,
-      askedUrl,
-    });
-    await confirm?.();
-    const saved = await this.#queue.run(JSON.stringify([env, registration.appName]), () =>
-      this.#save(env, trusted, checked, dialect),
-    );
-    // A changed expression may no longer have the recorded problem.
-    if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
-    // Batches and debounces may be due earlier now.
-    await this.#deps.looks.lookNow(env, saved.changed);
-    this.#log(env, parsed, saved, by);
-    return saved;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      // Outside of the queue, because it may send the app a request.
+      const trusted = await this.#deps.originCheck.trusted(env, {
+        registration,
+        functions: checked.registered,
+        before: await this.#deps.apps.read(env, registration.appName),
+        by,
+        askedUrl,
+      });
+      await confirm?.();
+      const saved = await this.#queue.run(JSON.stringify([env, registration.appName]), () =>
+        this.#save(env, trusted, checked, dialect),
+      );
+      if (!saved) continue;
+      // A changed expression may no longer have the recorded problem.
+      if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+      // Batches and debounces may be due earlier now.
+      await this.#deps.looks.lookNow(env, saved.changed);
+      this.#log(env, parsed, saved, by);
+      return saved;
+    }
+    throw new ServiceError('overloaded', { detail: 'other registrations move the app meanwhile; register it again' });
   }
 
   /** Logs the registration, and in a second line functions that do not work as configured. */
@@ -148,16 +155,18 @@ export class Registrar {
     log.warn({ env, app, functions, ...(more > 0 && { more }) }, 'functions do not work as configured');
   }
 
+  /** @returns undefined: the app has moved since its URL was checked */
   async #save(
     env: string,
     trusted: TrustedRegistration,
     checked: CheckedFunctions,
     dialect: Dialect,
-  ): Promise<Saved & Pick<Replaced, 'changed'>> {
+  ): Promise<(Saved & Pick<Replaced, 'changed'>) | undefined> {
     const { apps, functions, schedules, quotas, originCheck } = this.#deps;
     const { registration, functions: registered, by, declinedUrl } = trusted;
     const { appName } = registration;
     const before = await apps.read(env, appName);
+    if (before?.url !== trusted.before?.url) return undefined;
     await originCheck.holdUnconfirmed(env, { ...trusted, before });
     // First: if this process dies in between, resetting the timers changes nothing.
     await this.#noteChangedTimeouts(env, registered);

@@ -25,7 +25,7 @@ export interface ProbeResult {
 }
 
 /** Whether nothing says that the app has left its URL. That it is slow or a proxy refuses says nothing: anybody can cause it by many requests. */
-export function maybeThere({ connectionProblem, status = 0, isApp, rejectsCalls }: ProbeResult): boolean {
+export function mayStillBeThere({ connectionProblem, status = 0, isApp, rejectsCalls }: ProbeResult): boolean {
   if (connectionProblem) return connectionProblem === 'timeout' || connectionProblem === 'broken';
   return isApp ? !rejectsCalls : status === 429 || status >= 500;
 }
