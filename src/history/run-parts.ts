@@ -1,9 +1,9 @@
 /** Parts of runs, hot or archived. A part is first looked for in Redis; if Redis has nothing of it, it may be archived, unless Redis has the run. */
 import type { Archive } from '../archive/archive.ts';
 import type { Pending } from '../model/runs/memo.ts';
-import type { MetadataTarget, MetadataUpdate } from '../model/runs/metadata.ts';
 import type { KeptPart } from '../store/keys/runs.ts';
 import { metadataChange } from '../store/runs/metadata-fields.ts';
+import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import { codecOf, type PartValue } from '../store/runs/run-parts.ts';
 import type { Store } from '../store/store.ts';
 
@@ -43,16 +43,11 @@ export class RunPartHistory {
 
   /** Metadata of an archived run is changed in the archive.
    *  @throws ServiceError archive_unavailable */
-  async update(
-    env: string,
-    runId: string,
-    target: MetadataTarget,
-    update: MetadataUpdate,
-    nowMs: number,
-  ): Promise<'stored' | 'full' | 'gone'> {
-    const outcome = await this.#hot.runMetadata.update(env, runId, target, update, nowMs);
+  async update(...update: Parameters<RunMetadata['update']>): ReturnType<RunMetadata['update']> {
+    const outcome = await this.#hot.runMetadata.update(...update);
     if (outcome !== 'gone') return outcome;
-    return this.#archived.changeMetadata(env, runId, metadataChange(target, update, nowMs));
+    const [env, runId, ...change] = update;
+    return this.#archived.changeMetadata(env, runId, metadataChange(...change));
   }
 
   async #unlessHot<T>(env: string, id: string, read: () => Promise<T>): Promise<T | undefined> {
