@@ -8,7 +8,6 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { checkpointRoutes } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
-import { localAddress } from './apps/mode-hints.ts';
 import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
@@ -128,60 +127,15 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const open = new Router();
   if (config.dev) devInfoRoute(open, store);
-  healthRoutes(open, {
-    readiness: deps.readiness,
-    duties: deps.duties,
-    backpressure,
-    mode: config.dev ? 'dev' : 'production',
-  });
-  registerRoute(open, deps.registrar, {
-    dev: config.dev,
-    address: localAddress(config),
-    quotas: config.quotas,
-    backpressure,
-    apps: store.apps,
-    environments,
-    signingKeys,
-  });
-  connectRoutes(open, {
-    dev: config.dev,
-    gateway: deps.gateway,
-    gatewayUrl: config.connect.gatewayUrl,
-    publicUrl: config.publicUrl,
-    branchesMax: config.quotas.branches,
-    connectionsMax: config.connect.connections,
-    sessions: store.connectSessions,
-    connections: store.connections,
-    calls: store.connectCalls,
-    environments,
-    signingKeys,
-  });
-  runDataRoutes(open, {
-    dev: config.dev,
-    history: deps.history,
-    environments,
-    signingKeys,
-  });
-  if (config.runLogs) {
-    runLogRoute(open, { dev: config.dev, runLogs: store.runLogs, environments, signingKeys, backpressure, telemetry });
-  }
+  healthRoutes(open, parts);
+  registerRoute(open, parts);
+  connectRoutes(open, parts);
+  runDataRoutes(open, parts);
+  if (config.runLogs) runLogRoute(open, parts);
+  checkpointRoutes(open, parts);
   const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
-  checkpointRoutes(open, { dev: config.dev, callCheckpoints: deps.callCheckpoints, environments, signingKeys });
-  endpointResponseRoutes(open, { runs: deps.history.runs, responseTokens, environments });
-  endpointRunRoutes(open, {
-    dev: config.dev,
-    endpoints: deps.endpoints,
-    functionTables: deps.functionTables,
-    functions: store.functions,
-    endpointOrigins: deps.endpointOrigins,
-    acceptor,
-    backpressure,
-    quotas: config.quotas,
-    eventLimits: store.eventLimits,
-    responseTokens,
-    environments,
-    signingKeys,
-  });
+  endpointResponseRoutes(open, responseTokens, parts);
+  endpointRunRoutes(open, responseTokens, parts);
   deps.realtime.addRoutes(open);
   app.use(open.routes());
   app.use(
@@ -194,8 +148,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
-  const { accounts } = deps;
-  app.use(authRoutes({ publicUrl: config.publicUrl, accounts, sessions, principals, auditLogger }).routes());
+  app.use(authRoutes(principals, auditLogger, parts).routes());
   app.use(dashboardFiles);
   app
     .use(pageDuringOutage())
@@ -203,7 +156,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     .use(limitRequests({ 'api-key': store.apiRateLimits, user: store.userRateLimits }))
     .use(dashboardPage());
 
-  app.use(streamRoute({ principals, environments, liveStreams: deps.liveStreams }).routes());
+  app.use(streamRoute(principals, parts).routes());
   app.use(restApi(apiRoutes(parts), config.publicUrl, mountDeps).routes());
   const official = new Router();
   mount(official, officialRoutes(parts), mountDeps);

@@ -77,9 +77,11 @@ export interface ApiServices {
 }
 
 const SETTINGS = [
+  'connect',
   'dev',
   'eventMaxBytes',
   'eventMaxFutureMs',
+  'port',
   'publicUrl',
   'quotas',
   'retentionMs',
@@ -96,7 +98,7 @@ export type ApiParts = ApiServices &
 /** The routes of a feature: those of each of its files. */
 export type Feature = readonly ((parts: ApiParts) => Route[])[];
 
-export function apiParts(services: ApiServices): ApiParts {
+export function apiParts<Services extends ApiServices>(services: Services): Services & ApiParts {
   const { config, store, history } = services;
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, config[name]]));
   // Services are built when they are first asked for, and so are not copied here.

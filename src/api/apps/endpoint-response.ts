@@ -15,7 +15,6 @@ import type { ResponseTokens } from './response-tokens.ts';
 
 export interface EndpointResponseDeps {
   runs: History['runs'];
-  responseTokens: ResponseTokens;
   environments: Environments;
 }
 
@@ -30,8 +29,8 @@ const OF_RUN_MAX = 20;
 const OF_OWNER_MAX = 500;
 const WAITING_MAX = 2_000;
 
-export function endpointResponseRoutes(router: Router, deps: EndpointResponseDeps): void {
-  const { runs, responseTokens, environments } = deps;
+export function endpointResponseRoutes(router: Router, tokens: ResponseTokens, deps: EndpointResponseDeps): void {
+  const { runs, environments } = deps;
   const waiting = new ConcurrencyLimits();
 
   /** @returns a function to call when the client no longer waits
@@ -53,7 +52,7 @@ export function endpointResponseRoutes(router: Router, deps: EndpointResponseDep
 
   const output = async (ctx: Context & { params: { run_id: string } }) => {
     const { run_id: runId } = ctx.params;
-    const env = responseTokens.verify(ctx.query.token, runId, Date.now());
+    const env = tokens.verify(ctx.query.token, runId, Date.now());
     // The token authorizes the request, whatever its page.
     ctx.set('access-control-allow-origin', '*');
     const end = begin(env, runId);

@@ -37,7 +37,6 @@ export interface EndpointRouteDeps extends AppGuardDeps {
   backpressure: Backpressure;
   quotas: Quotas;
   eventLimits: EventLimits;
-  responseTokens: ResponseTokens;
 }
 
 /** An app creates the run's ID, whose time is the receipt of the request. */
@@ -52,9 +51,9 @@ const runSchema = z.looseObject({
 const stepsSchema = z.looseObject({ steps: z.array(z.unknown()) });
 const responseSchema = z.looseObject({ result: z.unknown() });
 
-export function endpointRunRoutes(router: Router, deps: EndpointRouteDeps): void {
+export function endpointRunRoutes(router: Router, responseTokens: ResponseTokens, deps: EndpointRouteDeps): void {
   const guard = appGuard(deps);
-  const { endpoints, environments, quotas, responseTokens, acceptor } = deps;
+  const { endpoints, environments, quotas, acceptor } = deps;
   const envOf = (ctx: Context) => environmentOfApp(ctx, environments, quotas.branches);
 
   const create = (kind: EndpointProtocol) => async (ctx: Context) => {

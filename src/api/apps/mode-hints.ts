@@ -6,8 +6,11 @@ import type { Dialect } from '../../model/apps/app.ts';
 /** The variable that puts an app into dev mode. */
 const VARIABLES: Record<Dialect, string> = { service: 'SERVICE_DEV', inngest: 'INNGEST_DEV' };
 
+/** Settings that decide where the service is. */
+export type ServiceAddress = Pick<Config, 'port' | 'publicUrl'>;
+
 /** The service's address for apps on the same machine. */
-export function localAddress({ port, publicUrl }: Pick<Config, 'port' | 'publicUrl'>): string {
+export function localAddress({ port, publicUrl }: ServiceAddress): string {
   return publicUrl ?? `http://127.0.0.1:${port === 0 ? '<port>' : port}`;
 }
 

@@ -10,23 +10,24 @@ import { isStillProven, requireProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
-import { otherKindProblem } from './mode-hints.ts';
+import { localAddress, otherKindProblem, type ServiceAddress } from './mode-hints.ts';
 import { isHeld } from './origin-check.ts';
 import { BY_APP, type Registrar } from './registrar.ts';
 import { problemsOf, refusalOf, shownBySdk } from './registration-problems.ts';
 
 /** 2,000 functions of 1 KB each. Parsing twice as much blocks the main thread for 250 ms. */
 export const BODY_MAX_BYTES = 2 * 1_048_576;
-export interface RegisterRouteDeps extends AppGuardDeps {
-  /** The service's address, for apps on the same machine. */
-  address: string;
+
+export interface RegisterRouteDeps extends AppGuardDeps, ServiceAddress {
+  registrar: Registrar;
   quotas: Quotas;
   apps: Apps;
   backpressure: Backpressure;
 }
 
-export function registerRoute(router: Router, registrar: Registrar, deps: RegisterRouteDeps): void {
-  const { dev, address, quotas, apps, environments, backpressure } = deps;
+export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
+  const { dev, registrar, quotas, apps, environments, backpressure } = deps;
+  const address = localAddress(deps);
   const serverKind = dev ? 'dev' : 'cloud';
 
   router.post('/fn/register', appGuard(deps), async (ctx) => {

@@ -6,13 +6,10 @@ import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 
-export interface RunDataRouteDeps extends AppGuardDeps {
-  history: Pick<History, 'runs' | 'runParts' | 'events'>;
-}
+export type RunDataRouteDeps = AppGuardDeps & Pick<History, 'runs' | 'runParts' | 'events'>;
 
 export function runDataRoutes(router: Router, deps: RunDataRouteDeps): void {
-  const { history, environments } = deps;
-  const { runs, runParts, events } = history;
+  const { runs, runParts, events, environments } = deps;
   const guard = appGuard(deps);
   const envOf = (ctx: Context) => existingEnvironment(ctx, environments);
 

@@ -44,11 +44,10 @@ export interface AuthRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
   sessions: Sessions;
-  principals: Principals;
-  auditLogger: AuditLogger;
 }
 
-export function authRoutes({ publicUrl, accounts, sessions, principals, auditLogger }: AuthRouteDeps): Router {
+export function authRoutes(principals: Principals, auditLogger: AuditLogger, deps: AuthRouteDeps): Router {
+  const { publicUrl, accounts, sessions } = deps;
   const router = new Router();
 
   /** Starts the session. Forms are redirected, programs get the principal. */

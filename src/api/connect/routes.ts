@@ -1,5 +1,6 @@
 /** `/v0/connect`: tells an app where to open its WebSocket, and accepts replies that a WebSocket has lost. Bodies are protobuf, like the
  *  WebSocket's messages (docs/protocol.md#connect). */
+import type { Config, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { FlushResponse, Reply, StartRequest, StartResponse } from '../../functions/connect/messages.ts';
 import { dialectOf } from '../../functions/headers.ts';
@@ -22,17 +23,17 @@ const GROUP = 'default';
 
 export interface ConnectRouteDeps extends AppGuardDeps {
   gateway: Pick<Gateway, 'isDraining' | 'open'>;
-  gatewayUrl: string | undefined;
   publicUrl: string | undefined;
-  branchesMax: number;
-  connectionsMax: number;
-  sessions: ConnectSessions;
+  connect: Pick<Config['connect'], 'gatewayUrl' | 'connections'>;
+  quotas: Pick<Quotas, 'branches'>;
+  connectSessions: ConnectSessions;
   connections: Connections;
-  calls: ConnectCalls;
+  connectCalls: ConnectCalls;
 }
 
 export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
-  const { environments, branchesMax, connectionsMax, sessions, connections, calls } = deps;
+  const { environments, quotas, connectSessions: sessions, connections, connectCalls: calls } = deps;
+  const connectionsMax = deps.connect.connections;
   const guard = appGuard(deps);
 
   router.get(GATEWAY_PATH, (ctx) => deps.gateway.open(ctx));
@@ -42,7 +43,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
       throw gatewayClosing();
     }
     decode(await readBody(ctx.req, START_MAX_BYTES), StartRequest.decode);
-    const env = await environmentOfApp(ctx, environments, branchesMax);
+    const env = await environmentOfApp(ctx, environments, quotas.branches);
     if ((await connections.count(env, Date.now())) >= connectionsMax) {
       throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${connectionsMax}` });
     }
@@ -72,7 +73,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
   });
 }
 
-function endpointOf({ req, secure }: Context, { gatewayUrl, publicUrl }: ConnectRouteDeps): string {
+function endpointOf({ req, secure }: Context, { connect: { gatewayUrl }, publicUrl }: ConnectRouteDeps): string {
   if (gatewayUrl !== undefined) return gatewayUrl;
   if (publicUrl !== undefined) return publicUrl.replace(/^http/, 'ws') + GATEWAY_PATH;
   return `${secure ? 'wss' : 'ws'}://${req.headers.host ?? 'localhost'}${GATEWAY_PATH}`;

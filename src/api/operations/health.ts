@@ -9,10 +9,10 @@ export interface HealthRouteDeps {
   readiness: Readiness;
   duties: Pick<DutyRunner, 'states'>;
   backpressure: Backpressure;
-  mode: 'dev' | 'production';
+  dev: boolean;
 }
 
-export function healthRoutes(router: Router, { readiness, duties, backpressure, mode }: HealthRouteDeps): void {
+export function healthRoutes(router: Router, { readiness, duties, backpressure, dev }: HealthRouteDeps): void {
   router.get('/livez', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -26,7 +26,7 @@ export function healthRoutes(router: Router, { readiness, duties, backpressure, 
     ctx.status = up ? 200 : 503;
     ctx.body = {
       status: up ? 'ok' : 'unavailable',
-      mode,
+      mode: dev ? 'dev' : 'production',
       redis: up ? 'ok' : 'unreachable',
       intake: backpressure.full ? 'full' : 'open',
       uptime_seconds: Math.floor(process.uptime()),

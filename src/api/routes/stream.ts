@@ -16,12 +16,11 @@ const ACCESS_RULE = { access: 'read', scope: 'environment' } as const;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface StreamRouteDeps {
-  principals: Principals;
   environments: Environments;
   liveStreams: LiveStreams;
 }
 
-export function streamRoute({ principals, environments, liveStreams }: StreamRouteDeps): Router {
+export function streamRoute(principals: Principals, { environments, liveStreams }: StreamRouteDeps): Router {
   const router = new Router();
   router.get('/v1/stream', async (ctx) => {
     allow(ctx, ACCESS_RULE);
