@@ -15,10 +15,12 @@ export interface LoopDeps {
   time: Time;
 }
 
+/** `starting`: no round has ended yet. */
+export const DUTY_STATES = ['starting', 'ok', 'failing'] as const;
+
 export interface DutyState {
   name: string;
-  /** `starting`: no round has ended yet. */
-  state: 'starting' | 'ok' | 'failing';
+  state: (typeof DUTY_STATES)[number];
 }
 
 export class DutyLoop {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { openApi } from '../../src/api/openapi/document.ts';
+import { HEALTH_CHECKS } from '../../src/api/openapi/public-operations.ts';
 import type { Route } from '../../src/api/rest/route.ts';
 import { bulkDryRunSchema } from '../../src/api/views/bulk-action.ts';
 import { dryRunSchema } from '../../src/api/views/replay.ts';
@@ -74,6 +75,17 @@ describe('OpenAPI document', () => {
       const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.keys(item as object));
       expect(page.match(/<pre>curl /g)?.length).to.equal(operations.length);
       expect(page).to.include('<h2 id="runs">').and.include('href="#runs"');
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('health checks answer with the fields of the OpenAPI document, and no others', async () => {
+    const service = await startService({ workers: 0 });
+    try {
+      for (const [path, schema] of Object.entries(HEALTH_CHECKS)) {
+        schema.strict().parse((await service.get(path)).body);
+      }
     } finally {
       await service.stop();
     }

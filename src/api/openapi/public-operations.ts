@@ -1,6 +1,7 @@
 /** The operations outside the REST API: receiving events and health checks. They need no API key. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { DUTY_STATES } from '../../duties/loop.ts';
 import { BACKPRESSURE_ERRORS } from '../../errors.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { environmentHeader, failures, json } from './operation-parts.ts';
@@ -47,6 +48,11 @@ const send: ZodOpenApiOperationObject = {
 };
 
 const statusSchema = z.object({ status: z.enum(['ok', 'unavailable']) });
+const readySchema = statusSchema.extend({
+  duties: z
+    .array(z.object({ name: z.string(), state: z.enum(DUTY_STATES) }))
+    .meta({ description: 'Work that the process repeats; `starting`: no round has ended yet' }),
+});
 const healthSchema = statusSchema.extend({
   mode: z.enum(['dev', 'production']),
   redis: z.enum(['ok', 'unreachable']),
@@ -69,9 +75,11 @@ function health(operationId: string, summary: string, schema: z.ZodType, mayFail
   };
 }
 
+export const HEALTH_CHECKS = { '/livez': statusSchema, '/readyz': readySchema, '/health': healthSchema };
+
 export const OPEN_PATHS: ZodOpenApiPathsObject = {
   '/e/{key}': { post: send },
   '/livez': { get: health('checkLiveness', 'Check whether the process is alive', statusSchema, false) },
-  '/readyz': { get: health('checkReadiness', 'Check whether the process is ready', statusSchema, true) },
+  '/readyz': { get: health('checkReadiness', 'Check whether the process is ready', readySchema, true) },
   '/health': { get: health('getHealth', 'Get the health of the service', healthSchema, true) },
 };
