@@ -80,6 +80,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const receiveDeps: ReceiveDeps = {
     dev: config.dev,
     publicUrl: config.publicUrl,
+    ids: store.ids,
     fetchDocument: deps.fetchDocument,
     transmissions: store.transmissions,
     eventMaxFutureMs: config.eventMaxFutureMs,

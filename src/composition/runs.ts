@@ -82,6 +82,7 @@ interface RunParts {
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
   signalSender: SignalSender;
+  delayedJobs: DelayedJobs;
   runStates: RunStates;
   schedules: Schedules;
   reconcileAfterMs: number;
@@ -135,7 +136,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   scheduler: ({ queues, environmentKinds, admission }) => new RunScheduler(queues, environmentKinds, admission),
   timeoutTimers: (parts) => new TimeoutTimers(parts),
-  deferredFunctions: ({ defers, acceptor }) => new DeferredFunctions(defers, acceptor),
+  deferredFunctions: ({ ids, defers, acceptor }) => new DeferredFunctions(ids, defers, acceptor),
   lifecycleEvents: (parts) => new LifecycleEvents(parts),
   failures: ({ runs, errorGroups }) => new FailureCounter(runs, errorGroups),
   transitions: (parts) => new RunTransitions(parts),
@@ -169,16 +170,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   listeners: (parts) => new InvocationListeners(parts),
   restorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
     archive ? new ArchivedEventRestorer({ eventsInUse, events, hotMs: archive.hotMs }) : NOTHING_ARCHIVED,
-  invocations: ({
-    events,
-    functions,
-    flowControl,
-    starter,
-    listeners,
-    transitions,
-    telemetry,
-    claims: deduplication,
-  }) => new Invocations({ events, functions, flowControl, starter, listeners, transitions, telemetry, deduplication }),
+  invocations: (parts) => new Invocations(parts),
   claims: ({ deduplication, replicated, afterwards }) => ({
     // Replicated, because a run whose claim is lost would be started again.
     claim: (claims) => replicated(() => deduplication.claim(claims)),
@@ -188,10 +180,8 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   callCheckpoints: (parts) => new CallCheckpoints(parts),
   endpoints: (parts) => new Endpoints(parts),
   signalSender: (parts) => new SignalSender(parts),
-  runStates: ({ redis, keys, limitUsage: usage, functions, environmentKinds, queues, capacity }) => {
-    const delayedJobs = new DelayedJobs(redis, queues);
-    return new RunStates({ redis, keys, usage, functions, environmentKinds, delayedJobs, capacity });
-  },
+  delayedJobs: ({ redis, queues }) => new DelayedJobs(redis, queues),
+  runStates: (parts) => new RunStates(parts),
   schedules: ({ redis, keys, queues, storedFunctions: functions, environments, clock }) =>
     new Schedules({ redis, keys, queues, functions, environments, clock }),
   reconcileAfterMs: ({ config }) => config.reconcileAfterMs,
@@ -202,10 +192,20 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
 const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
   heldRuns: (parts) => new HeldRuns(parts),
   batchTimers: (parts) => {
-    return new EventGroupTimers(new BatchRuns(parts.history), parts.batches, parts.batchStage, parts);
+    return new EventGroupTimers(
+      new BatchRuns({ ids: parts.ids, ...parts.history }),
+      parts.batches,
+      parts.batchStage,
+      parts,
+    );
   },
   debounceTimers: (parts) => {
-    return new EventGroupTimers(debounceRuns(parts.history.events), parts.debounces, parts.debounceStage, parts);
+    return new EventGroupTimers(
+      debounceRuns(parts.ids, parts.history.events),
+      parts.debounces,
+      parts.debounceStage,
+      parts,
+    );
   },
   cronTicks: (parts) => new CronTicks(parts),
   timerHandlers: (parts) => ({

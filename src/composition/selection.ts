@@ -21,9 +21,9 @@ export const SELECTION: Definitions<SelectionParts, Needs> = {
   searches: (parts) => new Searches(parts, parts.archive, parts.history),
   selectedRuns: ({ searches, history: { runs }, runStates, bulkActions, functions: functionTables }) =>
     new SelectedRuns({ searches, runs, runStates, bulkActions, functionTables }),
-  replayPlanner: ({ history, functions, evaluator, eventLists, eventCounts, archive }) => {
+  replayPlanner: ({ ids, history, functions, evaluator, eventLists, eventCounts, archive }) => {
     const search = new EventSearch({ eventLists, eventCounts, archive });
-    return new ReplayPlanner({ history, search, functions, evaluator });
+    return new ReplayPlanner({ ids, history, search, functions, evaluator });
   },
   endpointOrigins: ({ config: { dev, appOrigins }, allowedOrigins }) =>
     new EndpointOrigins({ dev, appOrigins, allowedOrigins }),

@@ -84,8 +84,9 @@ function callLimiter({ config, appLimits, scheduler, log }: Parts): CallLimiter 
 }
 
 function connectCaller(parts: Parts): ConnectCaller {
-  const { config, connectCalls, connectChannels, subscriber, log } = parts;
+  const { ids, config, connectCalls, connectChannels, subscriber, log } = parts;
   const caller = new ConnectCaller({
+    ids,
     calls: connectCalls,
     channels: connectChannels(subscriber),
     timeoutMs: config.callTimeoutMs,
@@ -117,22 +118,9 @@ function functionClient(parts: Parts): FunctionClient {
 /** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
   const { config, queueOptions, queues, durability, callLimiter, admittedCalls, connectCaller } = parts;
-  const { functions, environmentKinds, log, recorder, tracing } = parts;
-  const { environments, events, starter, waitMatcher, evaluator, flowControl, decisions, telemetry, replicated } =
-    parts;
-  const { runs, steps, waits, requests, transitions, requestClient } = parts;
+  const { environmentKinds, log, recorder, tracing } = parts;
+  const { runs, steps, requests, transitions, requestClient, telemetry } = parts;
   const kindOf = (env: string) => environmentKinds.of(env);
-  const ingest = {
-    environments,
-    events,
-    functions,
-    starter,
-    waitMatcher,
-    evaluator,
-    flowControl,
-    decisions,
-    telemetry,
-  };
   return startWorkers({
     config,
     queueOptions,
@@ -140,15 +128,15 @@ function workers(parts: Parts): Workers {
     isCluster: (queueOptions.connection as Redis).isCluster,
     durability,
     handlers: {
-      ingest: { ...ingest, replicated, archived: parts.archive },
+      ingest: parts,
       timers: parts.timerHandlers,
       call: parts,
-      wake: { runs, steps, waits, transitions },
+      wake: parts,
       request: { runs, steps, requests, transitions, requestClient, kindOf, telemetry },
     },
     callLimiter,
     admittedCalls,
-    callOwner: { functions, environmentKinds },
+    callOwner: parts,
     connector: connectCaller,
     log,
     recorder,

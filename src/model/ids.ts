@@ -1,5 +1,5 @@
 /** Internal IDs are ULIDs: 48 bits of milliseconds and 80 bits that are random, seeded by the sender, or derived. In installations with
- *  several partitions, 10 of the bits name the partition. Derivation is deterministic, which makes repeated operations idempotent. */
+ *  several partitions, 10 of the bits name the partition (partitions/partitioned-ids.ts). */
 import { hash, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
@@ -15,18 +15,9 @@ function random(): number {
 /** A new ID. IDs of one process sort in the order of their creation. */
 export const newId: (nowMs?: number) => string = monotonicFactory(random);
 
-/** The time of the first IDs that name a partition (partitions/layout.ts): of the installation that this process belongs to. */
-let partitionedSince = Number.POSITIVE_INFINITY;
-
-/** Called when the layout of partitions is read. */
-export function setPartitionedSince(timeMs: number): void {
-  partitionedSince = timeMs;
-}
-
 /** Replaces two random digits of the ID with the partition: two in which neither IDs of the same millisecond nor those of one seed
- *  differ. An ID from before partitioning stays unchanged. */
-export function inPartition(id: string, partition: number): string {
-  if (partitionedSince === Number.POSITIVE_INFINITY || timeOf(id) < partitionedSince) return id;
+ *  differ. */
+export function withPartition(id: string, partition: number): string {
   return id.slice(0, PARTITION_AT) + digits(partition, PARTITION_DIGITS) + id.slice(PARTITION_AT + PARTITION_DIGITS);
 }
 
@@ -74,21 +65,14 @@ export function seededId(seed: Seed, n: number): string {
   return id.startsWith(OWN_EVENT, TIME_DIGITS) ? withPrefix(id, NOT_OWN_EVENT) : id;
 }
 
-/** An ID at the time and in the partition of `parent` whose other bits are a hash of the parent and `parts`. */
-export function derivedId(parent: string, ...parts: string[]): string {
-  const digest = hash('sha256', JSON.stringify([parent, ...parts]), 'buffer');
-  return inPartition(fromBytes(timeOf(parent), digest.subarray(0, 10)), partitionDigits(parent));
+/** An ID at this time whose other bits are a hash of `parts`. */
+export function hashedId(timeMs: number, parts: readonly string[]): string {
+  return fromBytes(timeMs, hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, 10));
 }
 
-/** A derived ID for an event that the service itself sends. */
-export function derivedEventId(parent: string, ...parts: string[]): string {
-  return withPrefix(derivedId(parent, ...parts), OWN_EVENT);
-}
-
-/** The ID of an event that the service sends at a time without a parent event: its other bits are a hash of `parts`. */
-export function ownEventId(timeMs: number, partition: number, ...parts: string[]): string {
-  const digest = hash('sha256', JSON.stringify(parts), 'buffer');
-  return withPrefix(inPartition(fromBytes(timeMs, digest.subarray(0, 10)), partition), OWN_EVENT);
+/** The ID as that of an event that the service itself sends. */
+export function ownEventIdOf(id: string): string {
+  return withPrefix(id, OWN_EVENT);
 }
 
 /** Replaces the first random digits of the ID by the prefix. */

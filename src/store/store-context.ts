@@ -1,5 +1,7 @@
 /** Dependencies of each room of the store. */
+
 import type { Config } from '../config.ts';
+import type { PartitionedIds } from '../model/partitions/partitioned-ids.ts';
 import type { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Keyspace } from './redis/keyspace.ts';
 import type { Locks } from './redis/locks.ts';
@@ -10,5 +12,6 @@ export interface StoreContext {
   keys: Keyspace;
   config: Config;
   locks: Locks;
+  ids: PartitionedIds;
   cacheInvalidation: CacheInvalidation;
 }

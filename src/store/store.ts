@@ -42,13 +42,15 @@ export function createStore(connection: Redis, config: Config) {
     locks,
     dev: config.dev,
   });
+  const { ids } = partitions;
   const cacheInvalidation = new CacheInvalidation(redis, keys);
-  const context: StoreContext = { redis, keys, config, cacheInvalidation, locks };
+  const context: StoreContext = { redis, keys, ids, config, cacheInvalidation, locks };
   const environmentStore = createEnvironmentStore(context);
   return {
     redis: connection,
     keys,
     partitions,
+    ids,
     cacheInvalidation,
     locks,
     ...environmentStore,

@@ -58,7 +58,7 @@ describe('An archiver that is killed', () => {
     );
     const stored = await events.storeNew(envelopes);
     const of = envelopes.slice(1).map(({ internalId, requestId }) => ({
-      id: runIdOf(internalId, 'app-fn'),
+      id: runIdOf(archive.store.ids, internalId, 'app-fn'),
       env: ENV,
       functionId: 'app-fn',
       eventId: internalId,

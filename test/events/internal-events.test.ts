@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { derivedId, seededId } from '../../src/model/ids.ts';
+import { seededId } from '../../src/model/ids.ts';
+import { PartitionedIds } from '../../src/model/partitions/partitioned-ids.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -48,7 +49,7 @@ describe('internal events', () => {
     await service.post('/e/key', { name: 'claim/x', data: {} });
     const runId = await call.promise;
     // Where its failure was to be found, before such IDs had a location of their own; by seed, and as an ID of the sender's.
-    const foreseen = derivedId(runId, 'failed');
+    const foreseen = new PartitionedIds().derived(runId, 'failed');
     const { timeMs, entropy } = seedOf(foreseen);
     const sent = await seeded(timeMs, entropy, { name: 'claim/y', data: {}, id: foreseen });
     expect(sent.body.ids).to.deep.equal([foreseen]);

@@ -108,12 +108,12 @@ describe('Held events, whatever is repeated and whoever dies', () => {
         const events = await perform(bed, 'debounce', actions);
         const decided = new Set(bed.decisions.map(({ eventId }) => eventId));
         for (const event of events) {
-          const ran = bed.created.has(runIdOf(event.internalId, bed.functionId));
+          const ran = bed.created.has(runIdOf(store.ids, event.internalId, bed.functionId));
           expect([ran, decided.has(event.internalId)], 'it runs, or was debounced').to.deep.equal([ran, !ran]);
         }
         for (const [, ofKey] of Map.groupBy(events, keyOf)) {
           const newest = ofKey.toSorted((a, b) => b.ts - a.ts || (b.internalId > a.internalId ? 1 : -1))[0] as Envelope;
-          expect(bed.created.has(runIdOf(newest.internalId, bed.functionId))).to.equal(true);
+          expect(bed.created.has(runIdOf(store.ids, newest.internalId, bed.functionId))).to.equal(true);
         }
         for (const { eventId, runId } of bed.decisions) {
           if (runId !== undefined) expect(bed.created.has(runId), `the run that stands for ${eventId}`).to.equal(true);

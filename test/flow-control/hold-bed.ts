@@ -82,6 +82,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const looks = new Looks(queues, { batch: batches, debounce: debounces });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
+    ids: store.ids,
     clock: Date.now,
     decisions: log,
     events: store.events,
@@ -95,7 +96,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const batchStage = new EventGroupStage(BATCH_RULES, batches, deps);
   const debounceStage = new EventGroupStage(DEBOUNCE_RULES, debounces, deps);
   const batchTimers = new EventGroupTimers(new BatchRuns(deps), batches, batchStage, deps);
-  const debounceTimers = new EventGroupTimers(debounceRuns(store.events), debounces, debounceStage, deps);
+  const debounceTimers = new EventGroupTimers(debounceRuns(store.ids, store.events), debounces, debounceStage, deps);
 
   return {
     store,
@@ -108,7 +109,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       const beganAt = Date.now() - beganMsAgo;
       const stored = await store.events.storeNew(events);
       const candidates = stored.map(({ event, present = false }): Candidate => {
-        const id = runIdOf(event.internalId, functionId);
+        const id = runIdOf(store.ids, event.internalId, functionId);
         return { id, fn, event, dueAt: event.ts, cause: 'event', beganAt, ...(present && { repeated: true }) };
       });
       const stage = kind === 'batch' ? batchStage : debounceStage;

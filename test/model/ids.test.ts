@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeTime } from 'ulid';
-import { derivedId, ID_PATTERN, newId, parseSeed, seededId } from '../../src/model/ids.ts';
+import { ID_PATTERN, newId, parseSeed, seededId, timeOf } from '../../src/model/ids.ts';
+import { PartitionedIds } from '../../src/model/partitions/partitioned-ids.ts';
+
+const PARENT = '01KAZ8Q4M3T5V7X9Z1B3D5F7H9';
 
 describe('Internal IDs', () => {
   it('are ULIDs with the time of their creation', () => {
@@ -47,9 +50,32 @@ describe('Internal IDs', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         const parent = '01M7Z7A7B6FJ7DZJVGC757486T';
-        expect(derivedId(parent, 'run', a)).to.equal(derivedId(parent, 'run', a));
-        if (a !== b) expect(derivedId(parent, 'run', a)).not.to.equal(derivedId(parent, 'run', b));
+        const ids = new PartitionedIds();
+        expect(ids.derived(parent, 'run', a)).to.equal(ids.derived(parent, 'run', a));
+        if (a !== b) expect(ids.derived(parent, 'run', a)).not.to.equal(ids.derived(parent, 'run', b));
       }),
     );
+  });
+
+  // Another value would repeat what jobs of an earlier version have begun.
+  for (const [installation, since, run, ownEvent] of [
+    ['one partition', Number.POSITIVE_INFINITY, '01KAZ8Q4M3YR23T6KXRFWV5XA5', '01KAZ8Q4M3SYSTEMW7MQ2AWP1K'],
+    ['several partitions', 0, '01KAZ8Q4M3YR23T6Z1RFWV5XA5', '01KAZ8Q4M3SYSTEMZ1MQ2AWP1K'],
+    ['several partitions later', timeOf(PARENT) + 1, '01KAZ8Q4M3YR23T6KXRFWV5XA5', '01KAZ8Q4M3SYSTEMW7MQ2AWP1K'],
+  ] as const) {
+    it(`derived in an installation that has ${installation} are the same in every version`, () => {
+      const ids = new PartitionedIds();
+      ids.follow({ partitionedSince: since });
+      expect([ids.derived(PARENT, 'run', 'f'), ids.derivedEvent(PARENT, 'failed')]).to.deep.equal([run, ownEvent]);
+    });
+  }
+
+  it('of one installation do not depend on the partitions of another in the same process', () => {
+    const [one, other] = [new PartitionedIds(), new PartitionedIds()];
+    one.follow({ partitionedSince: 0 });
+    expect(one.inPartition(PARENT, 37)).to.equal('01KAZ8Q4M3T5V7X915B3D5F7H9');
+    expect(other.inPartition(PARENT, 37)).to.equal(PARENT);
+    expect(other.ownEvent(timeOf(PARENT), 5, 'schedule', 'production', 'f')).to.equal('01KAZ8Q4M3SYSTEMA6VHAS5ERH');
+    expect(one.ownEvent(timeOf(PARENT), 5, 'schedule', 'production', 'f')).to.equal('01KAZ8Q4M3SYSTEM05VHAS5ERH');
   });
 });

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import hashSlotOf from 'cluster-key-slot';
 import fc from 'fast-check';
 import { ulid } from 'ulid';
-import { inPartition, parseSeed, seededId, setPartitionedSince } from '../../src/model/ids.ts';
+import { parseSeed, seededId } from '../../src/model/ids.ts';
 import { installationTag, partitionTag } from '../../src/model/partitions/hash-tags.ts';
 import { type LayoutVersion, PartitionLayout } from '../../src/model/partitions/layout.ts';
+import { PartitionedIds } from '../../src/model/partitions/partitioned-ids.ts';
 import { ANNOUNCED_MS, withVersion } from '../../src/store/redis/partitions.ts';
 import { assignedPartitions } from '../../src/workers/partition-assignment.ts';
 
@@ -32,8 +33,6 @@ const grown = fc
   });
 
 describe('A layout of partitions', () => {
-  afterEach(() => setPartitionedSince(Number.POSITIVE_INFINITY));
-
   it('only grows, also when the clocks of those who raise it are behind, and each version is announced', () => {
     fc.assert(
       fc.property(grown, (layout) => {
@@ -52,9 +51,10 @@ describe('A layout of partitions', () => {
         const at = NOW - DAY_MS + later;
         const known = layout.versions.filter(({ since }) => since <= at + ANNOUNCED_MS);
         const then = new PartitionLayout(known);
-        setPartitionedSince(then.partitionedSince);
+        const ids = new PartitionedIds();
+        ids.follow(then);
         const partition = n % then.countAt(at);
-        const made = inPartition(ulid(at), partition);
+        const made = ids.inPartition(ulid(at), partition);
         const seed = parseSeed(`${at},${Buffer.alloc(10, byte).toString('base64')}`);
         if (!seed) throw new Error('no seed');
         for (const id of [made, seededId(seed, 1)]) expect(layout.partitionOf(id)).to.equal(then.partitionOf(id));

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Inngest } from 'inngest';
 import { createDefer } from 'inngest/experimental';
 import { serve } from 'inngest/node';
-import { derivedId } from '../../src/model/ids.ts';
+import { runIdOf } from '../../src/model/runs/run.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
 import { envelope, openStore } from '../support/own-store.ts';
 import { keysOf } from '../support/redis.ts';
@@ -148,7 +148,7 @@ describe('deferred functions', () => {
     const store = await openStore();
     try {
       const event = envelope();
-      const run = { env: 'production', id: derivedId(event.internalId, 'run', 'f'), functionId: 'f' };
+      const run = { env: 'production', id: runIdOf(store.ids, event.internalId, 'f'), functionId: 'f' };
       const queuedAt = Date.now();
       const { internalId: eventId, requestId } = event;
       await store.runs.create([{ ...run, eventId, requestId, queuedAt, reconcileAt: queuedAt }]);

@@ -249,7 +249,8 @@ describe('the state of a run', () => {
     const states = new RunStates({
       redis,
       keys: store.keys,
-      usage: new LimitUsage(redis as never, store.keys),
+      ids: store.ids,
+      limitUsage: new LimitUsage(redis as never, store.keys),
       functions,
       environmentKinds: store.environmentKinds,
       delayedJobs: new DelayedJobs(redis, queues),

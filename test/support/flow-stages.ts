@@ -1,4 +1,5 @@
 /** The stages of flow control without a service: several processes on one real Redis. */
+
 import { ulid } from 'ulid';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { CountedDecisions } from '../../src/jobs/flow-control/decision-log.ts';
@@ -12,6 +13,7 @@ import { ExpressionEvaluator } from '../../src/jobs/functions/expression-evaluat
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import type { Decision } from '../../src/model/flow-control/decision.ts';
+import { PartitionedIds } from '../../src/model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../src/model/runs/run.ts';
 import { envelope, type OwnStore, openStore } from './own-store.ts';
 import { freshPrefix } from './redis.ts';
@@ -127,5 +129,5 @@ export function functionWith(config: Record<string, unknown>, id = 'app-f'): App
 
 export function candidateOf(fn: AppFunction, data: Record<string, unknown>, internalId = ulid()): Candidate {
   const event = envelope({ data }, { internalId });
-  return { id: runIdOf(internalId, fn.id), fn, event, dueAt: event.ts, cause: 'event' };
+  return { id: runIdOf(new PartitionedIds(), internalId, fn.id), fn, event, dueAt: event.ts, cause: 'event' };
 }

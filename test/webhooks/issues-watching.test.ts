@@ -122,7 +122,7 @@ for (const PARTITIONS of ['1', '4']) {
       const round = check();
       const last = await receive(webhook, START, START + 8 * DAY);
       await run(round, last, last + 4 * HOUR);
-      const id = issueIdOf(webhook.id, 'silence');
+      const id = issueIdOf(store.ids, webhook.id, 'silence');
       const by = { kind: 'user', id: '1', name: 'A' } as const;
       await store.webhookIssues.change(id, { to: 'resolved', by }, last + 4 * HOUR);
       expect(await run(round, last + 4 * HOUR, last + 30 * HOUR)).to.include({ opened: 0, resolved: 0 });

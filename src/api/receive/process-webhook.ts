@@ -1,10 +1,12 @@
 /** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): answers handshakes, verifies, filters, runs the
  *  transform, decides the outcome (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
+
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Event } from '../../model/events/event.ts';
-import { derivedId, newId } from '../../model/ids.ts';
+import { newId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { defaultId } from '../../providers/default-id.ts';
 import { answerHandshake } from '../../providers/handshakes.ts';
 import type { ProviderRequest } from '../../providers/provider-request.ts';
@@ -34,6 +36,7 @@ export interface ProcessWebhookDeps extends VerifyWebhookDeps {
   transforms: Transforms;
   acceptor: Acceptor;
   heldEvents: HeldEvents;
+  ids: PartitionedIds;
   telemetry: Telemetry;
 }
 
@@ -143,7 +146,7 @@ async function commit(
   decided: Decision,
   webhook: WebhookInUse,
   { requestId, receivedAt, eventId }: WebhookRequest & Pick<ProcessOptions, 'eventId'>,
-  { acceptor, heldEvents, telemetry }: ProcessWebhookDeps,
+  { ids, acceptor, heldEvents, telemetry }: ProcessWebhookDeps,
 ): Promise<string[]> {
   switch (decided.outcome) {
     case 'accepted': {
@@ -151,13 +154,13 @@ async function commit(
       const request = { env, source: `webhook:${webhook.id}` as const, requestId, receivedAt };
       if (eventId === undefined) return acceptor.accept(events, request);
       return Promise.all(
-        events.map((event, index) => acceptor.acceptWithId(event, idAt(eventId, index), request, index)),
+        events.map((event, index) => acceptor.acceptWithId(event, idAt(ids, eventId, index), request, index)),
       );
     }
     case 'held': {
       const { reason, selection } = decided;
       const held = decided.events.map((event: Event, index) => ({
-        internalId: eventId === undefined ? newId(receivedAt) : idAt(eventId, index),
+        internalId: eventId === undefined ? newId(receivedAt) : idAt(ids, eventId, index),
         webhookId: webhook.id,
         selection,
         reason,
@@ -177,6 +180,6 @@ async function commit(
 }
 
 /** Only the first event of a request has the given ID. */
-function idAt(eventId: string, index: number): string {
-  return index === 0 ? eventId : derivedId(eventId, 'webhook-event', String(index));
+function idAt(ids: PartitionedIds, eventId: string, index: number): string {
+  return index === 0 ? eventId : ids.derived(eventId, 'webhook-event', String(index));
 }

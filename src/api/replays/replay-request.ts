@@ -2,7 +2,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
-import { derivedId } from '../../model/ids.ts';
 import { translateAway } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
@@ -43,7 +42,7 @@ export async function replayRequest(
   // The request that this one repeats is replayed itself.
   if (summary.rerunOf !== undefined) return skipped('rerun');
   if (!body) return skipped('body_missing');
-  const eventId = derivedId(parent, 'webhook-replay', replayId, requestId);
+  const eventId = deps.ids.derived(parent, 'webhook-replay', replayId, requestId);
   try {
     const { method } = summary;
     const request = { requestId, receivedAt: Date.now(), method, headers, search, body };

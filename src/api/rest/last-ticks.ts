@@ -1,7 +1,9 @@
 /** The last tick of each schedule of a function, with its run. */
+
 import { ServiceError } from '../../errors.ts';
 import { tickEventId } from '../../jobs/timers/cron.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import { lastTick } from '../../model/schedules/ticks.ts';
@@ -14,6 +16,7 @@ const RECENT_MS = 10_000;
 
 export interface LastTickDeps {
   keys: Pick<Keyspace, 'homeOf'>;
+  ids: PartitionedIds;
   runs: Pick<Runs, 'readMany'>;
 }
 
@@ -21,20 +24,20 @@ export interface LastTickDeps {
 export async function lastTicksOf(
   env: string,
   fn: AppFunction,
-  { keys, runs }: LastTickDeps,
+  { keys, ids, runs }: LastTickDeps,
   nowMs: number,
 ): Promise<Map<string, LastTick>> {
   const schedules = allSchedulesOf(env, fn);
   if (schedules.length === 0) return new Map();
   const home = keys.homeOf(`${env}/${fn.id}`).number;
   const ticks = schedules.flatMap(({ cron }) => {
-    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(tickEventId(env, fn.id, at, home), fn.id) });
+    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(ids, tickEventId(ids, env, fn.id, at, home), fn.id) });
     const last = lastTick(cron, nowMs);
     const before = last !== undefined && nowMs - last < RECENT_MS ? lastTick(cron, last - 1) : undefined;
     return [before, last].flatMap((at) => (at === undefined ? [] : tickAt(at)));
   });
-  const ids = ticks.map(({ runId }) => runId);
-  const found = await runs.readMany(env, ids).catch((error) => {
+  const runIds = ticks.map(({ runId }) => runId);
+  const found = await runs.readMany(env, runIds).catch((error) => {
     if (error instanceof ServiceError && error.code === 'archive_unavailable') return [];
     throw error;
   });

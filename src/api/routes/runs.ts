@@ -53,6 +53,7 @@ function nextCallsOf(
 }
 
 export function runRoutes({
+  ids,
   events: storedEvents,
   runs,
   runParts,
@@ -153,7 +154,7 @@ export function runRoutes({
             ...presentRun(run, dialect),
             state: presentRunState(states.get(id) ?? { kind: 'running' }),
             next_try_at: nextTryAt,
-            history: presentHistory(run, history, progress.pending),
+            history: presentHistory(ids, run, history, progress.pending),
             waiting: waiting ? presentWaiting(waiting) : null,
             fingerprint: run.fingerprint ?? null,
             failed_step: presentFailedStep(run, history),

@@ -42,6 +42,7 @@ export const resentSchema = z
 export function sendEventRoutes(deps: ApiParts): Route[] {
   const {
     eventMaxFutureMs,
+    ids,
     acceptedEvents: events,
     environments,
     acceptor,
@@ -99,7 +100,7 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       errors: ['event_invalid', 'body_too_large'],
       async handle({ env, body }) {
         rejectDeep(body);
-        const found = await listeningFunctions(body, env, { functionTables, evaluator });
+        const found = await listeningFunctions(body, env, { ids, functionTables, evaluator });
         const shown = found.slice(0, FUNCTIONS_MAX);
         const functions = shown.map(({ functionId, outcome }) => ({ function_id: functionId, outcome }));
         return { data: { functions, total: found.length } };

@@ -1,5 +1,7 @@
 /** The API's representation of a run's history. */
+
 import { z } from 'zod';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import {
   type HistoryEntry,
@@ -70,11 +72,16 @@ export const historySchema = z
   .meta({ id: 'HistoryEntry' });
 
 /** Attempts and steps in order of completion, then pending steps. */
-export function presentHistory(run: Run, entries: readonly HistoryEntry[], pending: ReadonlyMap<string, Pending>) {
+export function presentHistory(
+  ids: PartitionedIds,
+  run: Run,
+  entries: readonly HistoryEntry[],
+  pending: ReadonlyMap<string, Pending>,
+) {
   const ended = entries.length > 0 ? entries : onlyAttempt(run);
   return [
-    ...ended.map((entry) => presentEntry(run, entry)),
-    ...[...pending].flatMap(([stepId, step]) => (step.beginning ? [] : presentPending(run, stepId, step))),
+    ...ended.map((entry) => presentEntry(ids, run, entry)),
+    ...[...pending].flatMap(([stepId, step]) => (step.beginning ? [] : presentPending(ids, run, stepId, step))),
   ];
 }
 
@@ -95,7 +102,7 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
   ];
 }
 
-function presentEntry(run: Run, entry: HistoryEntry) {
+function presentEntry(ids: PartitionedIds, run: Run, entry: HistoryEntry) {
   const {
     kind,
     stepId,
@@ -127,11 +134,11 @@ function presentEntry(run: Run, entry: HistoryEntry) {
     until: time(until),
     waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
     if: expression,
-    invoked: invokedBy(run, entry),
+    invoked: invokedBy(ids, run, entry),
     error: error ?? null,
     timed_out: timedOut,
     group: entry.group ?? null,
-    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(run.id, stepId) } : entry),
+    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(ids, run.id, stepId) } : entry),
   };
 }
 
@@ -145,9 +152,10 @@ function presentLinks({ runId, eventId, sent, request }: StepLinks) {
   };
 }
 
-function presentPending(run: Run, stepId: string, step: Pending) {
+function presentPending(ids: PartitionedIds, run: Run, stepId: string, step: Pending) {
   const { op, name, since, until, group, expression = null } = step;
-  const links: StepLinks = op === 'InvokeFunction' ? { runId: invokedRunId(run.id, stepId) } : linksOfRequest(step);
+  const links: StepLinks =
+    op === 'InvokeFunction' ? { runId: invokedRunId(ids, run.id, stepId) } : linksOfRequest(step);
   return {
     kind: 'step',
     step_id: stepId,
@@ -161,7 +169,7 @@ function presentPending(run: Run, stepId: string, step: Pending) {
     until: time(until),
     waits_for: awaitedBy(step) ?? null,
     if: expression,
-    invoked: invokedBy(run, { ...step, stepId }),
+    invoked: invokedBy(ids, run, { ...step, stepId }),
     error: null,
     timed_out: false,
     group: group ?? null,
@@ -169,7 +177,11 @@ function presentPending(run: Run, stepId: string, step: Pending) {
   };
 }
 
-function invokedBy({ id }: Pick<Run, 'id'>, { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>) {
+function invokedBy(
+  ids: PartitionedIds,
+  { id }: Pick<Run, 'id'>,
+  { op, stepId, invokes }: Pick<HistoryEntry, 'op' | 'stepId' | 'invokes'>,
+) {
   if (op !== 'InvokeFunction' || stepId === undefined) return null;
-  return { function_id: invokes ?? null, run_id: invokedRunId(id, stepId) };
+  return { function_id: invokes ?? null, run_id: invokedRunId(ids, id, stepId) };
 }

@@ -1,10 +1,12 @@
 /** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its answer once Redis has stored its events,
  *  or has failed to. An event with a deduplication ID goes to the partition of that ID, and a seeded event to the partition of its seed.
  *  All others are spread over the partitions in turn. A partition that rejects events is skipped for a moment. */
+
 import { ServiceError } from '../../errors.ts';
 import type { Event } from '../../model/events/event.ts';
-import { inPartition, newId, seededId } from '../../model/ids.ts';
+import { newId, seededId } from '../../model/ids.ts';
 import type { PartitionLayout } from '../../model/partitions/layout.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Partitions } from '../../store/redis/partitions.ts';
 import { type AcceptRequest, claimOf, type Draft } from './draft.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
@@ -56,9 +58,9 @@ export class Acceptor {
   async accept(events: readonly Event[], request: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
-    const { layout } = this.#deps.partitions;
+    const { layout, ids } = this.#deps.partitions;
     return this.#commit(
-      events.map((event, index) => ({ event, index, request, internalId: idFor(layout, event, request, index) })),
+      events.map((event, index) => ({ event, index, request, internalId: idFor(layout, ids, event, request, index) })),
       layout,
     );
   }
@@ -145,7 +147,8 @@ export class Acceptor {
   #place(drafts: readonly Draft[]): number {
     const now = Date.now();
     const earliest = drafts.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
-    const count = this.#deps.partitions.layout.countAt(earliest);
+    const { layout, ids } = this.#deps.partitions;
+    const count = layout.countAt(earliest);
     if (now >= this.#turnEndsAt || this.#placed >= TURN_EVENTS || this.#isLeftOut(this.#turn)) {
       this.#placed = 0;
       this.#turn = this.#next(count);
@@ -154,7 +157,7 @@ export class Acceptor {
     // Requests from just before a change of the layout stay within the earlier partitions.
     const partition = this.#turn % count;
     this.#placed += drafts.length;
-    for (const draft of drafts) draft.internalId = inPartition(newId(draft.request.receivedAt), partition);
+    for (const draft of drafts) draft.internalId = ids.inPartition(newId(draft.request.receivedAt), partition);
     return partition;
   }
 
@@ -178,12 +181,18 @@ export class Acceptor {
 }
 
 /** '': any partition may take the event. */
-function idFor(layout: PartitionLayout, event: Event, { env, seed, receivedAt }: AcceptRequest, index: number): string {
+function idFor(
+  layout: PartitionLayout,
+  ids: PartitionedIds,
+  event: Event,
+  { env, seed, receivedAt }: AcceptRequest,
+  index: number,
+): string {
   if (seed) return seededId(seed, index + 1);
   if (layout.count === 1) return newId(receivedAt);
   return event.id === undefined
     ? ''
-    : inPartition(newId(receivedAt), layout.homeOf(homeText(env, event.id), receivedAt));
+    : ids.inPartition(newId(receivedAt), layout.homeOf(homeText(env, event.id), receivedAt));
 }
 
 function homeText(env: string, id: string): string {

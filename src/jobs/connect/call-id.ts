@@ -1,6 +1,6 @@
 /** ID of a call over a connection. It is derived: if the worker that waits for the reply dies or restarts, the job is repeated, and the
  *  next worker waits for the same reply instead of calling the function a second time. */
-import { derivedId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 
 export interface CallIdentity {
   runId: string;
@@ -10,6 +10,6 @@ export interface CallIdentity {
   attempt: number;
 }
 
-export function callIdOf({ runId, at = 0, stepId, attempt }: CallIdentity): string {
-  return derivedId(runId, 'call', stepId ?? String(at), String(attempt));
+export function callIdOf(ids: PartitionedIds, { runId, at = 0, stepId, attempt }: CallIdentity): string {
+  return ids.derived(runId, 'call', stepId ?? String(at), String(attempt));
 }

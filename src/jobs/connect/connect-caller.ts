@@ -10,6 +10,7 @@ import type { CallResponse } from '../../functions/interpret-response.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type {
   CallKey,
@@ -32,6 +33,7 @@ const ANSWERED_MAX = 10_000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export interface ConnectCallerOptions {
+  ids: PartitionedIds;
   calls: ConnectCalls;
   channels: ConnectChannels;
   timeoutMs: number;
@@ -87,7 +89,7 @@ export class ConnectCaller implements ConnectTransport {
   /** Reserves a connection before the run is loaded, so that a run without a connection is left alone.
    *  @returns whether the call can be made now */
   async reserve(fn: AppFunction, env: string, identity: CallIdentity): Promise<boolean> {
-    const key = { env, callId: callIdOf(identity) };
+    const key = { env, callId: callIdOf(this.#options.ids, identity) };
     const reservation = await this.#reserve(fn, key);
     if (reservation.kind === 'none' || reservation.kind === 'full') return false;
     this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key });
@@ -112,7 +114,7 @@ export class ConnectCaller implements ConnectTransport {
     const identity = { runId, at, stepId, attempt };
     const reserved = this.#reserved.get(jobKeyOf(identity));
     this.#reserved.delete(jobKeyOf(identity));
-    const callId = reserved?.callId ?? callIdOf(identity);
+    const callId = reserved?.callId ?? callIdOf(this.#options.ids, identity);
     const key = { env, callId };
     const reservation = reserved ?? (await this.#reserve(fn, key));
     const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
@@ -137,7 +139,7 @@ export class ConnectCaller implements ConnectTransport {
   /** Call when the outcome has taken effect. */
   async finish(identity: CallIdentity): Promise<void> {
     if (this.#answered.size === 0) return;
-    const callId = callIdOf(identity);
+    const callId = callIdOf(this.#options.ids, identity);
     const key = this.#answered.get(callId);
     if (!key) return;
     this.#answered.delete(callId);

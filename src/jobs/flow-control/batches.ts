@@ -18,7 +18,7 @@ export const BATCH_RULES: GroupRules<'batch', string> = {
     // The event ran by itself before its function had batches: the rest of that run's creation is repeated.
     return runId === candidate.id ? { admitted: [candidate] } : { decisions: [decisionOf(candidate, runId)] };
   },
-  decisionsOn: (candidate, batchId) => [decisionOf(candidate, batchRunIdOf(batchId, candidate.fn.id))],
+  decisionsOn: (candidate, batchId, ids) => [decisionOf(candidate, batchRunIdOf(ids, batchId, candidate.fn.id))],
 };
 
 function decisionOf({ event: { env, internalId }, fn }: Candidate, runId: string): Decision {

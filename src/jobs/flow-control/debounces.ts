@@ -10,7 +10,7 @@ export const DEBOUNCE_RULES: GroupRules<'debounce', DebounceResult> = {
   timeOf: ({ event }) => event.ts,
   onFormerRun: () => ({}),
   /** The decision about the event that lost, if any. */
-  decisionsOn({ event: { env, internalId }, fn }, result) {
+  decisionsOn({ event: { env, internalId }, fn }, result, ids) {
     const about = (eventId: string): Decision => ({ env, eventId, functionId: fn.id, reason: 'debounced' });
     switch (result.outcome) {
       case 'waits':
@@ -20,7 +20,8 @@ export const DEBOUNCE_RULES: GroupRules<'debounce', DebounceResult> = {
       case 'replaced':
         return [about(internalId)];
       case 'fired':
-        return result.eventId === internalId ? [] : [{ ...about(internalId), runId: runIdOf(result.eventId, fn.id) }];
+        if (result.eventId === internalId) return [];
+        return [{ ...about(internalId), runId: runIdOf(ids, result.eventId, fn.id) }];
     }
   },
 };

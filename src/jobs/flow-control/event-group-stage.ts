@@ -5,6 +5,7 @@ import { scopedFunction } from '../../model/apps/scoped-function.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -19,6 +20,7 @@ export type GroupOption = 'batch' | 'debounce';
 export type OptionsOf<Option extends GroupOption> = NonNullable<FlowOptions[Option]>;
 
 export interface EventGroupDeps {
+  ids: PartitionedIds;
   events: Pick<Events, 'extendRetention'>;
   runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;
@@ -37,7 +39,7 @@ export interface GroupRules<Option extends GroupOption, Added> {
   runsAlone?(candidate: Candidate, options: OptionsOf<Option>, nowMs: number, flowKeys: FlowKeys): boolean;
   /** About an event that an earlier try of its job gave a run. */
   onFormerRun(candidate: Candidate, runId: string): Partial<StageResult>;
-  decisionsOn(candidate: Candidate, added: Added): Decision[];
+  decisionsOn(candidate: Candidate, added: Added, ids: PartitionedIds): Decision[];
 }
 
 export class EventGroupStage<Option extends GroupOption, Added> implements FlowStage {
@@ -96,7 +98,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
   async #add(candidates: readonly Candidate[], options: OptionsOf<Option>, nowMs: number): Promise<Decision[]> {
     const [first] = candidates;
     if (!first) return [];
-    const { events, flowKeys, looks } = this.#deps;
+    const { ids, events, flowKeys, looks } = this.#deps;
     const { option, waitMs, timeOf, decisionsOn } = this.#rules;
     const { env } = first.event;
     const wait = waitMs(options);
@@ -112,6 +114,6 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
     }));
     const added = await this.#groups.add(env, first.fn.id, options, grouped, first.beganAt ?? nowMs);
     await looks.set(option, env, first.fn.id, added.looks);
-    return candidates.flatMap((candidate, i) => decisionsOn(candidate, added.added[i] as Added));
+    return candidates.flatMap((candidate, i) => decisionsOn(candidate, added.added[i] as Added, ids));
   }
 }

@@ -6,28 +6,26 @@ import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events, Stored } from '../../store/events/events.ts';
 import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
-import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { matchEvents } from '../matching/event-matcher.ts';
+import { type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type ArchivedBeforeDeps, archivedBefore } from './archived-before.ts';
 
-export interface IngestDeps {
+export interface IngestDeps extends MatchingDeps {
   environments: Pick<Environments, 'read'>;
   events: Events;
   functions: FunctionTables;
   starter: Pick<RunStarter, 'start'>;
   waitMatcher: WaitMatcher;
-  evaluator: ExpressionEvaluator;
   flowControl: Pick<FlowControl, 'decide'>;
   decisions: DecisionLog;
   telemetry: Telemetry;
   /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
   /** undefined without an archive. */
-  archived?: ArchivedBeforeDeps | undefined;
+  archive?: ArchivedBeforeDeps | undefined;
 }
 
 export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
@@ -49,16 +47,16 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps): Prom
   if (events.length === 0) return [];
   const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
-  const { candidates, decisions } = await matchEvents(notIngested, tables, deps.evaluator);
+  const { candidates, decisions } = await matchEvents(notIngested, tables, deps);
   for (const candidate of candidates) candidate.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
   await deps.starter.start(await deps.flowControl.decide(candidates), Date.now());
   return stored;
 }
 
-async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archived'>): Promise<Stored[]> {
-  if (!deps.archived) return deps.events.storeNew(events);
-  const archived = await archivedBefore(events, deps.archived, Date.now());
+async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archive'>): Promise<Stored[]> {
+  if (!deps.archive) return deps.events.storeNew(events);
+  const archived = await archivedBefore(events, deps.archive, Date.now());
   if (archived.size === 0) return deps.events.storeNew(events);
   const isArchived = ({ internalId }: Envelope) => archived.has(internalId);
   const former = events

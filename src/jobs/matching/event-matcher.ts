@@ -1,9 +1,11 @@
 /** Matches events with functions: returns the runs to start, and decisions about functions without one. False expressions need no
  *  decision: the event and the function's triggers at that time explain them (flow-control/explained-decisions.ts). */
+
 import { recordOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
@@ -14,11 +16,16 @@ export interface Matches {
   decisions: Decision[];
 }
 
+export interface MatchingDeps {
+  ids: PartitionedIds;
+  evaluator: ExpressionEvaluator;
+}
+
 /** @param tables by environment */
 export async function matchEvents(
   events: readonly Pick<Stored, 'event' | 'present'>[],
   tables: ReadonlyMap<string, TriggerTable>,
-  evaluator: ExpressionEvaluator,
+  { ids, evaluator }: MatchingDeps,
 ): Promise<Matches> {
   const candidates: Candidate[] = [];
   const decisions: Decision[] = [];
@@ -40,7 +47,7 @@ export async function matchEvents(
     };
     for (const fn of table.match(name, read, isMet)) {
       if (fn) {
-        candidates.push({ id: runIdOf(internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
+        candidates.push({ id: runIdOf(ids, internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
         stopped?.delete(fn.id);
       }
       if (evaluator.shouldYield) await evaluator.yieldTurn();

@@ -1,9 +1,8 @@
 /** The functions that an event would trigger if it were sent now. Sends nothing. */
 import { type Event, toEnvelope } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
-import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { matchEvents } from './event-matcher.ts';
+import { type MatchingDeps, matchEvents } from './event-matcher.ts';
 
 export const MATCH_OUTCOMES = ['runs', 'paused', 'not_evaluated'] as const;
 
@@ -16,13 +15,13 @@ export interface ListeningFunction {
 export async function listeningFunctions(
   event: Event,
   env: string,
-  { functionTables, evaluator }: { functionTables: FunctionTables; evaluator: ExpressionEvaluator },
+  deps: MatchingDeps & { functionTables: FunctionTables },
 ): Promise<ListeningFunction[]> {
   const receivedAt = Date.now();
   const id = newId(receivedAt);
   const envelope = toEnvelope(event, { internalId: id, env, receivedAt, source: 'api', requestId: id, index: 0 });
-  const tables = new Map([[env, await functionTables.of(env)]]);
-  const { candidates, decisions } = await matchEvents([{ event: envelope }], tables, evaluator);
+  const tables = new Map([[env, await deps.functionTables.of(env)]]);
+  const { candidates, decisions } = await matchEvents([{ event: envelope }], tables, deps);
   const running = candidates.map(({ fn }): ListeningFunction => ({ functionId: fn.id, outcome: 'runs' }));
   const others = decisions.map(({ functionId, reason }): ListeningFunction => {
     return { functionId, outcome: reason === 'paused' ? 'paused' : 'not_evaluated' };

@@ -1,10 +1,12 @@
 /** Plans a replay: for each past event, the affected functions, and for each function whether a run starts. Read-only; a dry run and the
  *  replay itself share it. */
+
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { FUNCTION_INVOKED, SCHEDULED_TIMER } from '../../model/events/event.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import {
   type FormerStatus,
   formerStatusOf,
@@ -16,9 +18,8 @@ import {
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
-import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { matchEvents } from '../matching/event-matcher.ts';
+import { type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
 import { type EventSourceDeps, eventSourceOf } from './event-source.ts';
 import { readWindow } from './event-windows.ts';
 
@@ -72,11 +73,10 @@ export interface PlanRequest {
   planned: ReadonlyMap<string, string>;
 }
 
-export interface PlannerDeps {
+export interface PlannerDeps extends MatchingDeps {
   history: Pick<History, 'eventLists' | 'events' | 'runs' | 'runLists'>;
   functions: FunctionTables;
   search: EventSourceDeps['search'];
-  evaluator: ExpressionEvaluator;
 }
 
 export class ReplayPlanner {
@@ -125,7 +125,7 @@ export class ReplayPlanner {
       for (const functionId of [...wanted].sort()) {
         const runs = (briefs[i] ?? []).filter((run) => run.functionId === functionId);
         const known = { fn: table.find(functionId), match: matching.get(functionId), runs, batchRuns, seen };
-        const pair = pairOf(selection, event, functionId, known);
+        const pair = pairOf(this.#deps.ids, selection, event, functionId, known);
         if (pair) pairs.get(event)?.push(pair);
       }
     }
@@ -139,7 +139,7 @@ export class ReplayPlanner {
     const found = await matchEvents(
       [...envelopes.values()].map((event) => ({ event })),
       new Map([[env, table]]),
-      this.#deps.evaluator,
+      this.#deps,
     );
     const matches = new Map<string, Matches>();
     const of = (eventId: string) => {
@@ -177,13 +177,14 @@ interface Known {
 
 /** @returns undefined if its former run has another status than selected */
 function pairOf(
+  ids: PartitionedIds,
   { id, statuses }: PlanRequest['selection'],
   { internal_id: eventId, name, request_id }: FoundEvent,
   functionId: string,
   { fn, match, runs, batchRuns, seen }: Known,
 ): Pair | undefined {
   const isOwn = (run: RunBrief) =>
-    run.id === replayRunIdOf(id, eventId, functionId) || batchRuns.get(run.id)?.replayId === id;
+    run.id === replayRunIdOf(ids, id, eventId, functionId) || batchRuns.get(run.id)?.replayId === id;
   const own = runs.find(isOwn);
   const latest = runs.filter((run) => !isOwn(run)).at(-1);
   const former = latest ? formerStatusOf(latest) : 'none';
@@ -201,7 +202,7 @@ function pairOf(
   if (match === undefined && !(latest && isDirect(name))) return skip('not_matching');
   const formerRun = latest && batchRuns.get(latest.id);
   const { eventId: firstId, batch, requestId } = formerRun?.batch ? formerRun : { eventId, requestId: request_id };
-  const runId = replayRunIdOf(id, firstId, functionId);
+  const runId = replayRunIdOf(ids, id, firstId, functionId);
   const startedFor = seen.get(runId);
   if (startedFor === undefined ? own !== undefined : startedFor !== eventId) return skip('already_replayed', runId);
   seen.set(runId, eventId);

@@ -1,9 +1,10 @@
 /** Runs of endpoints: the handler of a client's request executes the steps and stores them here. At an operation that cannot be part of a
  *  request, such as a sleep, the service takes the run over and calls the endpoint again. */
+
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type Envelope, type Event, toEnvelope } from '../../model/events/event.ts';
-import { derivedEventId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { HANDLER_END } from '../../model/runs/endpoint.ts';
 import { resultOfEndpoint } from '../../model/runs/endpoint-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
@@ -24,6 +25,7 @@ import { stepHistory } from './run-history.ts';
 import { STATE_ERRORS } from './state-transitions.ts';
 
 export interface EndpointsDeps extends OperationDeps {
+  ids: PartitionedIds;
   events: Events;
   functions: FunctionTables;
   telemetry: Telemetry;
@@ -54,9 +56,9 @@ export class Endpoints {
   /** Creates the run, whose ID the app has chosen. Idempotent.
    *  @throws ServiceError input_invalid if another run has the ID */
   async start({ env, runId, fn, event, requestId }: EndpointRun, nowMs: number): Promise<void> {
-    const { events, runs, telemetry, callTimeoutMs } = this.#deps;
+    const { ids, events, runs, telemetry, callTimeoutMs } = this.#deps;
     const envelope: Envelope = toEnvelope(event, {
-      internalId: derivedEventId(runId, 'request'),
+      internalId: ids.derivedEvent(runId, 'request'),
       env,
       receivedAt: nowMs,
       source: 'service',

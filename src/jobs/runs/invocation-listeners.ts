@@ -1,8 +1,10 @@
 /** Functions and waits that listen to invocations of others, through the event `inngest/function.invoked`. */
+
 import { type Envelope, type EventRecord, recordOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression } from '../../model/events/triggers.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Waits } from '../../store/runs/waits.ts';
@@ -12,6 +14,7 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
 export interface InvocationListenersDeps {
+  ids: PartitionedIds;
   functions: FunctionTables;
   evaluator: ExpressionEvaluator;
   waits: Waits;
@@ -29,7 +32,7 @@ export class InvocationListeners {
    *  that it can be invoked: it does not run when others are.
    *  @param invokedId function that the event invokes */
   async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
-    const { functions, evaluator } = this.#deps;
+    const { ids, functions, evaluator } = this.#deps;
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
     const runs: Candidate[] = [];
@@ -40,7 +43,7 @@ export class InvocationListeners {
     for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
       const listens =
         fn && fn.id !== invokedId && !fn.triggers.some((one) => one.event === FUNCTION_INVOKED && !one.expression);
-      if (fn && listens) runs.push({ id: runIdOf(event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
+      if (fn && listens) runs.push({ id: runIdOf(ids, event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
     await evaluator.reportSkipped();

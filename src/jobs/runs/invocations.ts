@@ -1,10 +1,12 @@
 /** Invokes a function directly, from a step of another run or through the API: creates an event of the service, and one run on it. */
+
 import { ServiceError } from '../../errors.ts';
 import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../model/events/event.ts';
 import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import { metaOf } from '../../model/events/sessions.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
-import { derivedEventId, newId } from '../../model/ids.ts';
+import { newId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { invokedRunId, type Run, runIdOf } from '../../model/runs/run.ts';
 import { isJsonObject } from '../../model/values/json.ts';
@@ -20,6 +22,7 @@ import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
 export interface InvocationsDeps {
+  ids: PartitionedIds;
   events: Events;
   functions: FunctionTables;
   flowControl: Pick<FlowControl, 'decideAndTell'>;
@@ -27,7 +30,8 @@ export interface InvocationsDeps {
   listeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
-  deduplication: Pick<Deduplication, 'claim' | 'confirm'>;
+  /** Keys of invocations are claimed like deduplication IDs. */
+  claims: Pick<Deduplication, 'claim' | 'confirm'>;
 }
 
 export interface ApiInvocation {
@@ -59,7 +63,7 @@ export class Invocations {
    *  @param cause the event that triggered the invoking run */
   async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
     const { env, id: runId } = invokingRun;
-    const { functions, transitions } = this.#deps;
+    const { ids, functions, transitions } = this.#deps;
     const functionId = op.opts?.function_id ?? '';
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) {
@@ -69,9 +73,9 @@ export class Invocations {
       return;
     }
     const now = Date.now();
-    const event = invocationEvent(invokingRun, op, now);
+    const event = invocationEvent(ids.derivedEvent(runId, 'invoke-event', op.id), invokingRun, op, now);
     const invoker = { runId, stepId: op.id };
-    const run = { id: invokedRunId(runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
+    const run = { id: invokedRunId(ids, runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
     const skipped = await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
     if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }
@@ -91,7 +95,7 @@ export class Invocations {
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
     const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
     const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
-    const runId = runIdOf(eventId, functionId);
+    const runId = runIdOf(this.#deps.ids, eventId, functionId);
     if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
@@ -99,7 +103,7 @@ export class Invocations {
     const skipped = await this.#start(run, event, nowMs);
     // The claim is not confirmed, so the same invocation may start its run later.
     if (skipped) throw skippedApiError(skipped, Date.now());
-    if (claim) await this.#deps.deduplication.confirm([{ ...claim, internalId: eventId }]);
+    if (claim) await this.#deps.claims.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
 
@@ -107,7 +111,7 @@ export class Invocations {
    *  it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
-    const [claimed] = await this.#deps.deduplication.claim([{ ...claim, internalId: ownId }]);
+    const [claimed] = await this.#deps.claims.claim([{ ...claim, internalId: ownId }]);
     const { internalId, repeat } = claimed as Claimed;
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
@@ -134,7 +138,7 @@ function claimedId(functionId: string, idempotencyKey: string): string {
   return `${FUNCTION_INVOKED}:${functionId}:${idempotencyKey}`;
 }
 
-function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
+function invocationEvent(internalId: string, invokingRun: Run, op: Op, nowMs: number): Envelope {
   const { data, user, v } = op.opts?.payload ?? {};
   const meta = metaOf(op.opts?.payload);
   const event = {
@@ -153,7 +157,7 @@ function invocationEvent(invokingRun: Run, op: Op, nowMs: number): Envelope {
     ...(meta && { meta }),
   };
   return toEnvelope(event, {
-    internalId: derivedEventId(invokingRun.id, 'invoke-event', op.id),
+    internalId,
     env: invokingRun.env,
     receivedAt: nowMs,
     source: 'service',

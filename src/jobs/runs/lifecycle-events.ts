@@ -1,6 +1,7 @@
 /** Events about the end of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the
  *  environment might match them (docs/decisions/0020-lifecycle-events.md). All have IDs derived from the run, so sending one again
  *  changes nothing. */
+
 import { type Event, type EventRecord, receivedEventOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import {
@@ -11,7 +12,7 @@ import {
   tellsEnd,
 } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
-import { derivedEventId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { eventError, failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { isShallowJson } from '../../model/values/json.ts';
@@ -28,6 +29,7 @@ const EVENTS_MAX_LENGTH = 1_048_576;
 const CANCELLED = 'function cancelled';
 
 export interface LifecycleEventsDeps {
+  ids: PartitionedIds;
   events: Events;
   waits: Waits;
   functions: FunctionTables;
@@ -119,7 +121,7 @@ export class LifecycleEvents {
     const now = Date.now();
     const record = {
       ...event,
-      internal_id: idOf(run, event.name),
+      internal_id: this.#idOf(run, event.name),
       ts: now,
       received_at: now,
       request_id: run.requestId,
@@ -137,18 +139,18 @@ export class LifecycleEvents {
     return false;
   }
 
+  #idOf(run: Run, name: string): string {
+    return this.#deps.ids.derivedEvent(run.id, ID_PARTS[name] as string);
+  }
+
   async #send(run: Run, name: string, data: Event['data']): Promise<void> {
-    await this.#deps.acceptor.acceptWithId({ name, data }, idOf(run, name), {
+    await this.#deps.acceptor.acceptWithId({ name, data }, this.#idOf(run, name), {
       env: run.env,
       source: 'service',
       requestId: run.requestId,
       receivedAt: Date.now(),
     });
   }
-}
-
-function idOf(run: Run, name: string): string {
-  return derivedEventId(run.id, ID_PARTS[name] as string);
 }
 
 function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {

@@ -1,14 +1,15 @@
 /** Reconciles idle runs: re-enqueues each missing job of a run, even if a dead job has the same ID, and restores its waits. A live job is
  *  not enqueued again, and a superfluous job finds nothing to do, so reconciling a healthy run costs little and changes nothing. */
+
 import { LRUCache } from 'lru-cache';
 import { isUnavailable } from '../../archive/database.ts';
 import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
-import { derivedId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
@@ -27,6 +28,7 @@ const MAX_DOUBLINGS = 8;
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
 
 export interface ReconcileDeps extends RestoreWaitsDeps {
+  ids: PartitionedIds;
   activeRuns: ActiveRuns;
   runs: Runs;
   /** Includes archived runs. */
@@ -130,8 +132,8 @@ async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDe
 }
 
 /** The invoked run may have ended without notifying its invoker. */
-async function finishInvocation(run: Run, stepId: string, { history, transitions }: ReconcileDeps): Promise<void> {
-  const invoked = await history.runs.read(run.env, derivedId(run.id, 'invoke', stepId)).catch((error) => {
+async function finishInvocation(run: Run, stepId: string, { ids, history, transitions }: ReconcileDeps): Promise<void> {
+  const invoked = await history.runs.read(run.env, invokedRunId(ids, run.id, stepId)).catch((error) => {
     // The rest of the run is reconciled without the archive, and this part the next time.
     if (isUnavailable(error)) return undefined;
     throw error;

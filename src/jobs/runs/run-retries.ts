@@ -1,9 +1,10 @@
 /** Manual retries: `rerun` starts a new run of the same function on the same event as a finished run; `retryNow` makes a delayed attempt
  *  due at once. */
+
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { derivedId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
 import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
@@ -20,6 +21,7 @@ import type { RunStarter } from './run-starter.ts';
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
 export interface RunRetriesDeps {
+  ids: PartitionedIds;
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** A re-run reads its event from Redis. */
   restorer: EventRestorer;
@@ -118,7 +120,7 @@ export class RunRetries {
   async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
     const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
     for (let count = 0; ; count++) {
-      const id = derivedId(runId, ...parts, String(count));
+      const id = this.#deps.ids.derived(runId, ...parts, String(count));
       const rerun = await this.#deps.history.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };

@@ -2,6 +2,7 @@
  *  or memos. */
 
 import { type Limit, limitsOf } from '../../model/flow-control/limits.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
@@ -15,9 +16,10 @@ import { type CallRef, entryOf } from '../queues/call-ref.ts';
 import type { DelayedJob, DelayedJobs } from './delayed-jobs.ts';
 
 export interface RunStatesDeps {
+  ids: PartitionedIds;
   redis: Redis;
   keys: Keyspace;
-  usage: LimitUsage;
+  limitUsage: LimitUsage;
   functions: FunctionTables;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   delayedJobs: DelayedJobs;
@@ -53,7 +55,7 @@ export class RunStates {
   }
 
   async #ofActive(runs: readonly Run[]): Promise<[string, RunState][]> {
-    const { redis, keys, usage, delayedJobs } = this.#deps;
+    const { redis, keys, ids, limitUsage: usage, delayedJobs } = this.#deps;
     const steps = await pendingStepsOf(redis, keys, runs);
     const calls = await this.#nextCallsOf(runs, steps);
     const all = calls.flat();
@@ -70,7 +72,7 @@ export class RunStates {
         position: call.line && positionOf.get(call.line),
         delayed: delayOf.get(call),
       }));
-      return [run.id, activeState(run, steps[i] as PendingSteps, seen)];
+      return [run.id, activeState(ids, run, steps[i] as PendingSteps, seen)];
     });
   }
 
@@ -106,12 +108,17 @@ function nextCallsOf(runId: string, { pending, done }: PendingSteps): NextCall[]
   return [{ ref: { runId, at: done } }, ...ofSteps];
 }
 
-function activeState(run: Run, { pending, unread }: PendingSteps, [ofRun, ...ofSteps]: SeenCall[]): RunState {
+function activeState(
+  ids: PartitionedIds,
+  run: Run,
+  { pending, unread }: PendingSteps,
+  [ofRun, ...ofSteps]: SeenCall[],
+): RunState {
   const next = ofRun && callState(run, ofRun);
   const states = [
     ...(next && (pending.size === 0 || next.kind === 'held' || next.kind === 'retrying') ? [next] : []),
     ...ofSteps.map((call) => callState(run, call)),
-    ...[...pending].flatMap(([stepId, step]) => waitState(run, stepId, step) ?? []),
+    ...[...pending].flatMap(([stepId, step]) => waitState(ids, run, stepId, step) ?? []),
   ];
   return chosenState(states, unread) ?? { kind: 'running' };
 }
@@ -133,7 +140,7 @@ function callState({ startedAt }: Run, { ref, step, line, position, delayed }: S
 }
 
 /** State of a step that ends without a call. */
-function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
+function waitState(ids: PartitionedIds, { id: runId }: Run, stepId: string, step: Pending): RunState | undefined {
   if (step.beginning) return undefined;
   const { op, name, until, invokes } = step;
   const shared = { step: { id: stepId, name }, ...(until !== undefined && { until }) };
@@ -146,7 +153,7 @@ function waitState({ id: runId }: Run, stepId: string, step: Pending): RunState 
     case 'WaitForSignal':
       return { kind: 'waiting_for_signal', ...(awaited && { name: awaited }), ...shared };
     case 'InvokeFunction': {
-      const invoked = { ...(invokes && { functionId: invokes }), runId: invokedRunId(runId, stepId) };
+      const invoked = { ...(invokes && { functionId: invokes }), runId: invokedRunId(ids, runId, stepId) };
       return { kind: 'invoking', invoked, ...shared };
     }
     default:

@@ -1,4 +1,5 @@
 /** The wake job: ends a sleep, or times out a wait or an invocation. */
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import { invokedRunId } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
@@ -13,6 +14,7 @@ import type { RunTransitions } from './state-transitions.ts';
 const INVOKE_TIMEOUT = 'InngestInvokeTimeoutError';
 
 export interface WakeDeps {
+  ids: PartitionedIds;
   runs: Runs;
   steps: Steps;
   waits: Waits;
@@ -29,7 +31,7 @@ async function finishStep({ env, runId, stepId, eventName }: WakeJob, deps: Wake
   const step = pending.get(stepId);
   const context: ResultContext = {
     pending: step,
-    ...(step?.op === 'InvokeFunction' && { links: { runId: invokedRunId(runId, stepId) }, timedOut: true }),
+    ...(step?.op === 'InvokeFunction' && { links: { runId: invokedRunId(deps.ids, runId, stepId) }, timedOut: true }),
   };
   await deps.transitions.finishStep(env, runId, stepId, memoOf(step), context);
   if (eventName !== undefined) await deps.waits.remove(env, waitKey({ runId, stepId }));

@@ -1,5 +1,7 @@
 /** The runs of closed batches. */
+
 import type { AppFunction } from '../../model/apps/app.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { batchRunIdOf } from '../../model/runs/run.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { ClosedBatch } from '../../store/flow-control/batches.ts';
@@ -8,6 +10,7 @@ import type { Candidate } from '../flow-control/candidate.ts';
 import type { GroupRuns } from './event-groups.ts';
 
 export interface BatchRunsDeps {
+  ids: PartitionedIds;
   /** Includes archived events. */
   events: Pick<Events, 'envelopes'>;
   runLists: Pick<RunLists, 'briefsByEvent'>;
@@ -36,7 +39,7 @@ export class BatchRuns implements GroupRuns<'batch', ClosedBatch> {
     for (const { id, dueAt, eventIds } of batches) {
       const event = firsts.get(eventIds[0] as string) ?? (await this.#firstStored(env, eventIds));
       if (!event) continue;
-      const runId = batchRunIdOf(id, fn.id);
+      const runId = batchRunIdOf(this.#deps.ids, id, fn.id);
       // The run is in the partition of its batch's first event, even if that event is gone.
       const named = { ...event, internalId: id };
       candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
@@ -52,7 +55,7 @@ export class BatchRuns implements GroupRuns<'batch', ClosedBatch> {
       doubtful.map(({ eventId }) => eventId),
     );
     const doubled = doubtful.filter(({ id }, i) => {
-      return runs[i]?.some((run) => run.functionId === fn.id && run.id !== batchRunIdOf(id, fn.id));
+      return runs[i]?.some((run) => run.functionId === fn.id && run.id !== batchRunIdOf(this.#deps.ids, id, fn.id));
     });
     return new Set(doubled.map(({ eventId }) => eventId));
   }

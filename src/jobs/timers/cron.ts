@@ -6,7 +6,7 @@ import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Envelope, SCHEDULED_TIMER, toEnvelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
-import { ownEventId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
 import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
@@ -28,6 +28,7 @@ const TOGETHER_MAX = 250;
 const STARTED_TOGETHER = 1_000;
 
 export interface CronTicksDeps {
+  ids: PartitionedIds;
   keys: Keyspace;
   environments: Pick<Environments, 'read'>;
   functions: FunctionTables;
@@ -123,10 +124,11 @@ export class CronTicks {
     const fn = tables.get(env)?.find(functionId);
     const trigger = fn && scheduledTrigger(fn, cron);
     if (!trigger) return [];
-    const home = this.#deps.keys.homeOf(`${env}/${functionId}`).number;
+    const { ids, keys } = this.#deps;
+    const home = keys.homeOf(`${env}/${functionId}`).number;
     const { run, skipped } = ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp: trigger.catchUp });
     if (skipped) await this.#deps.missedTicks.add(env, functionId, { cron, ...skipped });
-    return run.map((tick) => candidateOf(env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs));
+    return run.map((tick) => candidateOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs));
   }
 
   /** Trigger tables of the environments that exist and are not archived. */
@@ -146,11 +148,18 @@ export class CronTicks {
 
 /** ID of the event of a tick.
  *  @param partition permanent partition of the function */
-export function tickEventId(env: string, functionId: string, tick: number, partition: number): string {
-  return ownEventId(tick, partition, 'schedule', env, functionId, String(tick));
+export function tickEventId(
+  ids: PartitionedIds,
+  env: string,
+  functionId: string,
+  tick: number,
+  partition: number,
+): string {
+  return ids.ownEvent(tick, partition, 'schedule', env, functionId, String(tick));
 }
 
 function candidateOf(
+  ids: PartitionedIds,
   env: string,
   fn: AppFunction,
   trigger: Trigger,
@@ -158,8 +167,8 @@ function candidateOf(
   partition: number,
   nowMs: number,
 ): Candidate {
-  const internalId = tickEventId(env, fn.id, tick, partition);
-  const id = runIdOf(internalId, fn.id);
+  const internalId = tickEventId(ids, env, fn.id, tick, partition);
+  const id = runIdOf(ids, internalId, fn.id);
   const dueAt = tick + jitterMs(id, trigger);
   const data = { cron: trigger.cron, scheduledAt: toIso(tick), fireAt: toIso(dueAt) };
   const event: Envelope = toEnvelope(

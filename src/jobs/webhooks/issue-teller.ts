@@ -1,8 +1,9 @@
 /** Sends events about issues of webhooks (docs/webhooks.md#issues). The process that opens or resolves an issue sends its event; a worker
  *  sends the ones still pending. The event has the same ID each time, so it is accepted once. */
+
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/events/event.ts';
-import { ownEventId } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { Telling, Untold, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
@@ -13,6 +14,7 @@ const NAMES = { failing: WEBHOOK_FAILING, recovered: WEBHOOK_RECOVERED } as cons
 
 export interface IssueTellerDeps {
   keys: Keyspace;
+  ids: PartitionedIds;
   webhooks: Pick<Webhooks, 'read'>;
   webhookIssues: Pick<WebhookIssues, 'telling' | 'noteTold'>;
   acceptor: Pick<Acceptor, 'acceptWithId'>;
@@ -29,12 +31,12 @@ export class IssueTeller {
 
   /** @throws ServiceError unavailable when Redis rejects the event: it stays pending */
   async tell(untold: Untold): Promise<void> {
-    const { keys, webhooks, webhookIssues, acceptor, publicUrl } = this.#deps;
+    const { keys, ids, webhooks, webhookIssues, acceptor, publicUrl } = this.#deps;
     const { id, event, reopened } = untold;
     const telling = await webhookIssues.telling(untold);
     const webhook = telling && (await webhooks.read(telling.webhookId));
     if (telling && webhook) {
-      const eventId = ownEventId(telling.at, keys.of(id).number, 'webhook-issue', id, event, String(reopened));
+      const eventId = ids.ownEvent(telling.at, keys.of(id).number, 'webhook-issue', id, event, String(reopened));
       await acceptor.acceptWithId({ name: NAMES[event], data: dataOf(untold, telling, webhook, publicUrl) }, eventId, {
         env: webhook.env === BRANCHES ? PRODUCTION : webhook.env,
         source: 'service',

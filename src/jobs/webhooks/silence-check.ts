@@ -1,8 +1,10 @@
 /** Opens an issue for each webhook that stops getting requests, and resolves it when requests come again. All state of a round is in
  *  Redis, so any worker can do it. */
+
 import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
@@ -20,6 +22,7 @@ import type { IssueTeller } from './issue-teller.ts';
 const AT_ONCE = 200;
 
 export interface SilenceCheckDeps {
+  ids: PartitionedIds;
   webhooks: Pick<Webhooks, 'all'>;
   webhookIssues: WebhookIssues;
   webhookTraffic: WebhookTraffic;
@@ -65,7 +68,7 @@ export async function checkSilence(
   for (const some of chunksOf(watched, AT_ONCE)) {
     const ids = some.map(({ id }) => id);
     const last = await webhookTraffic.lastRequests(ids);
-    const issues = await deps.webhookIssues.read(ids.map((id) => issueIdOf(id, 'silence')));
+    const issues = await deps.webhookIssues.read(ids.map((id) => issueIdOf(deps.ids, id, 'silence')));
     for (const [i, webhook] of some.entries()) {
       const lastAt = last[i];
       if (lastAt === undefined) continue;

@@ -1,6 +1,7 @@
 /** Replays: functions run again on past events (docs/replays.md). */
+
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
-import { derivedId } from '../ids.ts';
+import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 import type { Run } from '../runs/run.ts';
 
 /** How the latest run of a function on an event ended; `none`: there was no run. */
@@ -98,8 +99,8 @@ export interface ReplayResult {
 
 /** Deterministic: a replay starts one run of a function per event, however often it is repeated.
  *  @param eventId for a batch, the ID of its first event */
-export function replayRunIdOf(replayId: string, eventId: string, functionId: string): string {
-  return derivedId(eventId, 'replay', replayId, functionId);
+export function replayRunIdOf(ids: PartitionedIds, replayId: string, eventId: string, functionId: string): string {
+  return ids.derived(eventId, 'replay', replayId, functionId);
 }
 
 export function formerStatusOf({ status }: Pick<Run, 'status'>): Exclude<FormerStatus, 'none'> | undefined {

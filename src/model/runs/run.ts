@@ -1,6 +1,7 @@
 /** Runs: one function processing one event. */
+
 import type { FrozenKeys } from '../flow-control/options.ts';
-import { derivedId } from '../ids.ts';
+import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
 import type { EndpointResponse, RunResult } from './endpoint-response.ts';
 import type { RunError } from './run-error.ts';
@@ -132,16 +133,16 @@ export function earlierRunsOf({ id, earlierRuns = [] }: Pick<Run, 'id' | 'earlie
 }
 
 /** Deterministic: ingesting an event again yields the same run ID. */
-export function runIdOf(eventId: string, functionId: string): string {
-  return derivedId(eventId, 'run', functionId);
+export function runIdOf(ids: PartitionedIds, eventId: string, functionId: string): string {
+  return ids.derived(eventId, 'run', functionId);
 }
 
 /** ID of the run that a step invokes. */
-export function invokedRunId(runId: string, stepId: string): string {
-  return derivedId(runId, 'invoke', stepId);
+export function invokedRunId(ids: PartitionedIds, runId: string, stepId: string): string {
+  return ids.derived(runId, 'invoke', stepId);
 }
 
 /** ID of a batch's run. Per function, an event is the first of at most one batch. */
-export function batchRunIdOf(firstEventId: string, functionId: string): string {
-  return derivedId(firstEventId, 'batch', functionId);
+export function batchRunIdOf(ids: PartitionedIds, firstEventId: string, functionId: string): string {
+  return ids.derived(firstEventId, 'batch', functionId);
 }

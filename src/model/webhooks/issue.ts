@@ -1,5 +1,5 @@
 /** Issues of webhooks (docs/webhooks.md#issues): one for each webhook and kind of failure. */
-import { derivedId } from '../ids.ts';
+import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 
 /** `verification`: requests failed verification; `transform`: the transform or the filter failed; `quarantine`: requests came while the
  *  transform was in quarantine, or caused it; `silence`: a webhook with regular requests gets none. */
@@ -26,6 +26,6 @@ export function kindOfCode(code: string): IssueKind | undefined {
 }
 
 /** Stable, and in the webhook's partition. */
-export function issueIdOf(webhookId: string, kind: IssueKind): string {
-  return derivedId(webhookId, 'webhook-issue', kind);
+export function issueIdOf(ids: PartitionedIds, webhookId: string, kind: IssueKind): string {
+  return ids.derived(webhookId, 'webhook-issue', kind);
 }

@@ -2,8 +2,8 @@
  *  new version before that is in force. A version is therefore announced in advance, and a process that cannot read for most of that time
  *  stops working with partitions until it can. */
 import { ConfigError } from '../../config.ts';
-import { setPartitionedSince } from '../../model/ids.ts';
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
+import { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { type Redis, unavailable } from './connection.ts';
 import type { Locks } from './locks.ts';
 import { MOVE_FIELD, readMarker, refusalOf } from './move-marker.ts';
@@ -34,6 +34,7 @@ export interface PartitionsOptions {
 }
 
 export class Partitions {
+  readonly ids = new PartitionedIds();
   readonly #options: PartitionsOptions;
   #layout: PartitionLayout | undefined;
   #why = 'the service is starting';
@@ -161,7 +162,7 @@ export class Partitions {
 
   #use(layout: PartitionLayout): PartitionLayout {
     if (this.#layout?.versions.length !== layout.versions.length) {
-      setPartitionedSince(layout.partitionedSince);
+      this.ids.follow(layout);
       this.#layout = layout;
     }
     return layout;

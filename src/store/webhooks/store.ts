@@ -11,14 +11,14 @@ import { WebhookVersions } from './webhook-versions.ts';
 import { WebhookWatch } from './webhook-watch.ts';
 import { Webhooks } from './webhooks.ts';
 
-export function createWebhookStore({ redis, keys, config, cacheInvalidation }: StoreContext) {
+export function createWebhookStore({ redis, keys, ids, config, cacheInvalidation }: StoreContext) {
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   return {
     webhooks: new Webhooks(redis, keys, sealer, cacheInvalidation),
     webhookVersions: new WebhookVersions(redis, keys),
     webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
-    webhookIssues: new WebhookIssues(redis, keys),
+    webhookIssues: new WebhookIssues(redis, keys, ids),
     webhookTraffic: new WebhookTraffic(redis, keys),
     transmissions: new Transmissions(redis, keys),
     webhookWatch: new WebhookWatch(redis, keys),

@@ -1,12 +1,15 @@
 /** Issues of webhooks: one per webhook and kind of failure. Each expires after 90 days without a failure. The script that opens or
  *  resolves an issue also adds a pending notification, which stays until it is sent: the process that did so may die. */
+
 import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const TTL_MS = 90 * 86_400_000;
 export const REASONS_MAX = 20;
@@ -96,10 +99,10 @@ export interface Telling {
   sample: IssueSample;
 }
 
-export class WebhookIssues extends Repository {
+export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
   /** Adds failures. The one process that opens or reopens the issue sends the notification. */
   async record({ webhookId, kind, marker, sample, ...failures }: Failures, nowMs: number): Promise<Recorded> {
-    const id = issueIdOf(webhookId, kind);
+    const id = issueIdOf(this.deps, webhookId, kind);
     const args = {
       id,
       webhookId,
@@ -130,7 +133,7 @@ export class WebhookIssues extends Repository {
 
   /** Issues of one webhook, in the order of the kinds. */
   async ofWebhook(webhookId: string): Promise<WebhookIssue[]> {
-    const found = await this.read(ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind)));
+    const found = await this.read(ISSUE_KINDS.map((kind) => issueIdOf(this.deps, webhookId, kind)));
     return found.filter((issue) => issue !== undefined);
   }
 
@@ -210,7 +213,7 @@ export class WebhookIssues extends Repository {
   /** Deletes the issues of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
     const keys = this.keys.of(webhookId);
-    const ids = ISSUE_KINDS.map((kind) => issueIdOf(webhookId, kind));
+    const ids = ISSUE_KINDS.map((kind) => issueIdOf(this.deps, webhookId, kind));
     const writing = this.redis.pipeline().del(...ids.map((id) => keys.webhookIssue(id)));
     for (const state of ISSUE_STATES) writing.zrem(keys.webhookIssues(state), ...ids);
     replies(await writing.exec());
