@@ -23,6 +23,21 @@ const LAYERS = [
   ['origin-patterns.ts'],
 ];
 
+/** The rooms of src/api/: routes stand on what the API shows and on what apps and senders may do, and all on HTTP. */
+const API_LAYERS = [
+  ['app.ts'],
+  ['rest-api.ts'],
+  ['official', 'features'],
+  ['routes'],
+  ['openapi', 'parts.ts'],
+  ['realtime', 'rest'],
+  ['connect', 'views'],
+  ['apps', 'replays'],
+  ['receive', 'operations'],
+  ['auth', 'dashboard.ts'],
+  ['http'],
+];
+
 /** The rooms of src/jobs/: what is triggered stands on runs, runs on flow control, and all on the queues. */
 const JOB_LAYERS = [
   ['environments', 'ingestion', 'replays', 'timers', 'webhooks'],
@@ -127,6 +142,7 @@ export default {
     ),
     forbid('resolvable', 'Every import leads to a file or to an installed package.', {}, { couldNotResolve: true }),
     ...layerRules('src', LAYERS),
+    ...layerRules('src/api', API_LAYERS),
     ...layerRules('src/jobs', JOB_LAYERS),
     ...layerRules('src/store', STORE_LAYERS),
     ...PACKAGE_HOMES.map(([name, packages, homes]) =>

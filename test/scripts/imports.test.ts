@@ -13,7 +13,15 @@ type Case = [title: string, file: string, text: string, rule?: string];
 
 /** Files that the cases import. */
 const TREE = [
-  ...['src/web.ts', 'src/api/m.ts', 'src/workers/m.ts', 'src/jobs/m.ts', 'src/store/m.ts', 'src/functions/m.ts'],
+  ...[
+    'src/web.ts',
+    'src/api/http/m.ts',
+    'src/api/views/m.ts',
+    'src/workers/m.ts',
+    'src/jobs/m.ts',
+    'src/store/m.ts',
+    'src/functions/m.ts',
+  ],
   ...['src/store/runs/m.ts', 'src/jobs/runs/m.ts'],
   ...['src/model/m.ts', 'src/model/runs/run-status.ts', 'src/tracing/m.ts', 'src/utils/m.ts', 'src/log.ts'],
   ...['dashboard/src/app/m.ts', 'dashboard/src/pages/one/m.tsx', 'dashboard/src/ui/m.tsx', 'dashboard/src/api/m.ts'],
@@ -28,8 +36,8 @@ const TREE = [
 ];
 
 const IMPORTS: Case[] = [
-  ['an import downwards, over several layers', 'src/api/a.ts', `import { m } from '../model/m.ts';`],
-  ['an import inside one room', 'src/api/routes/a.ts', `import { m } from '../m.ts';`],
+  ['an import downwards, over several layers', 'src/api/http/a.ts', `import { m } from '../../model/m.ts';`],
+  ['an import inside one room', 'src/api/routes/a.ts', `import { m } from '../http/m.ts';`],
   ['an import upwards', 'src/model/a.ts', `import { m } from '../store/m.ts';`, 'src:model-import-down-only'],
   [
     'an import upwards inside of the store',
@@ -38,12 +46,18 @@ const IMPORTS: Case[] = [
     'src/store:redis-import-down-only',
   ],
   [
+    'an import upwards inside of the API',
+    'src/api/http/a.ts',
+    `import { m } from '../views/m.ts';`,
+    'src/api:http-import-down-only',
+  ],
+  [
     'an import upwards inside of the jobs',
     'src/jobs/queues/a.ts',
     `import { m } from '../runs/m.ts';`,
     'src/jobs:queues-import-down-only',
   ],
-  ['an import of an entry file', 'src/api/a.ts', `import '../web.ts';`, 'src:api,workers-import-down-only'],
+  ['an import of an entry file', 'src/api/http/a.ts', `import '../../web.ts';`, 'src:api,workers-import-down-only'],
   [
     'an import sideways',
     'src/store/redis/a.ts',
@@ -53,7 +67,7 @@ const IMPORTS: Case[] = [
   [
     'an import from a room to one on its layer',
     'src/workers/a.ts',
-    `import '../api/m.ts';`,
+    `import '../api/http/m.ts';`,
     'src:api,workers-stay-apart',
   ],
   [
@@ -62,8 +76,13 @@ const IMPORTS: Case[] = [
     `\nimport {\n  m,\n} from '../jobs/m.ts';`,
     'src:model-import-down-only',
   ],
-  ['a type-only import', 'src/model/a.ts', `import type { M } from '../api/m.ts';`, 'src:model-import-down-only'],
-  ['an import of one type', 'src/model/a.ts', `import { type M } from '../api/m.ts';`, 'src:model-import-down-only'],
+  ['a type-only import', 'src/model/a.ts', `import type { M } from '../api/http/m.ts';`, 'src:model-import-down-only'],
+  [
+    'an import of one type',
+    'src/model/a.ts',
+    `import { type M } from '../api/http/m.ts';`,
+    'src:model-import-down-only',
+  ],
   ['an export from', 'src/model/a.ts', `export * from "../jobs/m.ts";`, 'src:model-import-down-only'],
   ['a dynamic import', 'src/model/a.ts', `const m = await import('../jobs/m.ts');`, 'src:model-import-down-only'],
   [
@@ -82,22 +101,22 @@ const IMPORTS: Case[] = [
   ['a room without a layer', 'src/utils/a.ts', `import 'node:fs';`, 'src:each-room-has-a-layer'],
   [
     'an import of a room without a layer',
-    'src/api/a.ts',
-    `import '../utils/m.ts';`,
+    'src/api/http/a.ts',
+    `import '../../utils/m.ts';`,
     'src:each-imported-room-has-a-layer',
   ],
-  ['an import in a comment', 'src/model/a.ts', `// import '../api/m.ts';\n/* import '../api/m.ts'; */`],
-  ['an import in a string', 'src/model/a.ts', `const s = "import '../api/m.ts'";`],
+  ['an import in a comment', 'src/model/a.ts', `// import '../api/http/m.ts';\n/* import '../api/http/m.ts'; */`],
+  ['an import in a string', 'src/model/a.ts', `const s = "import '../api/http/m.ts'";`],
   ['an import that leads nowhere', 'src/model/a.ts', `import './gone.ts';`, 'resolvable'],
-  ['Koa in api', 'src/api/a.ts', `import Koa from 'koa';\nimport Router from '@koa/router';`],
+  ['Koa in api', 'src/api/http/a.ts', `import Koa from 'koa';\nimport Router from '@koa/router';`],
   ['Koa elsewhere', 'src/jobs/queues/a.ts', `import type Koa from 'koa';`, 'koa-at-home'],
   ['the router elsewhere', 'src/web.ts', `import Router from '@koa/router';`, 'koa-at-home'],
   ['koa-body elsewhere', 'src/store/redis/a.ts', `import body from 'koa-body';`, 'koa-at-home'],
   ['Bull Board elsewhere', 'src/jobs/queues/a.ts', `import '@bull-board/api/bullMQAdapter';`, 'koa-at-home'],
   ['BullMQ at home', 'src/workers/a.ts', `import { Worker } from 'bullmq';`],
-  ['BullMQ elsewhere', 'src/api/a.ts', `import type { Queue } from 'bullmq';`, 'bullmq-at-home'],
+  ['BullMQ elsewhere', 'src/api/http/a.ts', `import type { Queue } from 'bullmq';`, 'bullmq-at-home'],
   ['the sandbox elsewhere', 'src/model/a.ts', `import ivm from 'isolated-vm';`, 'isolates-at-home'],
-  ['the thread pool elsewhere', 'src/api/a.ts', `import { Piscina } from 'piscina';`, 'isolates-at-home'],
+  ['the thread pool elsewhere', 'src/api/http/a.ts', `import { Piscina } from 'piscina';`, 'isolates-at-home'],
   ['OpenTelemetry at home', 'src/tracing/a.ts', `import { trace } from '@opentelemetry/api';`],
   ['OpenTelemetry elsewhere', 'src/jobs/queues/a.ts', `import '@opentelemetry/api';`, 'opentelemetry-at-home'],
   ["BullMQ's spans elsewhere", 'src/jobs/queues/a.ts', `import 'bullmq-otel';`, 'opentelemetry-at-home'],
@@ -105,11 +124,11 @@ const IMPORTS: Case[] = [
   ['prom-client elsewhere', 'src/jobs/queues/a.ts', `import { Gauge } from 'prom-client';`, 'prometheus-at-home'],
   ['a development package in production', 'src/log.ts', `import { expect } from 'chai';`, 'no-development-packages'],
   ['a package of the tests in production', 'src/log.ts', `import Stripe from 'stripe';`, 'no-development-packages'],
-  ['a script in the service', 'src/api/a.ts', `import '../../scripts/lib/m.ts';`, 'src-stands-alone'],
+  ['a script in the service', 'src/api/http/a.ts', `import '../../../scripts/lib/m.ts';`, 'src-stands-alone'],
   [
     "a type of the service in the dashboard's api",
     'dashboard/src/api/a.ts',
-    `import type { M } from '../../../src/api/m.ts';`,
+    `import type { M } from '../../../src/api/http/m.ts';`,
   ],
   [
     'the code of a pure file in the dashboard',
@@ -178,7 +197,7 @@ const LINTED: Case[] = [
   ['a header as a key', 'src/functions/a.ts', `export default { '${HEADER}': 1 };`, 'names the headers'],
   [
     'the start of a header',
-    'src/api/a.ts',
+    'src/api/http/a.ts',
     `export default get(\`${HEADER.slice(0, -3)}\${name}\`);`,
     'names the headers',
   ],

@@ -12,7 +12,7 @@ import {
 import { enforceQuotas } from '../../model/apps/quotas.ts';
 import { checkFunctions } from '../../model/apps/registered-functions.ts';
 import { type Unsupported, UnsupportedFields } from '../../model/apps/unsupported-fields.ts';
-import { validate } from '../rest/validation.ts';
+import { validate } from '../http/validation.ts';
 
 /** How long the main thread validates expressions before other requests get their turn. */
 const SLICE_MS = 10;

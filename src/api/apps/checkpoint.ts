@@ -7,7 +7,7 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
 import type { Context, Router } from '../http/router.ts';
-import { validate } from '../rest/validation.ts';
+import { validate } from '../http/validation.ts';
 import { type AppGuardDeps, requireCredentials, requireSigningKey } from './app-requests.ts';
 import { readJsonBody } from './json-body.ts';
 

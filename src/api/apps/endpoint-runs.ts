@@ -23,7 +23,7 @@ import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
 import type { Context, Router } from '../http/router.ts';
-import { validate } from '../rest/validation.ts';
+import { validate } from '../http/validation.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { operationsIn, readCheckpoint, storeOperations } from './checkpoint.ts';
 import type { ResponseTokens } from './response-tokens.ts';

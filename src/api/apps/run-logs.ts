@@ -6,7 +6,7 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_BATCH_MAX_BYTES, LOG_RATE_MAX, LOG_RATE_WINDOW_MS, logBatchSchema } from '../../model/runs/log-lines.ts';
 import type { RunLogs } from '../../store/runs/run-logs.ts';
 import type { Router } from '../http/router.ts';
-import { validate } from '../rest/validation.ts';
+import { validate } from '../http/validation.ts';
 import { type AppGuardDeps, appGuard, existingEnvironment } from './app-requests.ts';
 import { readJsonBody } from './json-body.ts';
 

@@ -1,4 +1,5 @@
 /** Authenticates a request by its API key or signing key, otherwise by its session cookie. Dev mode authenticates nobody. */
+
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { isKey } from '../../functions/signing.ts';
@@ -13,7 +14,8 @@ import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import type { Context } from '../http/router.ts';
-import { isSecure, readSessionCookie } from './session-cookie.ts';
+import { isSecure } from '../http/secure-connection.ts';
+import { readSessionCookie } from './session-cookie.ts';
 
 export interface PrincipalsDeps {
   config: Pick<Config, 'dev' | 'apiKey' | 'publicUrl'>;

@@ -1,4 +1,5 @@
 /** `/auth/…` and the pages for signing in and setting passwords. These routes need no authentication. */
+
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
@@ -7,7 +8,8 @@ import { translateAway } from '../../store/redis/connection.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
-import { validate } from '../rest/validation.ts';
+import { isSecure } from '../http/secure-connection.ts';
+import { validate } from '../http/validation.ts';
 import type { Accounts, SignedIn } from './accounts.ts';
 import type { AuditLogger } from './audit-logger.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
@@ -23,7 +25,7 @@ import {
   signInPage,
 } from './pages.ts';
 import { type Principals, principalOf } from './principals.ts';
-import { clearSessionCookie, isSecure, readSessionCookie, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
 /** Longer texts are not email addresses. */
 const EMAIL_SHOWN_MAX = 256;

@@ -21,7 +21,3 @@ export function setSessionCookie(ctx: Context, secure: boolean, token: string): 
 export function clearSessionCookie(ctx: Context, secure: boolean): void {
   setSessionCookie(ctx, secure, '; Max-Age=0');
 }
-
-export function isSecure(ctx: Context, publicUrl: string | undefined): boolean {
-  return ctx.secure || publicUrl?.startsWith('https:') === true;
-}

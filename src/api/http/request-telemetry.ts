@@ -3,7 +3,7 @@
 import type { Next } from 'koa';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
-import { BOARD_PATH, isBoard } from '../operations/board.ts';
+import { BOARD_PATH, isBoard } from './board-path.ts';
 import type { Context, Middleware } from './router.ts';
 
 /** Requests without a route: the dashboard, its files, and paths that do not exist. */

@@ -1,8 +1,8 @@
 /** Security headers of every response, except for senders whose events are accepted, who need none for pages (receive/respond.ts). Pages
  *  relax the policy as needed (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
-import { isSecure } from '../auth/session-cookie.ts';
 import type { Context, Middleware } from './router.ts';
+import { isSecure } from './secure-connection.ts';
 
 const HEADERS = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

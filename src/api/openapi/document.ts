@@ -1,12 +1,13 @@
 /** The OpenAPI 3.1 document, generated from the routes. */
+
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { ErrorCode } from '../../errors.ts';
 import { VERSION } from '../../version.ts';
+import { isOptional } from '../http/validation.ts';
 import { IDEMPOTENCY_ERRORS } from '../rest/idempotency.ts';
-import { stoppedEarlySchema } from '../rest/list-response.ts';
 import type { Route } from '../rest/route.ts';
-import { isOptional } from '../rest/validation.ts';
+import { stoppedEarlySchema } from '../views/incomplete.ts';
 import { environmentHeader, failures, idempotencyHeader, json } from './operation-parts.ts';
 import { OPEN_PATHS } from './public-operations.ts';
 import { STREAM_PATH } from './stream-operation.ts';

@@ -7,8 +7,8 @@ import type { AuditLogger } from '../auth/audit-logger.ts';
 import { isSafeMethod } from '../auth/csrf.ts';
 import { allow } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
+import { BOARD_PATH, isBoard } from '../http/board-path.ts';
 import { type BoardRoute, type Context, type Middleware, Router } from '../http/router.ts';
-import { BOARD_PATH, isBoard } from './board.ts';
 
 const QUEUE = '/api/queues/:queueName';
 const JOB = `${QUEUE}/:jobId`;

@@ -1,11 +1,12 @@
 /** Bull Board at /queues: the queues with their jobs, failures and retries. */
+
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { PartitionQueues, QueueSet } from '../../jobs/queues/partition-queues.ts';
+import { BOARD_PATH, isBoard } from '../http/board-path.ts';
 import type { Context, Middleware } from '../http/router.ts';
 
-export const BOARD_PATH = '/queues';
 /** The dashboard's icon. */
 const ICON = '/favicon.svg';
 
@@ -26,10 +27,6 @@ const POLICY = [
 
 /** The board's page links to a font service, which the policy blocks. */
 const EXTERNAL_STYLE = /<link href="https:[^>]*>/;
-
-export function isBoard(path: string): boolean {
-  return path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
-}
 
 export async function boardPolicy(ctx: Context, next: Next): Promise<void> {
   if (isBoard(ctx.path)) {

@@ -22,7 +22,7 @@ import { ConnectionKeys } from '../connect/connection-keys.ts';
 import { mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { mayTakeLonger } from '../http/request-deadline.ts';
 import type { Context, Router } from '../http/router.ts';
-import { ownParameters, validate } from '../rest/validation.ts';
+import { ownParameters, validate } from '../http/validation.ts';
 import type { PublishLimits } from './publish-limits.ts';
 
 const STREAM_TYPE = 'text/stream';

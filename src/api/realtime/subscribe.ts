@@ -9,8 +9,8 @@ import { authenticateApp, confirmEnvironment } from '../apps/key-environment.ts'
 import { bearerOf } from '../auth/principals.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
+import { validate } from '../http/validation.ts';
 import type { AcceptWebSocket } from '../http/web-sockets.ts';
-import { validate } from '../rest/validation.ts';
 import { eventStreamReceiver, WebSocketReceiver } from './receivers.ts';
 import type { RealtimeSubscribers } from './subscribers.ts';
 

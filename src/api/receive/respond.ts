@@ -1,6 +1,7 @@
 /** The response to a sender whose request was not rejected, shared by the fast path and the router. It has no headers for pages. */
-import { isSecure } from '../auth/session-cookie.ts';
+
 import type { Context } from '../http/router.ts';
+import { isSecure } from '../http/secure-connection.ts';
 import { HSTS } from '../http/security-headers.ts';
 import { withProtection } from './custom-response.ts';
 import type { Received } from './resolve-environment.ts';

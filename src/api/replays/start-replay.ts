@@ -1,4 +1,5 @@
 /** Starts a replay of logged requests, or shows what it would do. */
+
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
@@ -8,10 +9,10 @@ import type { BulkStore } from '../../store/bulk/store.ts';
 import type { LogOutcome } from '../../store/webhooks/webhook-log.ts';
 import type { DraftCode, WebhookReplay, WebhookReplayPlan } from '../../store/webhooks/webhook-replay.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { checkFilter } from '../receive/check-filter.ts';
 import { draftOf } from '../receive/draft.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
-import { existingWebhook } from '../views/webhook.ts';
-import { checkFilter } from '../views/webhook-input.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import { countRequests } from './logged-requests.ts';
 

@@ -1,27 +1,12 @@
 /** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
  *  without its large fields. */
-import { z } from 'zod';
-import { type MaybeIncomplete, STOPPED_EARLY, type StoppedEarly } from '../../history/merged-page.ts';
+import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage } from './list-query.ts';
 
 export const LIST_MAX_BYTES = 2 * 1_048_576;
 /** Room for `metadata` and its cursor. */
 const ENVELOPE_BYTES = 2_048;
 export const ITEMS_MAX_BYTES = LIST_MAX_BYTES - ENVELOPE_BYTES;
-
-export const omittedField = {
-  omitted: z
-    .array(z.string())
-    .optional()
-    .meta({ description: 'Fields that are too large for a list; get the item by its ID to read them' }),
-};
-
-/** Why a list may be incomplete: `metadata.stopped_early`. */
-export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
-  description:
-    'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
-    'The cursor goes on from here',
-});
 
 /** For the metadata. */
 export function earlyStop({ stoppedEarly }: MaybeIncomplete): { stopped_early?: StoppedEarly } {

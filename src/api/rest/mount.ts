@@ -9,7 +9,6 @@ import { describe, parseExact } from '../../model/values/json.ts';
 import type { IdempotentResponses } from '../../store/auth/idempotent-responses.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
-import { auditEntryOf } from '../auth/audit-entry.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
@@ -17,10 +16,11 @@ import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
+import { isOptional, ownParameters, validate } from '../http/validation.ts';
+import { auditEntryOf } from './audit-entry.ts';
 import { answerOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
 import type { Route } from './route.ts';
-import { isOptional, ownParameters, validate } from './validation.ts';
 
 /** Room for a transform of 65,536 characters, however it is escaped. */
 export const BODY_LIMIT_BYTES = 524_288;

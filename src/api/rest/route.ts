@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, Principal } from '../../model/auth/access.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
-import { strict } from './validation.ts';
+import { strict } from '../http/validation.ts';
 
 type Schema = z.ZodType;
 

@@ -1,4 +1,5 @@
 /** Lists of runs: without outputs and with the beginning of errors, or with as many as fit into a response. */
+
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
@@ -8,9 +9,10 @@ import type { Run, RunError } from '../../model/runs/run.ts';
 import { parseStored } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { gistSchema } from '../views/gist.ts';
+import { omittedField } from '../views/incomplete.ts';
 import { presentRun, runSchema } from '../views/run.ts';
 import { presentRunState, runStateSchema } from '../views/run-state.ts';
-import { countThatFits, ITEMS_MAX_BYTES, listReply, omittedField } from './list-response.ts';
+import { countThatFits, ITEMS_MAX_BYTES, listReply } from './list-response.ts';
 import type { Reply } from './route.ts';
 import type { EventBrief } from './run-events.ts';
 

@@ -1,5 +1,6 @@
 /** `/v1/holding`: the holding page, where webhook events without a valid environment wait until they are assigned to one
  *  (docs/webhooks.md). */
+
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
@@ -14,8 +15,9 @@ import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
 import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
-import { listReply, omittedField } from '../rest/list-response.ts';
+import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
+import { omittedField } from '../views/incomplete.ts';
 import { time } from '../views/time.ts';
 
 const IDS_MAX = 1_000;

@@ -8,8 +8,8 @@ import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
 import { acceptsGzipStream } from '../http/compression.ts';
 import { type Context, Router } from '../http/router.ts';
+import { ownParameters, validate } from '../http/validation.ts';
 import type { LiveStreams } from '../rest/live-streams.ts';
-import { ownParameters, validate } from '../rest/validation.ts';
 
 const NO_PARAMETERS = z.strictObject({});
 const ACCESS_RULE = { access: 'read', scope: 'environment' } as const;

@@ -1,16 +1,18 @@
 /** `/v1/transforms/test`: runs a transform on a sample request and ingests nothing. */
+
 import { z } from 'zod';
 import { eventSchema } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import { MAX_FIELDS } from '../http/urlencoded.ts';
 import type { ApiParts } from '../parts.ts';
+import { checkFilter } from '../receive/check-filter.ts';
 import { passesFilter } from '../receive/filter-webhook.ts';
 import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, route } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
-import { checkFilter, filterSchema } from '../views/webhook-input.ts';
+import { filterSchema } from '../views/webhook-input.ts';
 
 /** Room for a transform and a webhook request of 512 KB, which may be twice as long inside JSON. */
 export const BODY_LIMIT_BYTES = 1_310_720;

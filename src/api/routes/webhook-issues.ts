@@ -1,4 +1,5 @@
 /** `/v1/webhook-issues`: what is wrong with webhooks (docs/webhooks.md#issues); replays what failed. */
+
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
@@ -6,11 +7,11 @@ import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../..
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { ApiParts } from '../parts.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { existingWebhook } from '../views/webhook.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 

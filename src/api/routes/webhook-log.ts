@@ -1,10 +1,12 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
+
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../store/webhooks/webhook-log.ts';
 import type { ApiParts } from '../parts.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import { processWebhook } from '../receive/process-webhook.ts';
 import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { MAX_EVENTS } from '../receive/transform-result.ts';
@@ -16,7 +18,6 @@ import { customResponseSchema } from '../views/custom-response.ts';
 import { originalRequestSchema, presentOriginal } from '../views/original-request.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { timeSchema } from '../views/time.ts';
-import { existingWebhook } from '../views/webhook.ts';
 
 const params = z.object({ id: z.string() });
 const requestParams = params.extend({ rid: z.string() });

@@ -1,4 +1,5 @@
 /** `/v1/webhooks/:id/replays`: replays logged requests of a webhook through its filter and transform, or through drafts of them. */
+
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { INSTALLATION, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
@@ -10,11 +11,12 @@ import {
   type WebhookReplayResult,
 } from '../../store/webhooks/webhook-replay.ts';
 import type { ApiParts } from '../parts.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { existingWebhook, transformSchema } from '../views/webhook.ts';
+import { transformSchema } from '../views/webhook.ts';
 import { filterSchema } from '../views/webhook-input.ts';
 import {
   presentReplay,

@@ -1,13 +1,15 @@
 /** `/v1/webhooks/:id/versions`: what a webhook was, the difference of two versions, and the way back to one. */
+
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
-import { existingWebhook, presentWebhook, webhookSchema } from '../views/webhook.ts';
+import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { type HandlingInput, handlingOf } from '../views/webhook-input.ts';
 import {
   authorOf,

@@ -1,23 +1,18 @@
 /** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
+
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
+import { existingWebhook } from '../receive/existing-webhook.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
-import {
-  existingWebhook,
-  presentWebhook,
-  transformSchema,
-  visibleTo,
-  webhookNameSchema,
-  webhookSchema,
-} from '../views/webhook.ts';
+import { presentWebhook, transformSchema, visibleTo, webhookNameSchema, webhookSchema } from '../views/webhook.ts';
 import { handlingFields, handlingOf } from '../views/webhook-input.ts';
 import { authorOf, ifVersionSchema, messageSchema, requireVersion } from '../views/webhook-version.ts';
 

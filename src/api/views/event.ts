@@ -1,12 +1,13 @@
 /** The API's representation of an event. */
+
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
-import { omittedField } from '../rest/list-response.ts';
 import { gistSchema } from './gist.ts';
+import { omittedField } from './incomplete.ts';
 import { runSchema } from './run.ts';
 import { time } from './time.ts';
 

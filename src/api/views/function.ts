@@ -1,4 +1,5 @@
 /** The API's representation of a function. */
+
 import { z } from 'zod';
 import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
@@ -8,7 +9,7 @@ import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
-import { omittedField } from '../rest/list-response.ts';
+import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
 /** Characters of a description in answers; the configuration has all of it. */

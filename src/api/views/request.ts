@@ -1,4 +1,5 @@
 /** The API's representation of a logged webhook request, with secrets masked. */
+
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../../store/webhooks/webhook-log.ts';
 import { listsOf } from '../http/urlencoded.ts';
 import { MASK } from '../receive/stored-credentials.ts';
-import { omittedField } from '../rest/list-response.ts';
+import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
 /** Names of headers and query parameters whose values are credentials or signatures. */

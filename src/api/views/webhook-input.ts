@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
@@ -12,6 +11,7 @@ import { createVerifier } from '../../providers/verification/verifier.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { checkFilter } from '../receive/check-filter.ts';
 
 const SETTINGS_MAX = 5;
 /** Two during a rotation. */
@@ -202,15 +202,6 @@ function rejectWithoutProvider({ secrets = [], verification, settings = {} }: Ha
   const given = Object.entries({ secrets: secrets.length, verification, settings: Object.keys(settings).length });
   const [field] = given.find(([, value]) => value) ?? [];
   if (field) throw invalid(field, 'one', 'none for a webhook without a provider; set "provider" too');
-}
-
-/** @throws ServiceError input_invalid, naming the field */
-export function checkFilter(filter: string, field = 'filter'): Expression {
-  try {
-    return compileFilter(filter);
-  } catch (error) {
-    throw invalid(field, describe(filter), `a CEL expression: ${(error as Error).message}`);
-  }
 }
 
 function existingPreset(id: string): Preset {

@@ -1,11 +1,12 @@
 /** The API's representation of replays of webhook requests. */
+
 import { z } from 'zod';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
-import { stoppedEarlySchema } from '../rest/list-response.ts';
+import { stoppedEarlySchema } from './incomplete.ts';
 import { time } from './time.ts';
 
 /** Of the JSON of all events of a request, and of the body of its answer. */

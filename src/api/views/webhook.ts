@@ -1,11 +1,9 @@
 /** The API's representation of a webhook. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
-import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
 import { time } from './time.ts';
@@ -97,11 +95,4 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
 /** Hides the URLs, which authenticate senders, from principals with read access. */
 export function visibleTo(principal: Principal, webhook: ReturnType<typeof presentWebhook>) {
   return covers(principal.access, 'write') ? webhook : { ...webhook, url: null, former_urls: [] };
-}
-
-/** @throws ServiceError not_found */
-export async function existingWebhook(webhooks: Webhooks, id: string): Promise<Webhook> {
-  const webhook = await webhooks.read(id);
-  if (!webhook) throw new ServiceError('not_found', { detail: `there is no webhook with the ID "${id}"` });
-  return webhook;
 }

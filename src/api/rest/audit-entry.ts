@@ -1,9 +1,10 @@
 /** The audit entry of a request to a route of the REST API. */
+
+import type { AuditedAction } from '../auth/audit-logger.ts';
+import { environmentOf } from '../auth/guard.ts';
+import { principalOf } from '../auth/principals.ts';
 import type { RouteContext } from '../http/router.ts';
-import type { Route } from '../rest/route.ts';
-import type { AuditedAction } from './audit-logger.ts';
-import { environmentOf } from './guard.ts';
-import { principalOf } from './principals.ts';
+import type { Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];

@@ -6,7 +6,7 @@ import { ENV_SELECTORS } from '../../functions/headers.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { expected } from '../../model/values/expected.ts';
 import { describe } from '../../model/values/json.ts';
-import type { Query } from '../http/urlencoded.ts';
+import type { Query } from './urlencoded.ts';
 
 /** The schema, rejecting unknown fields; nested objects are declared strict where they are. */
 export function strict<S extends z.ZodType | undefined>(schema: S): S {

@@ -1,0 +1,6 @@
+/** Where Bull Board is served. */
+export const BOARD_PATH = '/queues';
+
+export function isBoard(path: string): boolean {
+  return path === BOARD_PATH || path.startsWith(`${BOARD_PATH}/`);
+}

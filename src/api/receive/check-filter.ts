@@ -1,0 +1,15 @@
+import { ServiceError } from '../../errors.ts';
+import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
+import { describe } from '../../model/values/json.ts';
+
+/** @throws ServiceError input_invalid, naming the field */
+export function checkFilter(filter: string, field = 'filter'): Expression {
+  try {
+    return compileFilter(filter);
+  } catch (error) {
+    throw new ServiceError('input_invalid', {
+      detail: `field "${field}": got ${describe(filter)}; expected a CEL expression: ${(error as Error).message}`,
+      facts: { field },
+    });
+  }
+}

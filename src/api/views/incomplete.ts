@@ -1,0 +1,17 @@
+/** How lists say that something is missing. */
+import { z } from 'zod';
+import { STOPPED_EARLY } from '../../history/merged-page.ts';
+
+export const omittedField = {
+  omitted: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Fields that are too large for a list; get the item by its ID to read them' }),
+};
+
+/** Why a list may be incomplete: `metadata.stopped_early`. */
+export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
+  description:
+    'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
+    'The cursor goes on from here',
+});
