@@ -1,7 +1,7 @@
 /** `/v1/runs/bulk`: cancels, re-runs or retries the runs that a filter selects, or that are named. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { isOpen, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
+import { isOpen } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
 import {
@@ -14,7 +14,6 @@ import {
 import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { invalid, runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
 import {
@@ -25,6 +24,7 @@ import {
   presentBulkDryRun,
   presentBulkResult,
 } from '../views/bulk-action.ts';
+import { operationRoutes } from './bulk-operation.ts';
 
 const bodySchema = z.object({
   action: z.enum(BULK_ACTIONS),
@@ -48,6 +48,19 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
     if (bulk) return bulk;
     throw new ServiceError('not_found', { detail: `there is no bulk action with the ID ${describe(id)}` });
   }
+
+  const of = operationRoutes({
+    common,
+    path: '/v1/runs/bulk/:id',
+    params,
+    name: 'BulkAction',
+    noun: 'bulk action on runs',
+    plural: 'bulk actions on runs',
+    data: bulkActionSchema,
+    present: presentBulkAction,
+    store: bulkActions,
+    read: (env, { id }) => existing(env, id),
+  });
 
   return [
     route({
@@ -85,40 +98,17 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
         return { data: presentBulkAction(await existing(env, id)) };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/runs/bulk',
-      access: 'read',
-      operationId: 'listBulkActions',
-      summary: 'List bulk actions on runs',
+    of.list({
       description: 'Newest first. They are kept for `RETENTION_DAYS`, and 200 of them at most.',
       query: z.object({
         status: listQuery(BULK_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
         ...pageQuery(namePosition),
       }),
-      data: z.array(bulkActionSchema),
-      errors: [],
-      async handle({ env, query: { status: statuses, ...query } }) {
-        const found = await bulkActions.list(env, { statuses });
-        const { page, next } = pageOfNewest(found, ({ id }) => id, query);
-        return listReply(page, { present: presentBulkAction, positionOf: ({ id }) => id, next });
+      async find({ env, query: { status: statuses, ...query } }) {
+        return pageOfNewest(await bulkActions.list(env, { statuses }), ({ id }) => id, query);
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/runs/bulk/:id',
-      access: 'read',
-      operationId: 'getBulkAction',
-      summary: 'Get a bulk action on runs',
-      params,
-      data: bulkActionSchema,
-      errors: ['not_found'],
-      async handle({ env, params: { id } }) {
-        return { data: presentBulkAction(await existing(env, id)) };
-      },
-    }),
+    of.get(),
     route({
       ...common,
       method: 'get',
@@ -138,35 +128,12 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
         return { data, metadata: nextPage(found.length > limit ? cursor + limit : undefined) };
       },
     }),
-    change('pause', 'Pause a bulk action on runs', 'It changes no more runs until it is resumed.'),
-    change('resume', 'Resume a paused bulk action on runs', 'One that is not paused stays as it is.'),
-    change(
-      'cancel',
-      'Cancel a bulk action on runs',
-      'It changes no more runs. What it has done stays. One that is done stays so.',
-    ),
+    ...of.changes({
+      pause: 'It changes no more runs until it is resumed.',
+      resume: 'One that is not paused stays as it is.',
+      cancel: 'It changes no more runs. What it has done stays. One that is done stays so.',
+    }),
   ];
-
-  function change(verb: StatusChange, summary: string, description: string): Route {
-    const { to, from } = STATUS_CHANGES[verb];
-    return route({
-      ...common,
-      method: 'post',
-      path: `/v1/runs/bulk/:id/${verb}`,
-      access: 'write',
-      operationId: `${verb}BulkAction`,
-      summary,
-      description,
-      params,
-      status: 200,
-      data: bulkActionSchema,
-      errors: ['not_found'],
-      async handle({ env, params: { id } }) {
-        const isChanged = await bulkActions.change({ env, id }, to, from, Date.now());
-        return { data: presentBulkAction(await existing(env, id)), ...(!isChanged && { audited: false as const }) };
-      },
-    });
-  }
 }
 
 /** While it is starting runs, they are not all known.

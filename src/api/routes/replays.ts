@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
-import { BULK_OPERATION_STATUSES, type BulkOperationStatus, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
+import { BULK_OPERATION_STATUSES, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
 import { EVENT_NAME_MAX } from '../../model/events/event.ts';
 import { ID_PATTERN, newId } from '../../model/ids.ts';
 import {
@@ -20,7 +20,6 @@ import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import {
   dryRunSchema,
@@ -30,6 +29,7 @@ import {
   replayResultSchema,
   replaySchema,
 } from '../views/replay.ts';
+import { operationRoutes } from './bulk-operation.ts';
 
 const FUNCTIONS_MAX = 100;
 /** Dry runs of a process: each occupies it for seconds. */
@@ -93,6 +93,8 @@ const bodySchema = z.object({
   dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
 });
 
+const CANCEL_WITH_RUNS = { to: 'cancelling', from: ['running', 'paused', 'cancelled', 'done'] } as const;
+
 const params = z.object({ id: z.string().max(64) });
 const notFound = (id: string) =>
   new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
@@ -154,19 +156,19 @@ export function replayRoutes(deps: ApiParts): Route[] {
     return replay;
   }
 
-  /** @param same statuses in which there is nothing to do */
-  async function change(
-    env: string,
-    id: string,
-    to: BulkOperationStatus,
-    from: readonly BulkOperationStatus[],
-    same: readonly BulkOperationStatus[],
-  ) {
-    const changed = await replays.change({ env, id }, to, from, Date.now());
-    const replay = await read(env, id);
-    if (changed || same.includes(replay.status)) return { data: presentReplay(replay) };
-    throw new ServiceError('replay_ended', { detail: `its status is ${replay.status}` });
-  }
+  const of = operationRoutes({
+    common,
+    path: '/v1/replays/:id',
+    params,
+    name: 'Replay',
+    noun: 'replay',
+    plural: 'replays',
+    data: replaySchema,
+    present: presentReplay,
+    store: replays,
+    read: (env, { id }) => read(env, id),
+    refusal: ({ status }) => new ServiceError('replay_ended', { detail: `its status is ${status}` }),
+  });
 
   return [
     route({
@@ -196,13 +198,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
         return { data: presentReplay(await read(env, id)) };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/replays',
-      access: 'read',
-      operationId: 'listReplays',
-      summary: 'List replays',
+    of.list({
       description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
       query: z.object({
         status: listQuery(BULK_OPERATION_STATUSES).meta({
@@ -210,29 +206,13 @@ export function replayRoutes(deps: ApiParts): Route[] {
         }),
         ...pageQuery(namePosition),
       }),
-      data: z.array(replaySchema),
-      errors: [],
-      async handle({ env, query: { status, limit, cursor } }) {
-        const found = await replays.list(env, { before: cursor, limit: limit + 1, statuses: status });
+      async find({ env, query: { status: statuses, limit, cursor: before } }) {
+        const found = await replays.list(env, { before, limit: limit + 1, statuses });
         const page = found.slice(0, limit);
-        const next = found.length > limit ? page.at(-1)?.id : undefined;
-        return listReply(page, { present: presentReplay, positionOf: ({ id }) => id, next });
+        return { page, next: found.length > limit ? page.at(-1)?.id : undefined };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/replays/:id',
-      access: 'read',
-      operationId: 'getReplay',
-      summary: 'Get a replay',
-      params,
-      data: replaySchema,
-      errors: ['not_found'],
-      async handle({ env, params: { id } }) {
-        return { data: presentReplay(await read(env, id)) };
-      },
-    }),
+    of.get(),
     route({
       ...common,
       method: 'get',
@@ -262,37 +242,10 @@ export function replayRoutes(deps: ApiParts): Route[] {
         return { data, metadata: nextPage(next) };
       },
     }),
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/replays/:id/pause',
-      access: 'write',
-      operationId: 'pauseReplay',
-      summary: 'Pause a replay',
-      description: 'It starts no more runs until it is resumed. Runs that it started go on.',
-      params,
-      status: 200,
-      data: replaySchema,
-      errors: ['not_found', 'replay_ended'],
-      async handle({ env, params: { id } }) {
-        return change(env, id, 'paused', STATUS_CHANGES.pause.from, ['paused']);
-      },
-    }),
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/replays/:id/resume',
-      access: 'write',
-      operationId: 'resumeReplay',
-      summary: 'Resume a replay',
-      params,
-      status: 200,
-      data: replaySchema,
-      errors: ['not_found', 'replay_ended'],
-      async handle({ env, params: { id } }) {
-        return change(env, id, 'running', STATUS_CHANGES.resume.from, ['running']);
-      },
-    }),
+    ...of.changes({ pause: 'It starts no more runs until it is resumed. Runs that it started go on.' }, [
+      'pause',
+      'resume',
+    ]),
     route({
       ...common,
       method: 'post',
@@ -311,12 +264,8 @@ export function replayRoutes(deps: ApiParts): Route[] {
       status: 200,
       data: replaySchema,
       errors: ['not_found', 'replay_ended'],
-      async handle({ env, params: { id }, body: { cancel_runs } }) {
-        if (!cancel_runs) {
-          return change(env, id, 'cancelled', STATUS_CHANGES.cancel.from, ['cancelling', 'cancelled']);
-        }
-        return change(env, id, 'cancelling', ['running', 'paused', 'cancelled', 'done'], ['cancelling']);
-      },
+      handle: ({ env, params: given, body: { cancel_runs } }) =>
+        of.change(env, given, cancel_runs ? CANCEL_WITH_RUNS : STATUS_CHANGES.cancel),
     }),
   ];
 

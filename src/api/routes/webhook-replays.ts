@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
-import { INSTALLATION, STATUS_CHANGES, type StatusChange } from '../../model/bulk/bulk-operation.ts';
+import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import {
@@ -27,6 +27,7 @@ import {
   replaySchema,
   startedReplaySchema,
 } from '../views/webhook-replay.ts';
+import { operationRoutes } from './bulk-operation.ts';
 
 const REQUEST_IDS_MAX = 1_000;
 const REASONS_MAX = 20;
@@ -78,6 +79,19 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
     throw new ServiceError('not_found', { detail: `this webhook has no replay with the ID "${id}"` });
   }
 
+  const of = operationRoutes({
+    common,
+    path: '/v1/webhooks/:id/replays/:replay',
+    params: replayParams,
+    name: 'WebhookReplay',
+    noun: 'replay of a webhook',
+    plural: 'replays of a webhook',
+    data: replaySchema,
+    present: presentReplay,
+    store: webhookReplays,
+    read: (_, { id, replay }) => existing(id, replay),
+  });
+
   return [
     route({
       ...common,
@@ -100,43 +114,23 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
         return { data, ...(body.dry_run && { audited: false as const }) };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/replays',
-      access: 'read',
-      operationId: 'listWebhookReplays',
-      summary: 'List replays of a webhook',
+    of.list({
       description: 'Newest first. One that has ended is kept for 7 days, and 200 of all webhooks at most.',
       params,
       query: z.object(longPageQuery(namePosition)),
-      data: z.array(replaySchema.omit({ request_ids: true })),
+      data: replaySchema.omit({ request_ids: true }),
       errors: ['not_found'],
-      async handle({ params: { id }, query }) {
+      present(replay) {
+        const { request_ids: _, ...shown } = presentReplay(replay);
+        return shown;
+      },
+      async find({ params: { id }, query }) {
         await existingWebhook(webhooks, id);
-        const present = (replay: WebhookReplay) => {
-          const { request_ids: _, ...shown } = presentReplay(replay);
-          return shown;
-        };
         const all = (await webhookReplays.list(INSTALLATION)).filter(({ definition }) => definition.webhookId === id);
-        const { page, next } = pageOfNewest(all, (replay) => replay.id, query);
-        return listReply(page, { present, positionOf: (replay) => replay.id, next });
+        return pageOfNewest(all, (replay) => replay.id, query);
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/replays/:replay',
-      access: 'read',
-      operationId: 'getWebhookReplay',
-      summary: 'Get a replay of a webhook',
-      params: replayParams,
-      data: replaySchema,
-      errors: ['not_found'],
-      async handle({ params: { id, replay } }) {
-        return { data: presentReplay(await existing(id, replay)) };
-      },
-    }),
+    of.get(),
     route({
       ...common,
       method: 'get',
@@ -156,29 +150,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
         return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
-    change('pause', 'Pause a replay of a webhook'),
-    change('resume', 'Resume a paused replay of a webhook'),
-    change('cancel', 'Cancel a replay of a webhook', 'Events that it made stay.'),
+    ...of.changes({ cancel: 'Events that it made stay.' }),
   ];
-
-  function change(verb: StatusChange, summary: string, description?: string): Route {
-    const { to, from } = STATUS_CHANGES[verb];
-    return route({
-      ...common,
-      method: 'post',
-      path: `/v1/webhooks/:id/replays/:replay/${verb}`,
-      access: 'write',
-      operationId: `${verb}WebhookReplay`,
-      summary,
-      ...(description && { description }),
-      params: replayParams,
-      status: 200,
-      data: replaySchema,
-      errors: ['not_found'],
-      async handle({ params: { id, replay } }) {
-        await webhookReplays.change(await existing(id, replay), to, from, Date.now());
-        return { data: presentReplay(await existing(id, replay)) };
-      },
-    });
-  }
 }

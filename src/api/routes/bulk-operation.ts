@@ -1,0 +1,134 @@
+/** The routes that bulk operations of every kind have in the same form: list, get, pause, resume and cancel. */
+import type { z } from 'zod';
+import type { ServiceError } from '../../errors.ts';
+import {
+  type BulkOperationRef,
+  type BulkOperationStatus,
+  STATUS_CHANGES,
+  type StatusChange,
+} from '../../model/bulk/bulk-operation.ts';
+import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
+import { listReply } from '../rest/list-response.ts';
+import { type Input, type Reply, type Route, route } from '../rest/route.ts';
+
+interface Operation extends BulkOperationRef {
+  status: BulkOperationStatus;
+}
+
+/** What differs between the kinds. */
+export interface OperationKind<One extends Operation, Params extends z.ZodObject> {
+  common: Pick<Route, 'tag' | 'scope'>;
+  /** Of one operation: `/v1/replays/:id`. */
+  path: string;
+  params: Params;
+  /** The end of operation IDs: `Replay`. */
+  name: string;
+  /** For summaries: `replay`, or `replay of a webhook`. */
+  noun: string;
+  plural: string;
+  data: z.ZodObject;
+  present(operation: One): unknown;
+  store: Pick<BulkOperations<never, never>, 'change'>;
+  /** @throws ServiceError not_found */
+  read(env: string, params: z.output<Params>): Promise<One>;
+  /** The error of a change that is not possible any more. Absent: the operation stays as it is. */
+  refusal?(operation: One): ServiceError;
+}
+
+interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodObject> {
+  /** Absent: the list's path has no parameters. */
+  params?: Params;
+  query: Query;
+  description: string;
+  /** Absent: as for one operation. */
+  data?: z.ZodType;
+  errors?: Route['errors'];
+  present?(operation: One): object;
+  /** @returns a page, newest first, and the position of the next one */
+  find(
+    input: Input<Params extends z.ZodObject ? z.output<Params> : undefined, z.output<Query>, undefined>,
+  ): Promise<{ page: One[]; next: string | undefined }>;
+}
+
+export function operationRoutes<One extends Operation, Params extends z.ZodObject>(kind: OperationKind<One, Params>) {
+  const { common, path, params, name, noun, data } = kind;
+  const present = (operation: One) => kind.present(operation) as object;
+
+  /** Nothing changes, and the audit log has no entry, if the status is reached already. */
+  async function change(
+    env: string,
+    given: z.output<Params>,
+    { to, from }: { to: BulkOperationStatus; from: readonly BulkOperationStatus[] },
+  ): Promise<Reply> {
+    const isChanged = await kind.store.change(await kind.read(env, given), to, from, Date.now());
+    const operation = await kind.read(env, given);
+    const isReached = operation.status === to || (to === 'cancelled' && operation.status === 'cancelling');
+    if (!isChanged && !isReached && kind.refusal) throw kind.refusal(operation);
+    return { data: present(operation), ...(!isChanged && { audited: false }) };
+  }
+
+  return {
+    change,
+
+    list<Query extends z.ZodObject, ListParams extends z.ZodObject | undefined = undefined>(
+      list: List<One, ListParams, Query>,
+    ): Route {
+      return route<ListParams, Query>({
+        ...common,
+        method: 'get',
+        path: path.slice(0, path.lastIndexOf('/')),
+        access: 'read',
+        operationId: `list${name}s`,
+        summary: `List ${kind.plural}`,
+        description: list.description,
+        ...(list.params && { params: list.params }),
+        query: list.query,
+        data: (list.data ?? data).array(),
+        errors: list.errors ?? [],
+        async handle(input) {
+          const { page, next } = await list.find(input as Parameters<typeof list.find>[0]);
+          return listReply(page, { present: list.present ?? present, positionOf: ({ id }) => id, next });
+        },
+      });
+    },
+
+    get(): Route {
+      return route({
+        ...common,
+        method: 'get',
+        path,
+        access: 'read',
+        operationId: `get${name}`,
+        summary: `Get a ${noun}`,
+        params,
+        data,
+        errors: ['not_found'],
+        async handle({ env, params: given }) {
+          return { data: present(await kind.read(env, given as z.output<Params>)) };
+        },
+      });
+    },
+
+    changes(descriptions: Partial<Record<StatusChange, string>>, verbs: readonly StatusChange[] = VERBS): Route[] {
+      return verbs.map((verb) =>
+        route({
+          ...common,
+          method: 'post',
+          path: `${path}/${verb}`,
+          access: 'write',
+          operationId: `${verb}${name}`,
+          summary: `${VERB_TEXTS[verb]} ${noun}`,
+          ...(descriptions[verb] && { description: descriptions[verb] }),
+          params,
+          status: 200,
+          data,
+          errors: ['not_found', ...(kind.refusal ? (['replay_ended'] as const) : [])],
+          handle: ({ env, params: given }) => change(env, given as z.output<Params>, STATUS_CHANGES[verb]),
+        }),
+      );
+    },
+  };
+}
+
+const VERBS = Object.keys(STATUS_CHANGES) as StatusChange[];
+const VERB_TEXTS = { pause: 'Pause a', resume: 'Resume a paused', cancel: 'Cancel a' } as const;
