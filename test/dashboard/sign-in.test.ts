@@ -90,9 +90,10 @@ describe('dashboard sign-in', () => {
       async (page) => {
         await page.goto(service.url);
         await signIn(page, ADMIN);
-        // Its answer comes after the page, which asks again and again how things are, has been refused.
+        // Its answer comes after the page, which asks again and again how things are, has been refused. The test listens for that before it
+        // signs out: on a busy machine the refusals came before the browser knew that somebody listens, and then none for minutes.
+        const refused = page.waitForResponse((response) => response.status() === 401);
         await page.route('**/auth/sign-out', async (route) => {
-          const refused = page.waitForResponse((response) => response.status() === 401);
           const response = await route.fetch({ maxRedirects: 0 });
           await refused;
           await route.fulfill({ response });

@@ -188,7 +188,7 @@ describe('Expressions', () => {
 
   it('end within their fuel, with the same result each time, whatever they combine', () => {
     fc.assert(
-      fc.property(expressions, fc.jsonValue({ maxDepth: 3 }), (source, data) => {
+      fc.property(expressions.filter(isWithinBounds), fc.jsonValue({ maxDepth: 3 }), (source, data) => {
         const event = { ...EVENT, data: { ...EVENT.data, any: data } };
         const first = compile(source).evaluate({ event }, EVALUATION_UNITS, NOW);
         expect(first.cost).to.be.at.most(EVALUATION_UNITS);
@@ -299,3 +299,14 @@ const { expressions } = fc.letrec<{ expressions: string; values: string }>((tie)
       .map(([list, loop, value]) => `${list}.${loop}(x, x == ${value})`),
   ),
 }));
+
+/** Few of the expressions are larger than expressions may be. */
+function isWithinBounds(source: string): boolean {
+  try {
+    compile(source);
+    return true;
+  } catch (error) {
+    if (/at most \d+ are allowed$/.test((error as Error).message)) return false;
+    throw error;
+  }
+}
