@@ -5,10 +5,7 @@ import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Replay, ReplayDryRun } from '../../api/types.ts';
 import { refusalOf } from '../../features/search/search-box.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { StartDialog } from '../../ui/bulk-operations/start-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { DryRunResult } from './dry-run-result.tsx';
 import { NewReplayForm } from './new-replay-form.tsx';
@@ -42,46 +39,26 @@ export function NewReplayDialog({ given, onClose }: { given: Given; onClose(): v
   const error = start.error ?? dryRun.error;
   const refusal = refusalOf(error);
   return (
-    <Dialog
-      open
-      wide
+    <StartDialog
       title="New replay"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          <Button
-            icon="search"
-            variant={result ? 'secondary' : 'primary'}
-            busy={dryRun.isPending}
-            disabled={missing !== undefined}
-            onClick={() => {
-              start.reset();
-              dryRun.mutate(form);
-            }}
-          >
-            Dry run
-          </Button>
-          <Button
-            icon="play"
-            variant={result ? 'primary' : 'secondary'}
-            busy={start.isPending}
-            disabled={missing !== undefined || !result || (result.would_start === 0 && result.stopped_at === null)}
-            title={result ? undefined : 'Do a dry run first'}
-            onClick={() => start.mutate()}
-          >
-            Start
-          </Button>
-        </>
-      }
+      error={refusal ? null : error}
+      dryRun={{
+        busy: dryRun.isPending,
+        missing,
+        result: result && <DryRunResult result={result} />,
+        run() {
+          start.reset();
+          dryRun.mutate(form);
+        },
+      }}
+      start={{
+        busy: start.isPending,
+        possible: missing === undefined && (result?.would_start !== 0 || result.stopped_at !== null),
+        run: () => start.mutate(),
+      }}
     >
       <NewReplayForm form={form} error={refusal ? error : null} onChange={change} />
-      <div className="mt-5 space-y-4">
-        {missing && <p className="text-sm text-muted">{missing}</p>}
-        {error && !refusal && <ErrorAlert error={error} />}
-        {dryRun.isPending && <Loading rows={4} />}
-        {result && <DryRunResult result={result} />}
-      </div>
-    </Dialog>
+    </StartDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useId } from 'react';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { fromLocalInput, toLocalInput } from '../../features/runs/time-range.ts';
 import { SearchBox } from '../../features/search/search-box.tsx';
+import { RateField } from '../../ui/bulk-operations/start-dialog.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { SegmentedControl } from '../../ui/segmented-control.tsx';
@@ -46,14 +47,7 @@ export function NewReplayForm({ form, error, onChange }: NewReplayFormProps) {
       </fieldset>
       <Functions form={form} onChange={onChange} />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Runs per second"
-          type="number"
-          min={1}
-          max={RATE_MAX}
-          value={Number.isNaN(rate) ? '' : rate}
-          onChange={({ target }) => onChange({ rate: target.valueAsNumber })}
-        />
+        <RateField label="Runs per second" value={rate} max={RATE_MAX} onChange={(to) => onChange({ rate: to })} />
         <TextField
           label="Title"
           placeholder="Optional"

@@ -1,5 +1,6 @@
 /** The form of a new replay, and the request that it makes. Pure. */
 import { DAY_MS } from '../../lib/time-units.ts';
+import { isRate } from '../../ui/bulk-operations/operation.ts';
 import type { FormerStatus } from './texts.ts';
 
 /** From the URL: the filter of another page. Times are ISO 8601. */
@@ -51,7 +52,7 @@ export function missingIn({ from, to, functions, statuses, rate }: Form): string
   if (from === undefined || to === undefined) return 'Select a time range.';
   if (functions?.length === 0) return 'Select a function.';
   if (statuses.length === 0) return 'Select how the former run ended.';
-  if (!Number.isInteger(rate) || rate < 1 || rate > RATE_MAX) return `The rate is from 1 to ${RATE_MAX}.`;
+  if (!isRate(rate, RATE_MAX)) return `The rate is from 1 to ${RATE_MAX}.`;
   return undefined;
 }
 

@@ -35,3 +35,7 @@ export function useOperationChange<Result>({ path, env, ...action }: Change<Resu
 export function totalOf(counts: Record<string, number | undefined>): number {
   return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
 }
+
+export function isRate(rate: number, max: number): boolean {
+  return Number.isInteger(rate) && rate >= 1 && rate <= max;
+}

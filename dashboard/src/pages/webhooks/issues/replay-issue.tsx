@@ -3,17 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookIssue } from '../../../api/types.ts';
 import { type IssueReplay, replayIssue } from '../../../features/webhooks/issues.ts';
+import { isRate } from '../../../ui/bulk-operations/operation.ts';
+import { RateField, StartDialog } from '../../../ui/bulk-operations/start-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { ErrorAlert } from '../../../ui/error-alert.tsx';
-import { TextField } from '../../../ui/field.tsx';
-import { Loading } from '../../../ui/loading.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { ReplayDryRun } from '../requests/replay-dry-run.tsx';
-
-const RATE_MAX = 100;
-const RATE_DEFAULT = 10;
+import { WEBHOOK_RATE_DEFAULT, WEBHOOK_RATE_MAX } from '../requests/replay-queries.ts';
 
 /** Replays the requests that failed. A dry run comes first. */
 export function ReplayIssueButton({ issue }: { issue: WebhookIssue }) {
@@ -30,11 +26,11 @@ export function ReplayIssueButton({ issue }: { issue: WebhookIssue }) {
 
 function ReplayIssueDialog({ issue, onClose }: { issue: WebhookIssue; onClose(): void }) {
   const [since, setSince] = useState<IssueReplay['since']>('opened_at');
-  const [rate, setRate] = useState(RATE_DEFAULT);
+  const [rate, setRate] = useState(WEBHOOK_RATE_DEFAULT);
   const navigate = useNavigate();
   const dryRun = useQuery({
     queryKey: ['webhook-issue-dry-run', issue.id, since],
-    queryFn: async () => (await replayIssue(issue.id, { since, rate: RATE_DEFAULT }, true)).dry_run,
+    queryFn: async () => (await replayIssue(issue.id, { since, rate: WEBHOOK_RATE_DEFAULT }, true)).dry_run,
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -49,62 +45,38 @@ function ReplayIssueDialog({ issue, onClose }: { issue: WebhookIssue; onClose():
     },
     showsError: true,
   });
-  const isValid = Number.isInteger(rate) && rate >= 1 && rate <= RATE_MAX;
-  const error = start.error ?? dryRun.error;
-  const isEmpty = !dryRun.data || dryRun.data.total === 0;
   return (
-    <Dialog
-      open
-      wide
+    <StartDialog
       title="Replay all that failed"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          <Button icon="search" busy={dryRun.isFetching} onClick={() => void dryRun.refetch()}>
-            Dry run again
-          </Button>
-          <Button
-            icon="play"
-            variant="primary"
-            busy={start.isPending}
-            disabled={!isValid || isEmpty}
-            onClick={() => start.mutate()}
-          >
-            Start
-          </Button>
-        </>
-      }
+      error={start.error ?? dryRun.error}
+      dryRun={{
+        busy: dryRun.isFetching,
+        result: dryRun.data ? <ReplayDryRun result={dryRun.data} /> : undefined,
+        run: () => void dryRun.refetch(),
+      }}
+      start={{
+        busy: start.isPending,
+        possible: isRate(rate, WEBHOOK_RATE_MAX) && dryRun.data?.total !== 0,
+        run: () => start.mutate(),
+      }}
     >
-      <div className="space-y-4">
-        <p className="text-muted">
-          The requests are processed by the webhook as it is now, the oldest first. Those that failed verification are
-          verified again.
-        </p>
-        {issue.times_reopened > 0 && (
-          <SegmentedControl<IssueReplay['since']>
-            label="Failed since"
-            options={[
-              ['opened_at', 'Since it was last reopened'],
-              ['first_seen', 'Since it was first seen'],
-            ]}
-            value={since}
-            onChange={setSince}
-          />
-        )}
-        <TextField
-          label="Requests per second"
-          type="number"
-          min={1}
-          max={RATE_MAX}
-          className="max-w-32"
-          value={Number.isNaN(rate) ? '' : rate}
-          error={isValid ? undefined : `From 1 to ${RATE_MAX}`}
-          onChange={({ target }) => setRate(target.valueAsNumber)}
+      <p className="text-muted">
+        The requests are processed by the webhook as it is now, the oldest first. Those that failed verification are
+        verified again.
+      </p>
+      {issue.times_reopened > 0 && (
+        <SegmentedControl<IssueReplay['since']>
+          label="Failed since"
+          options={[
+            ['opened_at', 'Since it was last reopened'],
+            ['first_seen', 'Since it was first seen'],
+          ]}
+          value={since}
+          onChange={setSince}
         />
-        {error && <ErrorAlert error={error} />}
-        {dryRun.isFetching ? <Loading rows={4} /> : dryRun.data && <ReplayDryRun result={dryRun.data} />}
-      </div>
-    </Dialog>
+      )}
+      <RateField label="Requests per second" value={rate} max={WEBHOOK_RATE_MAX} onChange={setRate} />
+    </StartDialog>
   );
 }

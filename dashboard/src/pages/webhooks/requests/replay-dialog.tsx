@@ -2,20 +2,16 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useHasAccess } from '../../../api/current-user.ts';
 import type { Webhook } from '../../../api/types.ts';
+import { isRate } from '../../../ui/bulk-operations/operation.ts';
+import { RateField, StartDialog } from '../../../ui/bulk-operations/start-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
-import { Loading } from '../../../ui/loading.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { OUTCOMES } from '../outcome.tsx';
 import type { Draft } from '../workbench/use-draft.ts';
 import { ReplayDryRun } from './replay-dry-run.tsx';
-import { postReplay, type ReplayForm } from './replay-queries.ts';
-
-const RATE_MAX = 100;
-const RATE_DEFAULT = 10;
+import { postReplay, type ReplayForm, WEBHOOK_RATE_DEFAULT, WEBHOOK_RATE_MAX } from './replay-queries.ts';
 
 /** What the dialog begins with. */
 type Given = Partial<Pick<ReplayForm, 'outcome' | 'reasons' | 'requestIds'>>;
@@ -57,7 +53,7 @@ export function ReplayDialog({ webhook, draft, given, onClose, onStarted }: Repl
     outcome: '',
     ...given,
     draft: draft.dirty ? draft.code : undefined,
-    rate: RATE_DEFAULT,
+    rate: WEBHOOK_RATE_DEFAULT,
   });
   const dryRun = useMutation({
     mutationFn: async (tried: ReplayForm) => ({ tried, result: (await postReplay(webhook.id, tried, true)).dry_run }),
@@ -77,83 +73,58 @@ export function ReplayDialog({ webhook, draft, given, onClose, onStarted }: Repl
     start.reset();
     setForm((before) => ({ ...before, ...to }));
   };
-  const { rate } = form;
-  const isValid = Number.isInteger(rate) && rate >= 1 && rate <= RATE_MAX;
   const result = dryRun.data?.result;
-  const error = start.error ?? dryRun.error;
   return (
-    <Dialog
-      open
-      wide
+    <StartDialog
       title="Replay logged requests"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Close</Button>
-          <Button
-            icon="search"
-            variant={result ? 'secondary' : 'primary'}
-            busy={dryRun.isPending}
-            onClick={() => dryRun.mutate(form)}
-          >
-            Dry run
-          </Button>
-          <Button
-            icon="play"
-            variant={result ? 'primary' : 'secondary'}
-            busy={start.isPending}
-            disabled={!isValid || !result || result.total === 0}
-            title={result ? undefined : 'Do a dry run first'}
-            onClick={() => start.mutate()}
-          >
-            Start
-          </Button>
-        </>
-      }
+      error={start.error ?? dryRun.error}
+      dryRun={{
+        busy: dryRun.isPending,
+        result: result && <ReplayDryRun result={result} />,
+        run: () => dryRun.mutate(form),
+      }}
+      start={{
+        busy: start.isPending,
+        possible: isRate(form.rate, WEBHOOK_RATE_MAX) && result?.total !== 0,
+        run: () => start.mutate(),
+      }}
     >
-      <div className="space-y-4">
-        <p className="text-muted">
-          The requests are processed as if they were received now, the oldest first. Each new event runs its functions.
+      <p className="text-muted">
+        The requests are processed as if they were received now, the oldest first. Each new event runs its functions.
+      </p>
+      {form.requestIds && (
+        <p>
+          {form.requestIds.length === 1 ? 'The selected request' : `The ${form.requestIds.length} selected requests`}.
+          Re-runs among them are left out.
         </p>
-        {form.requestIds && (
-          <p>
-            {form.requestIds.length === 1 ? 'The selected request' : `The ${form.requestIds.length} selected requests`}.
-            Re-runs among them are left out.
-          </p>
-        )}
-        {form.reasons && <p>Requests that the transform or the filter rejected.</p>}
-        <div className="grid gap-4 sm:grid-cols-2">
-          {!form.requestIds && <SelectionFields outcome={form.outcome} onChange={change} />}
-          <TextField
-            label="Requests per second"
-            type="number"
-            min={1}
-            max={RATE_MAX}
-            value={Number.isNaN(rate) ? '' : rate}
-            error={isValid ? undefined : `From 1 to ${RATE_MAX}`}
-            onChange={({ target }) => setForm((before) => ({ ...before, rate: target.valueAsNumber }))}
-          />
-        </div>
-        <div>
-          <p className="mb-1 text-sm font-medium">Transform</p>
-          <SegmentedControl
-            label="Transform"
-            options={[
-              ['saved', 'Saved'],
-              ['draft', 'Draft in the editor'],
-            ]}
-            value={form.draft === undefined ? 'saved' : 'draft'}
-            onChange={(id) => change({ draft: id === 'draft' ? draft.code : undefined })}
-          />
-          {form.draft !== undefined && (
-            <p className="mt-1 text-xs text-muted">The replay uses the draft as it is now, and does not save it.</p>
-          )}
-        </div>
-        {error && <ErrorAlert error={error} />}
-        {dryRun.isPending && <Loading rows={4} />}
-        {result && <ReplayDryRun result={result} />}
+      )}
+      {form.reasons && <p>Requests that the transform or the filter rejected.</p>}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {!form.requestIds && <SelectionFields outcome={form.outcome} onChange={change} />}
+        <RateField
+          label="Requests per second"
+          value={form.rate}
+          max={WEBHOOK_RATE_MAX}
+          onChange={(rate) => setForm((before) => ({ ...before, rate }))}
+        />
       </div>
-    </Dialog>
+      <div>
+        <p className="mb-1 text-sm font-medium">Transform</p>
+        <SegmentedControl
+          label="Transform"
+          options={[
+            ['saved', 'Saved'],
+            ['draft', 'Draft in the editor'],
+          ]}
+          value={form.draft === undefined ? 'saved' : 'draft'}
+          onChange={(id) => change({ draft: id === 'draft' ? draft.code : undefined })}
+        />
+        {form.draft !== undefined && (
+          <p className="mt-1 text-xs text-muted">The replay uses the draft as it is now, and does not save it.</p>
+        )}
+      </div>
+    </StartDialog>
   );
 }
 

@@ -6,6 +6,10 @@ import { POLL_MS } from '../../../ui/bulk-operations/operation.ts';
 export type WebhookReplayOutcome = 'done' | 'failed' | 'skipped';
 type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
 
+/** Requests per second. */
+export const WEBHOOK_RATE_MAX = 100;
+export const WEBHOOK_RATE_DEFAULT = 10;
+
 /** What to replay, and through which transform. */
 export interface ReplayForm {
   from: string | undefined;
