@@ -88,14 +88,15 @@ describe('dashboard sign-in', () => {
   it('signing out ends the session, and leads to sign-in whatever is refused meanwhile', () =>
     withPage(
       async (page) => {
+        // Playwright tells of responses only while somebody listens, and on a busy machine waitForResponse began to listen too late.
+        const refused = Promise.withResolvers<void>();
+        page.on('response', (response) => response.status() === 401 && refused.resolve());
         await page.goto(service.url);
         await signIn(page, ADMIN);
-        // Its answer comes after the page, which asks again and again how things are, has been refused. The test listens for that before it
-        // signs out: on a busy machine the refusals came before the browser knew that somebody listens, and then none for minutes.
-        const refused = page.waitForResponse((response) => response.status() === 401);
+        // Its answer comes after the page, which asks again and again how things are, has been refused.
         await page.route('**/auth/sign-out', async (route) => {
           const response = await route.fetch({ maxRedirects: 0 });
-          await refused;
+          await refused.promise;
           await route.fulfill({ response });
         });
         await page.getByRole('button', { name: 'Sign out' }).click();
