@@ -52,6 +52,13 @@ describe('unauthenticated requests', () => {
     expect(await flood(api, 401)).to.be.below(MOST_READS);
   });
 
+  it('look a key up once, however often they use it', async () => {
+    const SENT = 100;
+    const before = await reads();
+    for (let n = 0; n < SENT; n++) expect(await sent('/e/always-the-same')).to.equal(401);
+    expect((await reads()) - before).to.be.below(SENT / 2);
+  });
+
   it('do not cause a Redis read for each environment', async () => {
     const register = (n: number) => sent('/fn/register', { authorization: WRONG, 'x-service-env': `branch-${n}` });
     expect(await flood(register, 401)).to.be.below(MOST_READS);

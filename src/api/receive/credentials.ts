@@ -1,5 +1,6 @@
 /** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. One hash and
- *  one look-up in memory; only an unknown key costs a request to the store. */
+ *  one look-up in memory; only the first request with an unknown key costs a request to the store. */
+import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
@@ -24,10 +25,15 @@ export const ANY_KEY: EventKeyInUse = {
   allowList: { allowsName: () => true, allowsAddress: () => true },
 };
 
+/** A flood of other keys makes this process look a key up again. */
+const UNKNOWN_MAX = 10_000;
+
 export class Credentials {
   readonly #eventKeys: EventKeys;
   readonly #webhooks: WebhookDirectory;
   readonly #dev: boolean;
+  /** Digests of secrets that Redis does not know. The service makes secrets at random, so nobody is given one later that was tried before. */
+  readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_MAX });
 
   constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {
     this.#eventKeys = eventKeys;
@@ -42,7 +48,15 @@ export class Credentials {
     if (key) return { kind: 'event-key', key };
     const webhook = this.#webhooks.find(secret, digest, nowMs);
     if (webhook) return { kind: 'webhook', webhook };
-    return (await this.#readFromStore(secret, digest, nowMs)) ?? this.#unknown();
+    if (!this.#unknown.has(digest)) {
+      const found = await this.#readFromStore(secret, digest, nowMs);
+      if (found) return found;
+      this.#unknown.set(digest, true);
+    }
+    if (this.#dev) return { kind: 'event-key', key: ANY_KEY };
+    throw new ServiceError('key_unknown', {
+      detail: 'use an event key of this service, or the URL of one of its webhooks',
+    });
   }
 
   async #readFromStore(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
@@ -52,13 +66,6 @@ export class Credentials {
     ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };
-  }
-
-  #unknown(): Credential {
-    if (this.#dev) return { kind: 'event-key', key: ANY_KEY };
-    throw new ServiceError('key_unknown', {
-      detail: 'use an event key of this service, or the URL of one of its webhooks',
-    });
   }
 }
 
