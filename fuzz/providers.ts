@@ -79,8 +79,11 @@ const SIGNING = {
     provider: 'twilio',
     secrets: [HEX_SECRET],
     sign: ({ secret, url, query, body }) => {
-      const form = [...new Set(new URLSearchParams(body.toString()))].map((pair) => pair.join(''));
-      const text = `${url}${query === '' ? '' : `?${query}`}${form.sort().join('')}`;
+      const form = new URLSearchParams(body.toString());
+      const names = [...new Set(form.keys())].sort();
+      // By name: of G and GAgE, G comes first whatever its value.
+      const fields = names.flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value));
+      const text = `${url}${query === '' ? '' : `?${query}`}${fields.join('')}`;
       return [['x-twilio-signature', hmacOf(secret, 'sha1', 'base64', text)]];
     },
   },
