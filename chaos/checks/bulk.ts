@@ -1,34 +1,26 @@
 /** Compares what bulk actions say that they did with the runs: each is re-run, or cancelled, and counted once. */
 import { setTimeout } from 'node:timers/promises';
 import { RERUN_FUNCTION, SLEEPER_FUNCTION } from '../apps/limits.ts';
-import { BULK_PATH, type BulkActionView, type BulkRun, type BulkWork } from '../load/bulk-work.ts';
+import type { BulkActionView, BulkResult, BulkRun, BulkWork } from '../load/bulk-work.ts';
 import type { Service } from '../service.ts';
 
 const POLL_MS = 250;
-
-interface Result {
-  run_id: string;
-  rerun_id: string | null;
-}
 
 export async function checkBulk(service: Service, bulk: BulkWork, patienceMs: number): Promise<string[]> {
   const startedAt = performance.now();
   while (!(await bulk.look()) && performance.now() - startedAt < patienceMs) await setTimeout(POLL_MS);
   const actions = [...bulk.actions.values()];
   const runsOf = (fn: string) => service.list<BulkRun>(`/v1/runs?function_id=${fn}&limit=100`);
-  const results = new Map<string, Result[]>();
-  for (const { id, action } of actions)
-    if (action === 'retry') results.set(id, await service.list<Result>(`${BULK_PATH}/${id}/results?limit=100`));
   return [
     ...actions.flatMap(({ id, status }) => (status === 'done' ? [] : [`bulk action ${id} is ${status}`])),
-    ...compareReruns(actions, results, await runsOf(RERUN_FUNCTION)),
+    ...compareReruns(actions, bulk.results, await runsOf(RERUN_FUNCTION)),
     ...compareCancelled(actions, await runsOf(SLEEPER_FUNCTION)),
   ];
 }
 
 export function compareReruns(
   actions: readonly BulkActionView[],
-  results: ReadonlyMap<string, readonly Result[]>,
+  results: ReadonlyMap<string, readonly BulkResult[]>,
   runs: readonly BulkRun[],
 ): string[] {
   const findings: string[] = [];

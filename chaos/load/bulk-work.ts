@@ -27,9 +27,16 @@ export interface BulkActionView {
   progress: { done: number; skipped: Record<string, number> };
 }
 
+export interface BulkResult {
+  run_id: string;
+  rerun_id: string | null;
+}
+
 export class BulkWork {
   /** As they were last seen, by ID; the service keeps a limited number. */
   readonly actions = new Map<string, BulkActionView>();
+  /** Of re-runs that are over, by ID: the service drops them with the action. */
+  readonly results = new Map<string, BulkResult[]>();
   readonly #service: Service;
   readonly #rerun = new Set<string>();
 
@@ -50,6 +57,10 @@ export class BulkWork {
   async look(): Promise<boolean> {
     const all = await this.#service.list<BulkActionView>(`${BULK_PATH}?limit=100`);
     for (const one of all) this.actions.set(one.id, one);
+    for (const { id, action, status } of all) {
+      if (action !== 'retry' || status !== 'done' || this.results.has(id)) continue;
+      this.results.set(id, await this.#service.list<BulkResult>(`${BULK_PATH}/${id}/results?limit=100`));
+    }
     return all.every(({ status }) => status === 'done');
   }
 
