@@ -18,7 +18,7 @@ export async function traceIngest(job: Job<IngestJob>, deps: IngestDeps, tracing
     start: (runs: readonly RunToStart[], nowMs: number) => deps.starter.start(runs.map(withTrace), nowMs),
   };
   try {
-    await ingest(events, { ...deps, starter });
+    await ingest(events, deps, starter);
   } catch (error) {
     for (const span of spans.values()) tracing.markFailed(span, (error as Error).name);
     throw error;

@@ -13,11 +13,13 @@ import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type ArchivedBeforeDeps, archivedBefore } from './archived-before.ts';
 
+type Starter = Pick<RunStarter, 'start'>;
+
 export interface IngestDeps extends MatchingDeps {
   environments: Pick<Environments, 'read'>;
   events: Events;
   functions: FunctionTables;
-  starter: Pick<RunStarter, 'start'>;
+  starter: Starter;
   waitMatcher: WaitMatcher;
   flowControl: Pick<FlowControl, 'decide'>;
   decisions: DecisionLog;
@@ -28,8 +30,12 @@ export interface IngestDeps extends MatchingDeps {
   archive?: ArchivedBeforeDeps | undefined;
 }
 
-export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Promise<void> {
-  const stored = await deps.replicated(() => storeAndStart(batch, deps));
+export async function ingest(
+  batch: readonly Envelope[],
+  deps: IngestDeps,
+  starter: Starter = deps.starter,
+): Promise<void> {
+  const stored = await deps.replicated(() => storeAndStart(batch, deps, starter));
   if (stored.length === 0) return;
   // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
@@ -41,7 +47,7 @@ export async function ingest(batch: readonly Envelope[], deps: IngestDeps): Prom
 }
 
 /** @returns the stored events, whose runs are started */
-async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps): Promise<Stored[]> {
+async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps, starter: Starter): Promise<Stored[]> {
   const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return [];
@@ -50,7 +56,7 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps): Prom
   const { candidates, decisions } = await matchEvents(notIngested, tables, deps);
   for (const candidate of candidates) candidate.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
-  await deps.starter.start(await deps.flowControl.decide(candidates), Date.now());
+  await starter.start(await deps.flowControl.decide(candidates), Date.now());
   return stored;
 }
 
