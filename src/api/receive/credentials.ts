@@ -1,5 +1,6 @@
 /** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. One hash and
- *  one look-up in memory; only the first request with an unknown key costs a request to the store. */
+ *  one look-up in memory; only an unknown key costs a request to the store: in
+ *  dev mode, where every key may be one, only at its first request. */
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
@@ -32,7 +33,8 @@ export class Credentials {
   readonly #eventKeys: EventKeys;
   readonly #webhooks: WebhookDirectory;
   readonly #dev: boolean;
-  /** Digests of secrets that Redis does not know. The service makes secrets at random, so nobody is given one later that was tried before. */
+  /** In dev mode: digests of secrets that Redis does not know. The service makes secrets at random, so nobody is given one later that was
+   *  tried before. */
   readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_MAX });
 
   constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {
@@ -48,12 +50,13 @@ export class Credentials {
     if (key) return { kind: 'event-key', key };
     const webhook = this.#webhooks.find(secret, digest, nowMs);
     if (webhook) return { kind: 'webhook', webhook };
-    if (!this.#unknown.has(digest)) {
-      const found = await this.#readFromStore(secret, digest, nowMs);
-      if (found) return found;
+    if (this.#dev && this.#unknown.has(digest)) return { kind: 'event-key', key: ANY_KEY };
+    const found = await this.#readFromStore(secret, digest, nowMs);
+    if (found) return found;
+    if (this.#dev) {
       this.#unknown.set(digest, true);
+      return { kind: 'event-key', key: ANY_KEY };
     }
-    if (this.#dev) return { kind: 'event-key', key: ANY_KEY };
     throw new ServiceError('key_unknown', {
       detail: 'use an event key of this service, or the URL of one of its webhooks',
     });
