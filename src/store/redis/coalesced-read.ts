@@ -1,18 +1,21 @@
 /** Coalesces concurrent reads of one value, so that a flood of requests, even unauthenticated ones, costs Redis only a few reads. Callers
- *  that come during a read share the next one; reads start at most every 20 ms by default. */
+ *  that come during a read share the next one. A few reads start at once; a flood of them starts one every 20 ms by default. */
 import { setTimeout } from 'node:timers/promises';
 
-/** Minimum time between the starts of two reads. The first read after a pause starts at once. */
+/** Time between the starts of two reads, on average. */
 const INTERVAL_MS = 20;
+/** So many reads may start at once after a pause: a single sender waits for none. */
+const BURST = 20;
 
 export class CoalescedRead<T> {
   readonly #read: () => Promise<T>;
   readonly #intervalMs: number;
   #next: Promise<T> | undefined;
   #running: Promise<T> | undefined;
-  #startedAt = Number.NEGATIVE_INFINITY;
+  /** When the next read would start if all of them had kept the interval. */
+  #dueAt = Number.NEGATIVE_INFINITY;
 
-  /** @param intervalMs minimum time between the starts of two reads; 0: none */
+  /** @param intervalMs time between the starts of two reads, on average; 0: none */
   constructor(read: () => Promise<T>, intervalMs = INTERVAL_MS) {
     this.#read = read;
     this.#intervalMs = intervalMs;
@@ -25,10 +28,10 @@ export class CoalescedRead<T> {
   }
 
   async #start(): Promise<T> {
-    const pauseMs = this.#startedAt + this.#intervalMs - performance.now();
+    const pauseMs = this.#dueAt - (BURST - 1) * this.#intervalMs - performance.now();
     // The running read may have read the value before this call.
     await Promise.allSettled([this.#running, pauseMs > 0 ? setTimeout(pauseMs) : undefined]);
-    this.#startedAt = performance.now();
+    this.#dueAt = Math.max(this.#dueAt, performance.now()) + this.#intervalMs;
     this.#next = undefined;
     this.#running = this.#read();
     return this.#running;

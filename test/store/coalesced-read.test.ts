@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { CoalescedRead } from '../../src/store/redis/coalesced-read.ts';
+
+const HOUR_MS = 3_600_000;
+/** How many reads may start at once. */
+const BURST = 20;
+
+describe('Coalesced reads', () => {
+  it('let one caller after another wait for nothing, until they are a flood', async () => {
+    let reads = 0;
+    const value = new CoalescedRead(async () => ++reads, HOUR_MS);
+    for (let n = 1; n <= BURST; n++) expect(await value.get()).to.equal(n);
+    // The next is due in an hour.
+    const late = await Promise.race([value.get(), setImmediate('waits')]);
+    expect(late).to.equal('waits');
+    expect(reads).to.equal(BURST);
+  });
+
+  it('are shared by callers who come during a read, and begin after each of them has asked', async () => {
+    const begun: (() => void)[] = [];
+    const value = new CoalescedRead(() => new Promise<number>((done) => begun.push(() => done(begun.length))));
+    const first = value.get();
+    await setImmediate();
+    const others = Array.from({ length: 600 }, () => value.get());
+    await setImmediate();
+    expect(begun).to.have.length(1);
+    begun[0]?.();
+    expect(await first).to.equal(1);
+    await setImmediate();
+    begun[1]?.();
+    expect(new Set(await Promise.all(others))).to.deep.equal(new Set([2]));
+  });
+});
