@@ -99,7 +99,7 @@ const OUTSIDE_SRC = {
     'src/store/redis/keyspace.ts',
     'src/store/keys/key-declaration.ts',
   ],
-  bench: ['scripts/lib', 'src'],
+  bench: ['clients/typescript/src', 'package.json', 'scripts/lib', 'src'],
   chaos: ['clients/typescript/src', 'scripts/lib', 'src', 'test/support'],
   fuzz: ['bench/statistics.ts', 'scripts/lib', 'src', 'test/support'],
 };

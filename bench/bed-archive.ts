@@ -8,7 +8,7 @@ import { findPostgres } from '../scripts/lib/postgres-program.ts';
 import { type OwnPostgres, startPostgres } from '../scripts/lib/postgres-server.ts';
 import { migrate } from '../src/archive/migrate.ts';
 
-const SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB' };
+export const POSTGRES_SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB' };
 const SCHEMA = 'bench';
 /** Used by all measurements that do not say otherwise; nothing that they store is as old. */
 export const HOT_HOURS = 24;
@@ -45,7 +45,7 @@ export class BedArchive {
 
   static async open(): Promise<BedArchive> {
     const dir = mkdtempSync(join(tmpdir(), 'tidegate-bench-postgres-'));
-    const postgres = await startPostgres(findPostgres(), dir, { settings: SETTINGS });
+    const postgres = await startPostgres(findPostgres(), dir, { settings: POSTGRES_SETTINGS });
     const client = new pg.Client({ connectionString: postgres.url, options: `-c search_path=${SCHEMA}` });
     // The end of Postgres ends its connections.
     client.on('error', () => {});

@@ -1,4 +1,4 @@
-/** One run of the benchmark: its options, its open test beds, and its abort signal. */
+/** One run of the benchmark: its options, what it has opened, and its abort signal. */
 
 import type { BenchmarkRun } from './benchmark-run.ts';
 import type { Options } from './options.ts';
@@ -14,10 +14,15 @@ export interface Measurement {
   measure(bench: Benchmark): Promise<Measured>;
 }
 
+interface Closable {
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
 export class Benchmark implements BenchmarkRun {
   readonly options: Options;
   redisVersion = '';
-  readonly #testBeds = new Set<Promise<TestBed>>();
+  readonly #opened = new Set<Promise<Closable>>();
   readonly #end = new AbortController();
 
   constructor(options: Options) {
@@ -36,22 +41,32 @@ export class Benchmark implements BenchmarkRun {
     console.error(`${new Date().toISOString().slice(11, 19)}  ${text}`);
   }
 
-  async withTestBed<T>(options: TestBedOptions, use: (testBed: TestBed) => Promise<T>): Promise<T> {
-    const opening = openTestBed(this, options);
-    this.#testBeds.add(opening);
-    const testBed = await opening;
+  withTestBed<T>(options: TestBedOptions, use: (testBed: TestBed) => Promise<T>): Promise<T> {
+    return this.using(openTestBed(this, options), async (testBed) => {
+      await testBed.open();
+      return use(testBed);
+    });
+  }
+
+  /** Closes it after use, and when the run ends early. */
+  async using<Opened extends Closable, T>(
+    opening: Opened | Promise<Opened>,
+    use: (opened: Opened) => Promise<T>,
+  ): Promise<T> {
+    const opened = Promise.resolve(opening);
+    this.#opened.add(opened);
+    const closable = await opened;
     try {
       this.signal.throwIfAborted();
-      await testBed.open();
-      return await use(testBed);
+      return await use(closable);
     } finally {
-      await testBed.close();
-      this.#testBeds.delete(opening);
+      await closable.close();
+      this.#opened.delete(opened);
     }
   }
 
-  /** Includes test beds that are still opening. */
+  /** Includes what is still opening. */
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#testBeds].map(async (opening) => (await opening).close()));
+    await Promise.allSettled([...this.#opened].map(async (opening) => (await opening).close()));
   }
 }

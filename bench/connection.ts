@@ -24,7 +24,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Resolves when a 200 response is complete. @throws Error on any other response, and on a closed connection */
+  /** Resolves when a 2xx response is complete. @throws Error on any other response, and on a closed connection */
   post(request: Buffer): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(new Error('the connection is closed'));
     return new Promise((resolve, reject) => {
@@ -44,8 +44,8 @@ export class Connection {
     if (headEnd === -1) return;
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#text.slice(0, headEnd))?.[1]);
     if (this.#text.length < headEnd + HEAD_END.length + length) return;
-    // Every response of the service has a content-length.
-    const isGood = this.#text.startsWith('HTTP/1.1 200 ') && length >= 0;
+    // Every response of the services has a content-length.
+    const isGood = this.#text.startsWith('HTTP/1.1 2') && length >= 0;
     this.#settle(isGood ? undefined : new Error(`got ${this.#text.slice(0, 300)}`));
   }
 
@@ -56,4 +56,23 @@ export class Connection {
     if (error) answer?.reject(error);
     else answer?.resolve();
   }
+}
+
+export interface PostRequest {
+  url: string;
+  body: string;
+  headers?: Record<string, string>;
+}
+
+/** The bytes of a request with a JSON body. */
+export function requestOf({ url, body, headers = {} }: PostRequest): Buffer {
+  const { host, pathname, search } = new URL(url);
+  const all = {
+    host,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }

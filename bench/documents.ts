@@ -6,10 +6,11 @@
  */
 
 import { chartsOf } from './charts/charts.ts';
-import { renderBlock } from './document-blocks.ts';
 import type { Results } from './results.ts';
 
 export const DOCUMENTS = ['docs/performance.md', 'docs/scaling.md'];
+/** From a results file of `scripts/bench --peers`. */
+export const PEER_DOCUMENT = 'docs/compare.md';
 export const CHART_FOLDER = 'docs/pictures/performance';
 
 const MARKED = /<!-- (bench\/results\/[\w.-]+\.json): ([\w -]+) -->\n[\s\S]*?<!-- end -->/g;
@@ -24,9 +25,9 @@ export function resultsFileOf(document: string): string {
 }
 
 /** Renders all blocks of a document. @param name path of the results file in the repository */
-export function fillBlocks(document: string, name: string, results: Results): string {
+export function fillBlocks(document: string, name: string, render: (block: string) => string): string {
   return document.replaceAll(MARKED, (_all, _name, block: string) => {
-    return `<!-- ${name}: ${block} -->\n${renderBlock(block, results)}\n<!-- end -->`;
+    return `<!-- ${name}: ${block} -->\n${render(block)}\n<!-- end -->`;
   });
 }
 

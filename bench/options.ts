@@ -15,6 +15,8 @@ export const HELP = `scripts/bench [options]
   --archive-events <n>  events in Postgres for the measurements of reads; 0 skips them (20000000)
   --out <file>          write the results to this file
   --check               exit with code 1 if a target is missed
+  --peers               measure other engines and Tidegate with the same functions instead, and write bench/results/peers-<date>.json;
+                        takes --rounds, --seconds, --out, and --only with a part of an engine's name
   --help                show this help`;
 
 export interface Options {
@@ -27,12 +29,13 @@ export interface Options {
   archiveEvents: number;
   out: string | undefined;
   check: boolean;
+  peers: boolean;
   help: boolean;
 }
 
 /** @throws Problem that names the option */
 export function readOptions(args: string[]): Options {
-  const { only, out, growth, check, help, ...numbers } = parse(args);
+  const { only, out, growth, check, peers, help, ...numbers } = parse(args);
   const number = (name: keyof typeof numbers, least: number) => {
     const value = Number(numbers[name]);
     if (!(value >= least))
@@ -49,6 +52,7 @@ export function readOptions(args: string[]): Options {
     growth,
     out,
     check,
+    peers,
     help,
   };
 }
@@ -68,6 +72,7 @@ function parse(args: string[]) {
         'archive-events': { type: 'string', default: '20000000' },
         out: { type: 'string' },
         check: { type: 'boolean', default: false },
+        peers: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     }).values;

@@ -110,11 +110,11 @@ export function thisMachine(redis: string): Machine {
   return { cpu, cores: availableParallelism(), memoryBytes: totalmem(), node: process.version, redis };
 }
 
-export function readResults(file: string): Results {
-  return JSON.parse(readFileSync(file, 'utf8')) as Results;
+export function readResults<T = Results>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
 
-export function writeResults(file: string, results: Results): void {
+export function writeResults(file: string, results: object): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(
     file,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
 import { Benchmark, type Measurement } from './bench.ts';
 import { HELP, type Options, readOptions } from './options.ts';
+import { comparePeers } from './peers/run.ts';
 import { type Measured, merge, type Results, thisMachine, writeResults } from './results.ts';
 import { meetsTargets } from './row.ts';
 import { acknowledgement } from './rows/acknowledgement.ts';
@@ -35,7 +36,7 @@ await runMain(async () => {
   if (options.help) return console.log(HELP);
   if (!existsSync('/proc/self/stat'))
     throw new Problem('scripts/bench runs on Linux only: it reads resource use from /proc.');
-  ensureWrk();
+  if (!options.peers) ensureWrk();
   const bench = new Benchmark(options);
   const interrupted = Promise.withResolvers<never>();
   bench.signal.addEventListener('abort', () => interrupted.reject(bench.signal.reason));
@@ -43,14 +44,18 @@ await runMain(async () => {
     process.on(signal, () => bench.abort(new Problem(`Interrupted by ${signal}`)));
   }
   try {
-    const results = await Promise.race([runMeasurements(bench, selectMeasurements(options)), interrupted.promise]);
-    report(results, options);
+    await Promise.race([options.peers ? comparePeers(bench) : measureRows(bench), interrupted.promise]);
   } finally {
     await bench.close();
   }
 });
 // After an interrupt, pending promises may never settle.
 process.exit();
+
+async function measureRows(bench: Benchmark): Promise<void> {
+  const { options } = bench;
+  report(await runMeasurements(bench, selectMeasurements(options)), options);
+}
 
 /** The measurements that the options select. @throws Problem when none match */
 function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents }: Options): Measurement[] {

@@ -2,14 +2,10 @@
  *  starts when a request is due, so a stall counts against every request that was due meanwhile.
  *  It receives a SendCommand over IPC, reports progress every 100 ms, and the result at the end. */
 import { setTimeout } from 'node:timers/promises';
-import { Connection } from './connection.ts';
+import { Connection, type PostRequest, requestOf } from './connection.ts';
 import { quantile } from './statistics.ts';
 
-export interface RequestStream {
-  url: string;
-  /** The request body. */
-  body: string;
-  headers?: Record<string, string>;
+export interface RequestStream extends PostRequest {
   perSecond: number;
 }
 
@@ -101,16 +97,4 @@ async function send({ streams, warmUpSeconds, seconds, connections }: SendComman
     p99Ms: quantile(latencies, 0.99),
     latestMs,
   } satisfies Sent);
-}
-
-function requestOf({ url, body, headers = {} }: RequestStream): Buffer {
-  const { host, pathname, search } = new URL(url);
-  const all = {
-    host,
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }

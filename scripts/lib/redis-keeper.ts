@@ -1,4 +1,5 @@
-/** A process between a script and its Redis: stops Redis, which saves first, on SIGTERM or when the script has exited.
+/** A process between a script and its Redis: stops Redis, which saves first, on SIGTERM or when the script has exited. It keeps any
+ *  server that ends on SIGTERM.
  *  Arguments: the file of the program, its argv[0], its arguments. */
 import { spawn } from 'node:child_process';
 

@@ -66,7 +66,7 @@ describe('the open-loop sender', () => {
     expect(p99Ms).to.be.at.least(900);
   });
 
-  it('exits with code 1 on a response other than 200', async () => {
+  it('exits with code 1 on a response that refuses the request', async () => {
     await send((_request, response) => response.writeHead(503, { 'content-length': 0 }).end(), {
       perSecond: 10,
       connections: 1,

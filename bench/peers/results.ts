@@ -1,0 +1,46 @@
+/** The results of a comparison: the format of bench/results/peers-<date>.json. */
+import type { Machine } from '../results.ts';
+import type { FunctionName } from './functions.ts';
+
+export interface PeerResults {
+  /** ISO 8601. */
+  at: string;
+  /** Of the repository. */
+  commit: string;
+  /** A caveat, shown with the figures. */
+  note?: string;
+  machine: Machine;
+  /** The options `--rounds` and `--seconds`. */
+  rounds: number;
+  seconds: number;
+  engines: EngineResult[];
+}
+
+export interface EngineResult {
+  name: string;
+  /** Of everything that was installed for it. */
+  version: string;
+  durability: Durability;
+  loads: LoadResult[];
+}
+
+/** When a step counts: once it is on disk, or up to a second before. */
+export type Durability = 'disk' | 'second';
+
+/** Medians of the rounds. */
+export interface LoadResult {
+  function: FunctionName;
+  senders: number;
+  runsPerSecond: number;
+  /** From the start of a run to the last line of its function. */
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU time per run. */
+  cpuMs: Record<Part, number>;
+}
+
+export const PARTS = ['server', 'app', 'store'] as const;
+/** What an engine consists of. */
+export type Part = (typeof PARTS)[number];
+
+export const SENDERS = [1, 32, 128] as const;
