@@ -9,8 +9,8 @@ import type { ArchivedRunPage, ArchivedRunQuery } from './archived-runs.ts';
 import { Conditions } from './conditions.ts';
 import { codeOf } from './database.ts';
 import { type ArchivedEventPage, FIRST_ID } from './event-pages.ts';
+import { isPlainText, type Sql } from './json-predicates.ts';
 import { eventConditions, runConditions, type SearchNumbers, textsIn } from './search-conditions.ts';
-import { isPlainText, type Sql } from './search-tests.ts';
 
 interface SearchRange {
   /** With a cursor. */

@@ -6,8 +6,8 @@ import { type Comparison, type Literal, nodesOf, type Path, type SearchNode } fr
 import { EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import { toText, toUuid } from './encoding.ts';
+import { every, isPlainText, JsonPredicates, NOTHING, type Predicate, type Sql, some, sql } from './json-predicates.ts';
 import { ERROR_MAX, STATUS_NUMBERS } from './rows.ts';
-import { every, isPlainText, JsonTests, NOTHING, type Sql, some, sql, type Test } from './search-tests.ts';
 
 type Atom = Exclude<SearchNode, { kind: 'and' | 'or' | 'not' | 'constant' }>;
 
@@ -46,7 +46,7 @@ export function runConditions(
 }
 
 /** @param wanted false: the condition must not be false where the node is false */
-function translate(node: SearchNode, wanted: boolean, atom: (node: Atom, wanted: boolean) => Test): Test {
+function translate(node: SearchNode, wanted: boolean, atom: (node: Atom, wanted: boolean) => Predicate): Predicate {
   switch (node.kind) {
     case 'constant':
       return node.value === wanted ? undefined : NOTHING;
@@ -63,7 +63,7 @@ function translate(node: SearchNode, wanted: boolean, atom: (node: Atom, wanted:
 }
 
 /** @param table table name with its dot */
-function eventAtom(node: Atom, wanted: boolean, { envId, names }: SearchNumbers, table: string): Test {
+function eventAtom(node: Atom, wanted: boolean, { envId, names }: SearchNumbers, table: string): Predicate {
   if (node.kind === 'comparePaths') return undefined;
   const { variable } = node.path;
   switch (variable) {
@@ -86,7 +86,7 @@ function eventAtom(node: Atom, wanted: boolean, { envId, names }: SearchNumbers,
   }
 }
 
-function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumbers): Test {
+function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumbers): Predicate {
   if (node.kind === 'comparePaths') return undefined;
   switch (node.path.variable) {
     case 'function_id':
@@ -111,7 +111,7 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
       return wanted ? sql('error IS NOT NULL') : undefined;
     default:
       return wanted
-        ? json(node, new JsonTests({ column: 'output', within: [], isCanonical: false }, node.path.keys))
+        ? json(node, new JsonPredicates({ column: 'output', within: [], isCanonical: false }, node.path.keys))
         : undefined;
   }
 }
@@ -122,12 +122,12 @@ function ofEvent(
   wanted: boolean,
   numbers: SearchNumbers,
   { after, before }: { after: number; before: number },
-): Test {
-  const test = eventAtom(withoutPrefix(node), wanted, numbers, 'e.');
-  if (!test) return undefined;
+): Predicate {
+  const predicate = eventAtom(withoutPrefix(node), wanted, numbers, 'e.');
+  if (!predicate) return undefined;
   return sql(
-    `coalesce((SELECT ${test.text} FROM events e WHERE e.id = event_id AND e.at >= ? AND e.at < ?), true)`,
-    ...test.values,
+    `coalesce((SELECT ${predicate.text} FROM events e WHERE e.id = event_id AND e.at >= ? AND e.at < ?), true)`,
+    ...predicate.values,
     after - DAY_MS,
     before,
   );
@@ -140,26 +140,29 @@ function withoutPrefix(node: Atom): Atom {
     : { ...node, path: without(node.path) };
 }
 
-function payload(table: string, variable: string): (keys: readonly (string | number)[]) => JsonTests {
+function payload(table: string, variable: string): (keys: readonly (string | number)[]) => JsonPredicates {
   const column = { column: `${table}payload`, within: [variable], isJsonb: `${table}is_jsonb`, isCanonical: true };
-  return (keys) => new JsonTests(column, keys);
+  return (keys) => new JsonPredicates(column, keys);
 }
 
 type PathAtom = Exclude<Atom, { kind: 'comparePaths' }>;
 
-function json(node: PathAtom, at: JsonTests | ((keys: readonly (string | number)[]) => JsonTests)): Test {
-  const tests = typeof at === 'function' ? at(node.path.keys) : at;
+function json(
+  node: PathAtom,
+  at: JsonPredicates | ((keys: readonly (string | number)[]) => JsonPredicates),
+): Predicate {
+  const predicates = typeof at === 'function' ? at(node.path.keys) : at;
   switch (node.kind) {
     case 'compare':
-      return tests.compare(node.comparison, node.literal);
+      return predicates.compare(node.comparison, node.literal);
     case 'text':
-      return tests.text(node.test, node.text);
+      return predicates.text(node.test, node.text);
     case 'in':
-      return tests.in(node.literals);
+      return predicates.in(node.literals);
     case 'element':
-      return tests.element(node.literal);
+      return predicates.element(node.literal);
     case 'has':
-      return tests.has();
+      return predicates.has();
   }
 }
 
@@ -171,7 +174,7 @@ function numbered(
   numbers: ReadonlyMap<string, number>,
   column: string,
   find: (condition: Sql) => Sql,
-): Test {
+): Predicate {
   const literals = equalTo(node);
   if (literals) {
     const texts = literals.filter((literal) => typeof literal === 'string');
@@ -195,14 +198,14 @@ const TEXT_CONDITIONS = {
 };
 
 /** A text column, in which some characters are replaced (encoding.ts). */
-function text(node: PathAtom, column: string): Test {
+function text(node: PathAtom, column: string): Predicate {
   const literals = equalTo(node);
   if (literals) return sql(`${column} = ANY (?::text[])`, textsOf(literals));
   if (node.kind === 'text' && isPlainText(node.text)) return TEXT_CONDITIONS[node.test](column, node.text);
   return sql(`${column} IS NOT NULL`);
 }
 
-function source(node: PathAtom, table: string, envId: number): Test {
+function source(node: PathAtom, table: string, envId: number): Predicate {
   const literals = equalTo(node);
   const condition = literals
     ? sql('s.source = ANY (?::text[])', textsOf(literals))
@@ -219,7 +222,7 @@ function source(node: PathAtom, table: string, envId: number): Test {
   );
 }
 
-function id(node: PathAtom, column: string): Test {
+function id(node: PathAtom, column: string): Predicate {
   const literals = equalTo(node);
   if (literals) {
     const ids = literals.filter((one) => typeof one === 'string' && ID_PATTERN.test(one)) as string[];
@@ -232,14 +235,14 @@ function id(node: PathAtom, column: string): Test {
 
 const STATUSES = new Map<Literal, number>(Object.entries(STATUS_NUMBERS));
 
-function status(node: PathAtom, wanted: boolean): Test {
+function status(node: PathAtom, wanted: boolean): Predicate {
   const literals = equalTo(node);
   if (!literals) return undefined;
   const numbers = literals.flatMap((one) => STATUSES.get(one) ?? []);
   return sql(wanted ? 'status = ANY (?::smallint[])' : 'status <> ALL (?::smallint[])', numbers);
 }
 
-function error(node: PathAtom): Test {
+function error(node: PathAtom): Predicate {
   const isSought = node.kind === 'text' && node.test !== 'endsWith' && isPlainText(node.text);
   if (!isSought) return sql('error IS NOT NULL');
   // The column has only the beginning of a long error.
@@ -252,7 +255,7 @@ function error(node: PathAtom): Test {
 }
 
 /** A column of whole milliseconds. */
-function whole(node: PathAtom, wanted: boolean, column: string): Test {
+function whole(node: PathAtom, wanted: boolean, column: string): Predicate {
   if (node.kind === 'in') {
     if (!wanted) return undefined;
     return sql(
@@ -285,9 +288,9 @@ const OPPOSITES = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=
 >;
 
 /** The time of an event, which is its receipt if the sender set none. */
-function time(node: PathAtom, column: string, isJsonb: string, at: string): Test {
-  const test = whole(node, true, `coalesce((${column}::jsonb ->> 'ts')::numeric, ${at})`);
-  return test && sql(`CASE WHEN ${isJsonb} THEN ${test.text} ELSE true END`, ...test.values);
+function time(node: PathAtom, column: string, isJsonb: string, at: string): Predicate {
+  const predicate = whole(node, true, `coalesce((${column}::jsonb ->> 'ts')::numeric, ${at})`);
+  return predicate && sql(`CASE WHEN ${isJsonb} THEN ${predicate.text} ELSE true END`, ...predicate.values);
 }
 
 /** The literals of which the text must be one. */

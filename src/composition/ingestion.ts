@@ -7,7 +7,7 @@ import { ClaimedJobs } from '../jobs/queues/claimed-jobs.ts';
 import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
-import { IssueTeller } from '../jobs/webhooks/issue-teller.ts';
+import { IssueNotifier } from '../jobs/webhooks/issue-notifier.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
 import type { BaseParts } from './base.ts';
 import type { Definitions } from './container.ts';
@@ -20,7 +20,7 @@ export interface IngestionParts {
   telemetry: Telemetry;
   acceptor: Acceptor;
   publicUrl: string | undefined;
-  issueTeller: IssueTeller;
+  issueNotifier: IssueNotifier;
 }
 
 export interface IngestionNeeds extends BaseParts {
@@ -37,7 +37,7 @@ export const INGESTION: Definitions<IngestionParts, IngestionNeeds> = {
   telemetry: (parts) => new Telemetry(parts),
   acceptor: (parts) => (parts.tracing ? new TracedAcceptor(parts, parts.tracing) : new Acceptor(parts)),
   publicUrl: ({ config }) => config.publicUrl,
-  issueTeller: (parts) => new IssueTeller(parts),
+  issueNotifier: (parts) => new IssueNotifier(parts),
 };
 
 function createQueues({ keys, queueOptions, tracing, log }: IngestionNeeds): PartitionQueues {

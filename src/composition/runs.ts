@@ -12,9 +12,9 @@ import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
-import { Looks } from '../jobs/flow-control/looks.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
+import { TimerChecks } from '../jobs/flow-control/timer-checks.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
 import { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { CancelTriggers } from '../jobs/runs/cancel-triggers.ts';
@@ -53,7 +53,7 @@ interface FlowControlParts {
   admission: Admission;
   decisions: DecisionLog;
   /** For registrations, which may change what batches and debounces wait for. */
-  looks: Looks;
+  timerChecks: TimerChecks;
   batchStage: FlowStage;
   debounceStage: FlowStage;
   singletons: Singletons;
@@ -112,7 +112,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
   },
   admission: (parts) => new Admission(parts),
   decisions: ({ storedDecisions, recorder }) => new CountedDecisions(storedDecisions, recorder),
-  looks: ({ queues, batches, debounces }) => new Looks(queues, { batch: batches, debounce: debounces }),
+  timerChecks: ({ queues, batches, debounces }) => new TimerChecks(queues, { batch: batches, debounce: debounces }),
   batchStage: (parts) => new EventGroupStage(BATCH_RULES, parts.batches, parts),
   debounceStage: (parts) => new EventGroupStage(DEBOUNCE_RULES, parts.debounces, parts),
   singletons: (parts) =>

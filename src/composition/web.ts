@@ -146,11 +146,11 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
 export const WEB: Definitions<WebParts, WebNeeds> = { ...APPS, ...WEBHOOKS, ...SERVER };
 
 function registrar(parts: Parts): Registrar {
-  const { config, store, log, looks, admission, timeoutTimers, schedules, httpAgent } = parts;
+  const { config, store, log, timerChecks, admission, timeoutTimers, schedules, httpAgent } = parts;
   const { quotas, functionLimits, unsupported } = config;
   const knownPaths = new KnownPaths({ ...store, httpAgent });
   const originCheck = new OriginCheck({ ...config, ...store, knownPaths, log });
-  const flow = { looks, admission, timeoutTimers, schedules };
+  const flow = { timerChecks, admission, timeoutTimers, schedules };
   return new Registrar({ ...store, quotas, functionLimits, unsupported, originCheck, ...flow, log });
 }
 

@@ -12,8 +12,8 @@ import { admissionChecks } from '../jobs/runs/admission-checks.ts';
 import { reconciliation } from '../jobs/runs/reconcile.ts';
 import { finishingEnds } from '../jobs/runs/unfinished-ends.ts';
 import { scheduleReconciliation } from '../jobs/timers/schedules.ts';
+import { pendingNotifications } from '../jobs/webhooks/pending-notifications.ts';
 import { silenceCheck } from '../jobs/webhooks/silence-check.ts';
-import { untoldIssues } from '../jobs/webhooks/untold-issues.ts';
 import { partitionSharing } from '../workers/partition-sharing.ts';
 
 /** Started when the workers take jobs. */
@@ -26,7 +26,7 @@ export const WORKER_DUTIES = [
   environmentDeletion,
   bulkOperating,
   adoption,
-  untoldIssues,
+  pendingNotifications,
   silenceCheck,
   archiveProbe,
 ] as const;

@@ -2,8 +2,8 @@
  *  the locks expire. */
 import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
+import { CoalescedIngestion } from '../jobs/ingestion/coalesced-ingestion.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
-import { JointIngestion } from '../jobs/ingestion/joint-ingestion.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
@@ -21,8 +21,8 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
-import { LastingWorker } from './lasting-worker.ts';
 import { PoisonJobs } from './poison-jobs.ts';
+import { ResilientWorker } from './resilient-worker.ts';
 import { takeOverOf } from './take-over.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { createTimerWorker } from './timer-worker.ts';
@@ -63,9 +63,9 @@ export interface WorkersDeps {
 
 /** The workers of one partition. */
 interface PartitionWorkers {
-  ingest: LastingWorker;
-  runs: LastingWorker;
-  timers: LastingWorker;
+  ingest: ResilientWorker;
+  runs: ResilientWorker;
+  timers: ResilientWorker;
 }
 
 /** Minimum number of ingest jobs that a worker process of many partitions runs concurrently in each, because its other partitions may
@@ -77,7 +77,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const jobRelease = new JobRelease();
   const assigned = new Map<number, PartitionWorkers>();
   /** Workers of partitions that another process has taken over; they finish their jobs. */
-  const leaving = new Set<LastingWorker>();
+  const leaving = new Set<ResilientWorker>();
   let isClosing = false;
 
   const start = (partition: number) => {
@@ -87,7 +87,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
         worker.on('stalled', () => recorder.jobStalled(worker.name));
         return worker;
       };
-      return new LastingWorker(created, deps.isCluster, log);
+      return new ResilientWorker(created, deps.isCluster, log);
     };
     assigned.set(partition, {
       ingest: lasting(() => createIngestWorker(partition, deps)),
@@ -133,7 +133,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   };
 }
 
-function allOf({ ingest, runs, timers }: PartitionWorkers): LastingWorker[] {
+function allOf({ ingest, runs, timers }: PartitionWorkers): ResilientWorker[] {
   return [ingest, runs, timers];
 }
 
@@ -146,13 +146,13 @@ function createIngestWorker(
   { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
 ): WatchedWorker<IngestJob> {
   const deps = handlers.ingest;
-  const joint = new JointIngestion(
+  const coalesced = new CoalescedIngestion(
     (events) => ingest(events, deps),
     () => worker.concurrency,
   );
   const ingestJob = (job: Job<IngestJob>) => {
     if (tracing) return traceIngest(job, deps, tracing);
-    return isSuspect(job) ? ingest(job.data.events, deps) : joint.run(job.data.events);
+    return isSuspect(job) ? ingest(job.data.events, deps) : coalesced.run(job.data.events);
   };
   const { ingest: queue } = queues.partition(partition);
   const poisonJobs = new PoisonJobs({ addBulk: (jobs) => deps.replicated(() => queue.addBulk(jobs)) }, log, recorder);
@@ -254,7 +254,7 @@ function attemptsBefore(data: RunJob | undefined): number {
 
 /** Resolves soon after the grace period, even without Redis. */
 async function closeAll(
-  workers: Pick<LastingWorker, 'close'>[],
+  workers: Pick<ResilientWorker, 'close'>[],
   graceMs: number,
   releaseAll: () => void,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounces.ts';
 import { EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
-import { Looks } from '../../src/jobs/flow-control/looks.ts';
+import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';
 import type { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
 import type { EventGroupTimer } from '../../src/jobs/queues/queues.ts';
@@ -79,7 +79,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       if (death === 'after the runs') throw new WorkerDied();
     },
   } as unknown as HeldRuns;
-  const looks = new Looks(queues, { batch: batches, debounce: debounces });
+  const timerChecks = new TimerChecks(queues, { batch: batches, debounce: debounces });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
     ids: store.ids,
@@ -88,7 +88,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     events: store.events,
     runLists: store.runLists,
     flowKeys,
-    looks,
+    timerChecks,
     functions,
     heldRuns,
     restorer: NOTHING_ARCHIVED,

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { LRUCache } from 'lru-cache';
 import { WebhookWatcher } from '../../src/api/receive/webhook-watcher.ts';
 import { Telemetry } from '../../src/jobs/telemetry/telemetry.ts';
-import { IssueTeller } from '../../src/jobs/webhooks/issue-teller.ts';
+import { IssueNotifier } from '../../src/jobs/webhooks/issue-notifier.ts';
+import { sendPending } from '../../src/jobs/webhooks/pending-notifications.ts';
 import { checkSilence } from '../../src/jobs/webhooks/silence-check.ts';
-import { tellUntold } from '../../src/jobs/webhooks/untold-issues.ts';
 import { createLog } from '../../src/log.ts';
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -44,8 +44,8 @@ for (const PARTITIONS of ['1', '4']) {
           return id;
         },
       };
-      const issueTeller = new IssueTeller({ ...store, acceptor, publicUrl: undefined });
-      return { ...store, telemetry, issueTeller, log };
+      const issueNotifier = new IssueNotifier({ ...store, acceptor, publicUrl: undefined });
+      return { ...store, telemetry, issueNotifier, log };
     }
 
     async function makeWebhook(fields: Partial<Webhook> = {}): Promise<Webhook> {
@@ -178,11 +178,11 @@ for (const PARTITIONS of ['1', '4']) {
       watcher.record(id, { id: newId(), receivedAt: Date.now(), ...failed });
       await watcher.flush();
       const partition = store.keys.of(id).number;
-      expect(await tellUntold(partition, deps, Date.now() + 60_000)).to.equal(0);
+      expect(await sendPending(partition, deps, Date.now() + 60_000)).to.equal(0);
       isAway = false;
-      expect(await tellUntold(partition, deps, Date.now()), 'too early').to.equal(0);
-      expect(await tellUntold(partition, deps, Date.now() + 60_000)).to.equal(1);
-      expect(await tellUntold(partition, deps, Date.now() + 60_000)).to.equal(0);
+      expect(await sendPending(partition, deps, Date.now()), 'too early').to.equal(0);
+      expect(await sendPending(partition, deps, Date.now() + 60_000)).to.equal(1);
+      expect(await sendPending(partition, deps, Date.now() + 60_000)).to.equal(0);
       expect(sent).to.have.length(1);
       expect(sent[0]?.data).to.include({ webhook_id: id, count: 1, kind: 'transform' });
       await watcher.flush();

@@ -307,7 +307,7 @@ describe('issues of webhooks', () => {
     try {
       const { body } = await service.post('/v1/webhooks', { name: 'watched', transform: THROWS });
       const { id } = body.data;
-      const key = service.keys.of(id).untoldWebhookIssues;
+      const key = service.keys.of(id).webhookIssueNotifications;
       // As the web process leaves it behind.
       const store = await openStore(service.prefix);
       const at = Date.now() - 10_000;
@@ -316,7 +316,7 @@ describe('issues of webhooks', () => {
       const { id: issue } = await store.webhookIssues.record({ webhookId: id, kind: 'transform', ...failures }, at);
       await store.redis.quit();
       await service.killWeb();
-      await until(async () => (await service.redis.zcard(key)) === 0, { describe: 'nothing is untold' });
+      await until(async () => (await service.redis.zcard(key)) === 0, { describe: 'no notification is pending' });
       await service.startWeb();
       const [, web] = service.urls;
       const { data } = (await request('GET', `${web}/v1/events?name=tidegate/webhook.failing`)).body as Json;

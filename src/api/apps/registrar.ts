@@ -3,7 +3,7 @@ import type { Config, FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { localKey } from '../../functions/local-apps.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
-import type { Looks } from '../../jobs/flow-control/looks.ts';
+import type { TimerChecks } from '../../jobs/flow-control/timer-checks.ts';
 import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
@@ -41,7 +41,7 @@ export interface RegistrarDeps {
   originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
   deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
-  looks: Pick<Looks, 'lookNow'>;
+  timerChecks: Pick<TimerChecks, 'checkNow'>;
   /** Applies changed limits to waiting calls. */
   admission: Pick<Admission, 'noteChange'>;
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
@@ -112,7 +112,7 @@ export class Registrar {
       // A changed expression may no longer have the recorded problem.
       if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
       // Batches and debounces may be due earlier now.
-      await this.#deps.looks.lookNow(env, saved.changed);
+      await this.#deps.timerChecks.checkNow(env, saved.changed);
       this.#log(env, parsed, saved, by);
       return saved;
     }

@@ -2,7 +2,7 @@
  *  that opens an issue is reported at once. Counts that Redis rejects are part of the next flush. */
 import { duty } from '../../duties/duty.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
-import type { IssueTeller } from '../../jobs/webhooks/issue-teller.ts';
+import type { IssueNotifier } from '../../jobs/webhooks/issue-notifier.ts';
 import type { Logger } from '../../log.ts';
 import type { Failures, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
@@ -14,7 +14,7 @@ export interface WebhookWatcherDeps {
   webhooks: Pick<Webhooks, 'areThere'>;
   webhookIssues: WebhookIssues;
   webhookTraffic: WebhookTraffic;
-  issueTeller: IssueTeller;
+  issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;
 }
@@ -91,14 +91,14 @@ export class WebhookWatcher {
   }
 
   async #record(failure: Failures): Promise<void> {
-    const { webhookIssues, issueTeller, telemetry, log } = this.#deps;
+    const { webhookIssues, issueNotifier, telemetry, log } = this.#deps;
     const { webhookId, kind } = failure;
     const { id, happened, state, reopened } = await webhookIssues.record(failure, Date.now());
     telemetry.publishWebhookIssue({ id, webhookId, kind, state });
     if (happened === '') return;
     telemetry.recordWebhookIssue(kind);
-    await issueTeller
-      .tell({ id, event: 'failing', reopened })
+    await issueNotifier
+      .notify({ id, event: 'failing', reopened })
       .catch((error: Error) => log.debug({ issue: id, err: error.message }, 'a worker tells this issue later'));
   }
 }

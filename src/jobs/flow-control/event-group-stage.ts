@@ -14,7 +14,7 @@ import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { formerRuns } from './former-runs.ts';
-import type { Looks } from './looks.ts';
+import type { TimerChecks } from './timer-checks.ts';
 
 export type GroupOption = 'batch' | 'debounce';
 export type OptionsOf<Option extends GroupOption> = NonNullable<FlowOptions[Option]>;
@@ -24,7 +24,7 @@ export interface EventGroupDeps {
   events: Pick<Events, 'extendRetention'>;
   runLists: Pick<RunLists, 'briefsByEvent'>;
   flowKeys: FlowKeys;
-  looks: Looks;
+  timerChecks: TimerChecks;
   clock: Clock;
 }
 
@@ -98,7 +98,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
   async #add(candidates: readonly Candidate[], options: OptionsOf<Option>, nowMs: number): Promise<Decision[]> {
     const [first] = candidates;
     if (!first) return [];
-    const { ids, events, flowKeys, looks } = this.#deps;
+    const { ids, events, flowKeys, timerChecks } = this.#deps;
     const { option, waitMs, timeOf, decisionsOn } = this.#rules;
     const { env } = first.event;
     const wait = waitMs(options);
@@ -113,7 +113,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
       repeated: candidate.repeated ?? false,
     }));
     const added = await this.#groups.add(env, first.fn.id, options, grouped, first.beganAt ?? nowMs);
-    await looks.set(option, env, first.fn.id, added.looks);
+    await timerChecks.set(option, env, first.fn.id, added.timerChecks);
     return candidates.flatMap((candidate, i) => decisionsOn(candidate, added.added[i] as Added, ids));
   }
 }

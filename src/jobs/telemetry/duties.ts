@@ -1,7 +1,7 @@
 /** Duties that report the state and the counts of a process. */
 import { hostname } from 'node:os';
 import { type Duty, duty } from '../../duties/duty.ts';
-import { BEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import { HEARTBEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** Short, because shutdown must not depend on Redis. */
@@ -20,7 +20,7 @@ const heartbeat = duty<TelemetryDutyDeps>({
   name: 'heartbeat',
   about: 'Tells the other processes that this one is alive, and how it is',
   scope: 'process',
-  everyMs: BEAT_MS,
+  everyMs: HEARTBEAT_MS,
   lastRoundMs: LAST_FLUSH_MS,
   rounds({ processes, processId: id, kind, status }) {
     const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };

@@ -8,7 +8,7 @@ import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { GroupOption, OptionsOf } from '../flow-control/event-group-stage.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
-import type { Looks } from '../flow-control/looks.ts';
+import type { TimerChecks } from '../flow-control/timer-checks.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -18,7 +18,7 @@ export interface EventGroupTimersDeps {
   restorer: EventRestorer;
   functions: FunctionTables;
   decisions: DecisionLog;
-  looks: Looks;
+  timerChecks: TimerChecks;
   heldRuns: HeldRuns;
 }
 
@@ -51,17 +51,17 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
   }
 
   async handle({ kind, env, functionId, partition }: EventGroupTimer): Promise<void> {
-    const { functions, looks, heldRuns } = this.#deps;
+    const { functions, timerChecks, heldRuns } = this.#deps;
     if (!(await heldRuns.exists(env))) return;
     const fn = (await functions.of(env)).find(functionId);
     const options = this.#optionsOf(fn);
     const taken = await this.#groups.take(partition, env, functionId, options);
-    let wanted = taken.looks;
+    let wanted = taken.timerChecks;
     if (taken.closed.length > 0) {
       if (fn) await this.#start(env, fn, taken.closed);
-      wanted = (await this.#groups.complete(partition, env, functionId, options, taken.closed)).looks;
+      wanted = (await this.#groups.complete(partition, env, functionId, options, taken.closed)).timerChecks;
     }
-    await looks.set(kind, env, functionId, wanted);
+    await timerChecks.set(kind, env, functionId, wanted);
   }
 
   async #start(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<void> {

@@ -16,7 +16,7 @@ import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
 import type { WebhookWatch } from '../../store/webhooks/webhook-watch.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { IssueTeller } from './issue-teller.ts';
+import type { IssueNotifier } from './issue-notifier.ts';
 
 /** Number of webhooks whose traffic is read together. */
 const AT_ONCE = 200;
@@ -28,7 +28,7 @@ export interface SilenceCheckDeps {
   webhookTraffic: WebhookTraffic;
   webhookWatch: WebhookWatch;
   processes: Pick<Processes, 'alive'>;
-  issueTeller: IssueTeller;
+  issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;
 }
@@ -82,7 +82,7 @@ export async function checkSilence(
 async function resolveIfOver(
   issue: WebhookIssue | undefined,
   lastAt: number,
-  { webhookIssues, issueTeller, telemetry }: SilenceCheckDeps,
+  { webhookIssues, issueNotifier, telemetry }: SilenceCheckDeps,
   nowMs: number,
 ): Promise<boolean> {
   if (!issue || (issue.state !== 'open' && issue.state !== 'acknowledged')) return false;
@@ -94,18 +94,18 @@ async function resolveIfOver(
     message: `requests come again since ${iso(lastAt)}`,
     at: nowMs,
   };
-  const tell = { at: nowMs, count, firstSeen, sample };
-  const change = { from: ['open', 'acknowledged'], to: 'resolved', by: TRAFFIC, tell } as const;
+  const notification = { at: nowMs, count, firstSeen, sample };
+  const change = { from: ['open', 'acknowledged'], to: 'resolved', by: TRAFFIC, notification } as const;
   if (!(await webhookIssues.change(id, change, nowMs))) return false;
   telemetry.publishWebhookIssue({ ...issue, state: 'resolved' });
-  await tellSoon(issueTeller.tell({ id, event: 'recovered', reopened }));
+  await sendSoon(issueNotifier.notify({ id, event: 'recovered', reopened }));
   return true;
 }
 
 async function openIfSilent(
   { id: webhookId, pausedAt }: Webhook,
   { lastAt, since, issue }: { lastAt: number; since: number; issue: WebhookIssue | undefined },
-  { webhookIssues, webhookTraffic, issueTeller, telemetry }: SilenceCheckDeps,
+  { webhookIssues, webhookTraffic, issueNotifier, telemetry }: SilenceCheckDeps,
   nowMs: number,
   lookAgain: LookAgain,
 ): Promise<boolean> {
@@ -129,13 +129,13 @@ async function openIfSilent(
   telemetry.publishWebhookIssue({ id, webhookId, kind: 'silence', state });
   if (happened === '') return false;
   telemetry.recordWebhookIssue('silence');
-  await tellSoon(issueTeller.tell({ id, event: 'failing', reopened }));
+  await sendSoon(issueNotifier.notify({ id, event: 'failing', reopened }));
   return true;
 }
 
-/** If sending fails now, it is sent later (untold-issues.ts). */
-async function tellSoon(telling: Promise<void>): Promise<void> {
-  await telling.catch(() => undefined);
+/** If sending fails now, it is sent later (pending-notifications.ts). */
+async function sendSoon(sending: Promise<void>): Promise<void> {
+  await sending.catch(() => undefined);
 }
 
 /** A silence is reported once, even if somebody resolves its issue while it lasts. */

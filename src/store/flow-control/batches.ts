@@ -34,7 +34,7 @@ const BATCH: GroupKind<BatchLimits, string, ClosedBatch> = {
     home.closedBatches(env, functionId),
     home.closedBatchTimes(env, functionId),
     home.closedBatchEvents(env, functionId),
-    home.batchLook(env, functionId),
+    home.batchTimerCheck(env, functionId),
   ],
   args: ({ maxSize, timeoutMs }) => [timeoutMs, '', maxSize, BATCH_MAX_BYTES],
   toAdded: (reply) => reply as string,

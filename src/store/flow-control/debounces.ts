@@ -30,7 +30,7 @@ const DEBOUNCE: GroupKind<DebouncePeriods, DebounceResult, FiredDebounce> = {
     home.firedDebounceTimes(env, functionId),
     // Their IDs are those of their events.
     home.firedDebounces(env, functionId),
-    home.debounceLook(env, functionId),
+    home.debounceTimerCheck(env, functionId),
   ],
   args: ({ periodMs, timeoutMs = '' }, home, env, functionId) => {
     return [periodMs, timeoutMs, functionId, home.lastDebounce(env, '')];

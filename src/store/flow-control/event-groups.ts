@@ -3,7 +3,14 @@
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type Look, type LookReply, recordLook, toLook, type WaitingFunction, waitingFunctions } from './looks.ts';
+import {
+  recordTimerCheck,
+  type TimerCheck,
+  type TimerCheckReply,
+  toTimerCheck,
+  type WaitingFunction,
+  waitingFunctions,
+} from './timer-checks.ts';
 
 /** A worker that has not created the runs within this time counts as dead. */
 const LEASE_MS = 10_000;
@@ -30,13 +37,13 @@ export type GroupKeys = [
   closed: string,
   closedTimes: string,
   closedEvents: string,
-  look: string,
+  timerCheck: string,
 ];
 
 /** What batches and debounces do differently. `Options`: of the function, as they are now. `Added`: the effect of an event. */
 export interface GroupKind<Options, Added, Closed> {
   readonly name: 'batch' | 'debounce';
-  /** Maximum number of groups per look, so that one function does not delay others for long. */
+  /** Maximum number of groups per timer check, so that one function does not delay others for long. */
   readonly takenAtOnce: number;
   keys(home: PartitionKeyspace, env: string, functionId: string): GroupKeys;
   /** The first arguments of each script after the kind, as lua/lib/event-group.lua names them. */
@@ -66,48 +73,48 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
 
   /** Adds each event to the open group of its key, once.
    *  @param beganAt start of the ingest job, Unix milliseconds
-   *  @returns effects in the order of the events, and the looks to schedule */
+   *  @returns effects in the order of the events, and the timer checks to schedule */
   async add(
     env: string,
     functionId: string,
     options: Options,
     events: readonly GroupedEvent[],
     beganAt: number,
-  ): Promise<{ added: Added[]; looks: Look[] }> {
+  ): Promise<{ added: Added[]; timerChecks: TimerCheck[] }> {
     const added = new Map<GroupedEvent, Added>();
-    const looks: Look[] = [];
+    const timerChecks: TimerCheck[] = [];
     const byHome = Map.groupBy(events, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
     for (const [home, ofHome] of byHome) {
       for (const some of chunksOf(ofHome, ADDED_AT_ONCE)) {
         const args = some.flatMap(({ key, eventId, at, bytes, repeated }) => [key, eventId, at, bytes, +repeated]);
         const given = this.#args(home, env, functionId, options);
-        const [look, results] = (await this.#redis.addToEventGroups(...given, beganAt, ...args)) as [
-          LookReply,
+        const [timerCheck, results] = (await this.#redis.addToEventGroups(...given, beganAt, ...args)) as [
+          TimerCheckReply,
           unknown[],
         ];
         some.forEach((event, n) => {
           added.set(event, this.#kind.toAdded(results[n]));
         });
-        looks.push(...this.#looksIn(home, env, functionId, look));
+        timerChecks.push(...this.#timerChecksIn(home, env, functionId, timerCheck));
       }
     }
-    return { added: events.map((event) => added.get(event) as Added), looks };
+    return { added: events.map((event) => added.get(event) as Added), timerChecks };
   }
 
   /** Closes due groups, and leases closed ones, so that no other worker takes them for some seconds.
-   *  @returns the look to schedule, unless the caller completes groups next */
+   *  @returns the timer check to schedule, unless the caller completes groups next */
   async take(
     partition: number,
     env: string,
     functionId: string,
     options: Options,
-  ): Promise<{ closed: Closed[]; looks: Look[] }> {
+  ): Promise<{ closed: Closed[]; timerChecks: TimerCheck[] }> {
     const home = this.#keys.partition(partition);
     const given = this.#args(home, env, functionId, options);
     const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs);
-    const [look, ...flat] = reply as [LookReply, ...string[]];
+    const [timerCheck, ...flat] = reply as [TimerCheckReply, ...string[]];
     const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
-    return { closed, looks: this.#looksIn(home, env, functionId, look) };
+    return { closed, timerChecks: this.#timerChecksIn(home, env, functionId, timerCheck) };
   }
 
   /** Records that the runs of the groups were created. */
@@ -117,16 +124,19 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     functionId: string,
     options: Options,
     groups: readonly Closed[],
-  ): Promise<{ looks: Look[] }> {
+  ): Promise<{ timerChecks: TimerCheck[] }> {
     const home = this.#keys.partition(partition);
     const given = this.#args(home, env, functionId, options);
-    const look = (await this.#redis.completeEventGroups(...given, ...groups.map(({ id }) => id))) as LookReply;
-    return { looks: this.#looksIn(home, env, functionId, look) };
+    const timerCheck = (await this.#redis.completeEventGroups(
+      ...given,
+      ...groups.map(({ id }) => id),
+    )) as TimerCheckReply;
+    return { timerChecks: this.#timerChecksIn(home, env, functionId, timerCheck) };
   }
 
-  /** Call after enqueueing the job of the look. */
-  recordLook(look: Look): Promise<void> {
-    return recordLook(this.#redis, look);
+  /** Call after enqueueing the job of the timer check. */
+  recordTimerCheck(timerCheck: TimerCheck): Promise<void> {
+    return recordTimerCheck(this.#redis, timerCheck);
   }
 
   /** Functions with open groups, and their partitions. */
@@ -141,8 +151,8 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     return [...keys(home, env, functionId), name, ...args(options, home, env, functionId)];
   }
 
-  #looksIn(home: PartitionKeyspace, env: string, functionId: string, reply: LookReply): Look[] {
-    const look = toLook(reply, this.#kind.keys(home, env, functionId)[6], home.number);
-    return look ? [look] : [];
+  #timerChecksIn(home: PartitionKeyspace, env: string, functionId: string, reply: TimerCheckReply): TimerCheck[] {
+    const timerCheck = toTimerCheck(reply, this.#kind.keys(home, env, functionId)[6], home.number);
+    return timerCheck ? [timerCheck] : [];
   }
 }

@@ -31,7 +31,7 @@ export const BATCH_KEYS = {
     ttl: 'as the closed batch',
     size: '1 field per event of a closed batch',
   }),
-  batchLook: string('batch-look:<env>:<function ID>', 'Number of timer checks and time of the next (ms).', {
+  batchTimerCheck: string('batch-look:<env>:<function ID>', 'Number of timer checks and time of the next (ms).', {
     owner: 'flow-control/batches.ts',
     ttl: '9 d, renewed',
     size: '20 bytes',

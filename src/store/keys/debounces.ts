@@ -36,7 +36,7 @@ export const DEBOUNCE_KEYS = {
     '`ts` and ID of the latest event of a fired debounce, so that a repeated ingest job decides the same. `<digest>`: function and key value.',
     { owner: 'flow-control/debounces.ts', ttl: '10 min', size: '40 bytes' },
   ),
-  debounceLook: string('debounce-look:<env>:<function ID>', 'Number of timer checks and time of the next (ms).', {
+  debounceTimerCheck: string('debounce-look:<env>:<function ID>', 'Number of timer checks and time of the next (ms).', {
     owner: 'flow-control/debounces.ts',
     ttl: '9 d, renewed',
     size: '20 bytes',

@@ -91,7 +91,7 @@ export const WEBHOOK_LOG_KEYS = {
     ttl: '90 days, renewed and trimmed',
     size: '4 entries per webhook',
   }),
-  untoldWebhookIssues: zset(
+  webhookIssueNotifications: zset(
     'untold-webhook-issues',
     '`<issue ID> <event> <times reopened>` of events to send, by due time (ms).',
     { owner: 'webhooks/webhook-issues.ts', ttl: '90 days, renewed', size: '1 entry per event, for seconds' },

@@ -3,7 +3,7 @@ import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-export const BEAT_MS = 2_000;
+export const HEARTBEAT_MS = 2_000;
 /** A process without a heartbeat for this long is gone. */
 const TIMEOUT_MS = 10_000;
 

@@ -81,7 +81,7 @@ export interface WebhookIssue {
 }
 
 /** A pending notification about an issue. */
-export interface Untold {
+export interface PendingNotification {
   id: string;
   event: 'failing' | 'recovered';
   /** How often the issue had been reopened. */
@@ -89,7 +89,7 @@ export interface Untold {
 }
 
 /** The issue as it was when it was opened or recovered. */
-export interface Telling {
+export interface NotificationContent {
   webhookId: string;
   kind: IssueKind;
   /** Unix milliseconds. */
@@ -163,8 +163,13 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
       from = ISSUE_STATES,
       to,
       by,
-      tell,
-    }: { from?: readonly IssueState[]; to: IssueState; by: ChangedBy; tell?: Omit<Telling, 'webhookId' | 'kind'> },
+      notification,
+    }: {
+      from?: readonly IssueState[];
+      to: IssueState;
+      by: ChangedBy;
+      notification?: Omit<NotificationContent, 'webhookId' | 'kind'>;
+    },
     nowMs: number,
   ): Promise<boolean> {
     const args = {
@@ -174,7 +179,7 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
       by: JSON.stringify(by),
       nowMs,
       ttlMs: TTL_MS,
-      ...(tell && { tell: JSON.stringify(tell) }),
+      ...(notification && { notification: JSON.stringify(notification) }),
     };
     return (await this.redis.changeWebhookIssue(...this.#keysOf(id), JSON.stringify(args))) === 1;
   }
@@ -186,27 +191,31 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
   }
 
   /** Notifications of a partition pending since before a time, oldest first. */
-  async untold(partition: number, beforeMs: number, limit: number): Promise<Untold[]> {
-    const { untoldWebhookIssues } = this.keys.partition(partition);
-    const members = await this.redis.zrangebyscore(untoldWebhookIssues, '-inf', beforeMs, 'LIMIT', 0, limit);
+  async pendingNotifications(partition: number, beforeMs: number, limit: number): Promise<PendingNotification[]> {
+    const { webhookIssueNotifications } = this.keys.partition(partition);
+    const members = await this.redis.zrangebyscore(webhookIssueNotifications, '-inf', beforeMs, 'LIMIT', 0, limit);
     return members.map((member) => {
-      const [id, event, reopened] = member.split(' ') as [string, Untold['event'], string];
+      const [id, event, reopened] = member.split(' ') as [string, PendingNotification['event'], string];
       return { id, event, reopened: Number(reopened) };
     });
   }
 
   /** Content of a notification; undefined: it was sent meanwhile, or the issue is gone. */
-  async telling({ id, event, reopened }: Untold): Promise<Telling | undefined> {
+  async notificationContent({ id, event, reopened }: PendingNotification): Promise<NotificationContent | undefined> {
     const key = this.keys.of(id).webhookIssue(id);
     const [webhookId, kind, text] = await this.redis.hmget(key, 'webhookId', 'kind', fieldOf(event, reopened));
     if (!webhookId || !text) return undefined;
-    return { webhookId, kind: kind as IssueKind, ...(JSON.parse(text) as Omit<Telling, 'webhookId' | 'kind'>) };
+    return {
+      webhookId,
+      kind: kind as IssueKind,
+      ...(JSON.parse(text) as Omit<NotificationContent, 'webhookId' | 'kind'>),
+    };
   }
 
-  async noteTold({ id, event, reopened }: Untold): Promise<void> {
+  async noteNotified({ id, event, reopened }: PendingNotification): Promise<void> {
     const keys = this.keys.of(id);
     const writing = this.redis.multi().hdel(keys.webhookIssue(id), fieldOf(event, reopened));
-    writing.zrem(keys.untoldWebhookIssues, `${id} ${event} ${reopened}`);
+    writing.zrem(keys.webhookIssueNotifications, `${id} ${event} ${reopened}`);
     replies(await writing.exec());
   }
 
@@ -221,11 +230,11 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
 
   #keysOf(id: string): string[] {
     const keys = this.keys.of(id);
-    return [keys.webhookIssue(id), ...ISSUE_STATES.map(keys.webhookIssues), keys.untoldWebhookIssues];
+    return [keys.webhookIssue(id), ...ISSUE_STATES.map(keys.webhookIssues), keys.webhookIssueNotifications];
   }
 }
 
-function fieldOf(event: Untold['event'], reopened: number): string {
+function fieldOf(event: PendingNotification['event'], reopened: number): string {
   return `tell:${event}:${reopened}`;
 }
 

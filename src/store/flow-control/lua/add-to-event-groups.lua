@@ -1,5 +1,5 @@
 -- @include flow-control/lua/lib/now.lua
--- @include flow-control/lua/lib/look.lua
+-- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua
 -- @include flow-control/lua/lib/debounce.lua
@@ -7,7 +7,7 @@
 -- KEYS: as of lib/event-group.lua
 -- ARGV: as of lib/event-group.lua; when the ingest job began (ms); then of each event: value of the key, ID, time (ms; batch: earliest
 --       start of its run; debounce: ts), size of its payload, 1 if an earlier try stored it
--- Returns the look to schedule, and for each event what `add` of its kind returns.
+-- Returns the timer check to schedule, and for each event what `add` of its kind returns.
 local LENGTH = 5
 -- An event added this long after its ingest job began may have been added already, by another try.
 local DOUBT_AFTER_MS = 500

@@ -1,12 +1,12 @@
 -- @include flow-control/lua/lib/now.lua
--- @include flow-control/lua/lib/look.lua
+-- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua
 -- @include flow-control/lua/lib/debounce.lua
 -- Records that the runs of closed batches or debounces are created.
 -- KEYS: as of lib/event-group.lua
 -- ARGV: as of lib/event-group.lua; then their IDs
--- Returns the look to schedule.
+-- Returns the timer check to schedule.
 for i = FIRST_ARG, #ARGV do
   KINDS[kind_name].complete(ARGV[i])
 end

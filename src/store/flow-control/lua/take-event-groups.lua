@@ -1,17 +1,17 @@
 -- @include flow-control/lua/lib/now.lua
--- @include flow-control/lua/lib/look.lua
+-- @include flow-control/lua/lib/timer-check.lua
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua
 -- @include flow-control/lua/lib/debounce.lua
 -- Closes due batches or debounces of a function, and leases closed ones, so that no other worker takes them for a while.
 -- KEYS: as of lib/event-group.lua
 -- ARGV: as of lib/event-group.lua; most groups to take, length of the lease (ms)
--- Returns the look to schedule, then ID and text of each group.
+-- Returns the timer check to schedule, then ID and text of each group.
 local limit, lease = unpack(ARGV, FIRST_ARG)
 local kind = KINDS[kind_name]
 
-local number, time = read_look(look)
-write_look(look, tonumber(number) + 1, time and time > now and time or nil)
+local number, time = read_timer_check(timer_check)
+write_timer_check(timer_check, tonumber(number) + 1, time and time > now and time or nil)
 
 local function close(zset, after)
   for _, key in ipairs(redis.call('ZRANGEBYSCORE', zset, '-inf', now - after, 'LIMIT', 0, limit)) do

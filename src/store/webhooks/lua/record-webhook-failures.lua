@@ -7,7 +7,7 @@
 -- reasonsMax,
 --       nowMs, ttlMs, ifNot (optional; nothing happens if the issue has this marker, which it has from then on)
 -- Returns what happened ('opened', 'reopened', or ''), the state, and how often it was reopened.
-local issue, open, acknowledged, resolved, ignored, untold = unpack(KEYS)
+local issue, open, acknowledged, resolved, ignored, notifications = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local byState = { open = open, acknowledged = acknowledged, resolved = resolved, ignored = ignored }
 local OTHER = 'other'
@@ -52,13 +52,13 @@ if args.lastAt >= (tonumber(lastSeen) or 0) then
 end
 if happened ~= '' then
   firstSeen = firstSeen or args.firstAt
-  local told = { at = args.nowMs, count = count, firstSeen = tonumber(firstSeen), sample = cjson.decode(args.sample) }
+  local notification = { at = args.nowMs, count = count, firstSeen = tonumber(firstSeen), sample = cjson.decode(args.sample) }
   redis.call('HSET', issue, 'webhookId', args.webhookId, 'kind', args.kind, 'state', 'open', 'firstSeen', firstSeen,
-    'openedAt', openedAt, 'reopened', reopened, 'stateChangedAt', args.nowMs, 'tell:failing:' .. reopened, cjson.encode(told))
+    'openedAt', openedAt, 'reopened', reopened, 'stateChangedAt', args.nowMs, 'tell:failing:' .. reopened, cjson.encode(notification))
   redis.call('HDEL', issue, 'stateChangedBy', 'replayId')
   redis.call('ZREM', resolved, args.id)
-  redis.call('ZADD', untold, args.nowMs, args.id .. ' failing ' .. reopened)
-  redis.call('PEXPIRE', untold, args.ttlMs)
+  redis.call('ZADD', notifications, args.nowMs, args.id .. ' failing ' .. reopened)
+  redis.call('PEXPIRE', notifications, args.ttlMs)
   state = 'open'
 end
 redis.call('ZADD', byState[state], lastSeen, args.id)

@@ -1,10 +1,10 @@
 -- Event groups: a batch or a debounce is the events of a function with the same key value, which will share one run. A group is open until
 -- it is due; a closed group stays until its run is created. What batches and debounces do differently is in KINDS.
 -- KEYS: open groups (hash), times since which the period counts (zset), times of their first events (zset), closed groups (hash), times to
---       take them (zset), their events (hash), look (string)
+--       take them (zset), their events (hash), timer check (string)
 -- ARGV: kind, period (ms), timeout (ms) or ''; batch: most events, most bytes; debounce: function ID, what precedes the digest in the key
 --       of the last debounce; then those of the script from FIRST_ARG on. Positional: this runs for every event.
-local open, times, starts, closed, closed_times, closed_events, look = unpack(KEYS, 1, 7)
+local open, times, starts, closed, closed_times, closed_events, timer_check = unpack(KEYS, 1, 7)
 local kind_name, period, timeout = unpack(ARGV, 1, 3)
 local FIRST_ARG = 6
 local KINDS = {}
@@ -26,8 +26,8 @@ local function remove_closed(id)
   redis.call('ZREM', closed_times, id)
 end
 
--- The look to schedule: when a group is due or a closed one may be taken.
+-- The timer check to schedule: when a group is due or a closed one may be taken.
 local function next_look()
   local due = earliest(first_after(times, period), first_after(closed_times, 0))
-  return look_to_set(look, now, timeout == '' and due or earliest(due, first_after(starts, timeout)))
+  return timer_check_to_schedule(timer_check, now, timeout == '' and due or earliest(due, first_after(starts, timeout)))
 end

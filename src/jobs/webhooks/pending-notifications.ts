@@ -2,19 +2,19 @@
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
-import type { IssueTeller } from './issue-teller.ts';
+import type { IssueNotifier } from './issue-notifier.ts';
 
 /** Time in which the process that opened the issue sends it. */
 const GRACE_MS = 5_000;
 const AT_ONCE = 100;
 
-export interface UntoldIssuesDeps {
-  webhookIssues: Pick<WebhookIssues, 'untold'>;
-  issueTeller: IssueTeller;
+export interface PendingNotificationDeps {
+  webhookIssues: Pick<WebhookIssues, 'pendingNotifications'>;
+  issueNotifier: IssueNotifier;
   log: Logger;
 }
 
-export const untoldIssues = duty<UntoldIssuesDeps>({
+export const pendingNotifications = duty<PendingNotificationDeps>({
   name: 'webhook-issues',
   about: 'Sends the events of webhook issues that the web process could not send',
   scope: 'partition',
@@ -22,25 +22,25 @@ export const untoldIssues = duty<UntoldIssuesDeps>({
   rounds:
     (deps) =>
     async ({ partition }) => {
-      await tellUntold(partition, deps, Date.now());
+      await sendPending(partition, deps, Date.now());
     },
 });
 
 /** @returns number of events sent */
-export async function tellUntold(
+export async function sendPending(
   partition: number,
-  { webhookIssues, issueTeller, log }: UntoldIssuesDeps,
+  { webhookIssues, issueNotifier, log }: PendingNotificationDeps,
   nowMs: number,
 ): Promise<number> {
   let sent = 0;
-  for (const untold of await webhookIssues.untold(partition, nowMs - GRACE_MS, AT_ONCE)) {
+  for (const pending of await webhookIssues.pendingNotifications(partition, nowMs - GRACE_MS, AT_ONCE)) {
     try {
-      await issueTeller.tell(untold);
+      await issueNotifier.notify(pending);
       sent++;
     } catch (error) {
       log.warn(
-        { issue: untold.id, err: (error as Error).message },
-        'an issue of a webhook could not be told; tried again',
+        { issue: pending.id, err: (error as Error).message },
+        'the event of a webhook issue could not be sent; it is tried again',
       );
     }
   }

@@ -1,38 +1,38 @@
 /** Timers of batches and debounces. One timer handles everything that is due for a function in a partition, a portion at a time, so that
  *  100,000 open batches need no timers of their own, and do not delay other functions. */
-import type { Look } from '../../store/flow-control/looks.ts';
+import type { TimerCheck } from '../../store/flow-control/timer-checks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 
-/** Whether a look is at batches or debounces. */
-interface LookedAt {
-  recordLook(look: Look): Promise<void>;
+/** Where the groups of batches or debounces are stored. */
+interface GroupStore {
+  recordTimerCheck(timerCheck: TimerCheck): Promise<void>;
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;
 }
 
 type Kind = EventGroupTimer['kind'];
 
-export class Looks {
+export class TimerChecks {
   readonly #queues: PartitionQueues;
-  readonly #stores: Record<Kind, LookedAt>;
+  readonly #stores: Record<Kind, GroupStore>;
 
-  constructor(queues: PartitionQueues, stores: Record<Kind, LookedAt>) {
+  constructor(queues: PartitionQueues, stores: Record<Kind, GroupStore>) {
     this.#queues = queues;
     this.#stores = stores;
   }
 
   /** The job first, then its record: if the process dies in between, the next script requests it again. */
-  async set(kind: Kind, env: string, functionId: string, looks: readonly Look[]): Promise<void> {
-    for (const look of looks) {
-      await this.#enqueue(kind, env, functionId, look);
-      await this.#stores[kind].recordLook(look);
+  async set(kind: Kind, env: string, functionId: string, timerChecks: readonly TimerCheck[]): Promise<void> {
+    for (const timerCheck of timerChecks) {
+      await this.#enqueue(kind, env, functionId, timerCheck);
+      await this.#stores[kind].recordTimerCheck(timerCheck);
     }
   }
 
-  /** Looks at once for functions that were registered again, because their options may have changed. */
-  async lookNow(env: string, functionIds: readonly string[]): Promise<void> {
+  /** Checks at once for functions that were registered again, because their options may have changed. */
+  async checkNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
-    for (const [kind, store] of Object.entries(this.#stores) as [Kind, LookedAt][]) {
+    for (const [kind, store] of Object.entries(this.#stores) as [Kind, GroupStore][]) {
       const waiting = await store.waiting(env, functionIds);
       await Promise.all(
         waiting.map(({ functionId, partition }) => this.#enqueue(kind, env, functionId, { partition, delayMs: 0 })),
@@ -44,7 +44,7 @@ export class Looks {
     kind: Kind,
     env: string,
     functionId: string,
-    { partition, delayMs }: Pick<Look, 'partition' | 'delayMs'>,
+    { partition, delayMs }: Pick<TimerCheck, 'partition' | 'delayMs'>,
   ): Promise<void> {
     const { timers } = this.#queues.partition(partition);
     await timers.add(kind, { kind, env, functionId, partition }, delayMs > 0 ? { delay: delayMs } : {});

@@ -6,51 +6,51 @@ import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/even
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import type { Telling, Untold, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import type { NotificationContent, PendingNotification, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const NAMES = { failing: WEBHOOK_FAILING, recovered: WEBHOOK_RECOVERED } as const;
 
-export interface IssueTellerDeps {
+export interface IssueNotifierDeps {
   keys: Keyspace;
   ids: PartitionedIds;
   webhooks: Pick<Webhooks, 'read'>;
-  webhookIssues: Pick<WebhookIssues, 'telling' | 'noteTold'>;
+  webhookIssues: Pick<WebhookIssues, 'notificationContent' | 'noteNotified'>;
   acceptor: Pick<Acceptor, 'acceptWithId'>;
   /** undefined: events have no link to the dashboard. */
   publicUrl: string | undefined;
 }
 
-export class IssueTeller {
-  readonly #deps: IssueTellerDeps;
+export class IssueNotifier {
+  readonly #deps: IssueNotifierDeps;
 
-  constructor(deps: IssueTellerDeps) {
+  constructor(deps: IssueNotifierDeps) {
     this.#deps = deps;
   }
 
   /** @throws ServiceError unavailable when Redis rejects the event: it stays pending */
-  async tell(untold: Untold): Promise<void> {
+  async notify(pending: PendingNotification): Promise<void> {
     const { keys, ids, webhooks, webhookIssues, acceptor, publicUrl } = this.#deps;
-    const { id, event, reopened } = untold;
-    const telling = await webhookIssues.telling(untold);
-    const webhook = telling && (await webhooks.read(telling.webhookId));
-    if (telling && webhook) {
-      const eventId = ids.ownEvent(telling.at, keys.of(id).number, 'webhook-issue', id, event, String(reopened));
-      await acceptor.acceptWithId({ name: NAMES[event], data: dataOf(untold, telling, webhook, publicUrl) }, eventId, {
+    const { id, event, reopened } = pending;
+    const content = await webhookIssues.notificationContent(pending);
+    const webhook = content && (await webhooks.read(content.webhookId));
+    if (content && webhook) {
+      const eventId = ids.ownEvent(content.at, keys.of(id).number, 'webhook-issue', id, event, String(reopened));
+      await acceptor.acceptWithId({ name: NAMES[event], data: dataOf(pending, content, webhook, publicUrl) }, eventId, {
         env: webhook.env === BRANCHES ? PRODUCTION : webhook.env,
         source: 'service',
         requestId: eventId,
-        receivedAt: telling.at,
+        receivedAt: content.at,
       });
     }
-    await webhookIssues.noteTold(untold);
+    await webhookIssues.noteNotified(pending);
   }
 }
 
 function dataOf(
-  { id, reopened }: Untold,
-  { kind, count, firstSeen, sample }: Telling,
+  { id, reopened }: PendingNotification,
+  { kind, count, firstSeen, sample }: NotificationContent,
   webhook: Webhook,
   publicUrl: string | undefined,
 ): Event['data'] {

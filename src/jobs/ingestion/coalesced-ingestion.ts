@@ -1,5 +1,5 @@
 /** Ingests the events of several small jobs together. With frequent senders a job has few events, and the round trips of a job cost more
- *  than its events do. For the queue, each job stays separate: it ends by itself, and if the joint work fails, each job is ingested by
+ *  than its events do. For the queue, each job stays separate: it ends by itself, and if the coalesced work fails, each job is ingested by
  *  itself, so that it fails for its own events only. Only jobs of one environment are joined; those of another are not delayed. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -9,13 +9,13 @@ import { JobRate } from './job-rate.ts';
 /** A job with more events is ingested by itself, at once. */
 const SMALL_EVENTS = 150;
 const SMALL_BYTES = 131_072;
-/** Beyond this number, no further job is joined. */
-const JOINT_MAX_EVENTS = 350;
+/** Beyond this number, no further job joins. */
+const COALESCED_MAX_EVENTS = 350;
 /** Maximum number of recently busy environments. */
 const ENVIRONMENTS_MAX = 1_000;
-/** How long the first job of a joint ingestion waits for others fetched with it. */
+/** How long the first job of a coalesced ingestion waits for others fetched with it. */
 const COLLECT_MS = 1;
-/** Maximum time between two joint ingestions of an environment. */
+/** Maximum time between two coalesced ingestions of an environment. */
 const HOLD_MAX_MS = 12;
 const HOLD_STEP_MS = 2;
 
@@ -26,7 +26,7 @@ interface Waiting {
   done: PromiseWithResolvers<void>;
 }
 
-export class JointIngestion {
+export class CoalescedIngestion {
   readonly #ingest: Ingest;
   readonly #concurrency: () => number;
   readonly #environments = new LRUCache<string, EnvironmentJobs>({ max: ENVIRONMENTS_MAX });
@@ -104,7 +104,7 @@ class EnvironmentJobs {
   #take(): Waiting[] {
     let events = 0;
     let end = 0;
-    while (end < this.#waiting.length && (end === 0 || events < JOINT_MAX_EVENTS)) {
+    while (end < this.#waiting.length && (end === 0 || events < COALESCED_MAX_EVENTS)) {
       events += (this.#waiting[end] as Waiting).events.length;
       end++;
     }

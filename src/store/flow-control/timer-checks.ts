@@ -1,30 +1,30 @@
-/** Looks: a timer job that handles what is due for a function in a partition (lua/lib/look.lua). A script reports whether one must be
+/** Timer checks: each is a job that handles what is due for a function in a partition (lua/lib/timer-check.lua). A script reports whether one must be
  *  scheduled; it counts as scheduled once its job is enqueued. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-export interface Look {
-  /** Key that records the look. */
+export interface TimerCheck {
+  /** Key that records the timer check. */
   key: string;
   partition: number;
   /** Unix milliseconds by Redis's clock. */
   at: number;
   delayMs: number;
-  /** Number of earlier looks. */
+  /** Number of earlier timer checks. */
   number: number;
 }
 
-/** The scripts' format; empty: no look is needed. */
-export type LookReply = [] | [at: number, delayMs: number, number: number];
+/** The scripts' format; empty: no timer check is needed. */
+export type TimerCheckReply = [] | [at: number, delayMs: number, number: number];
 
-export function toLook(reply: LookReply, key: string, partition: number): Look | undefined {
+export function toTimerCheck(reply: TimerCheckReply, key: string, partition: number): TimerCheck | undefined {
   const [at, delayMs = 0, number = 0] = reply;
   return at === undefined ? undefined : { key, partition, at, delayMs, number };
 }
 
-export async function recordLook(redis: ScriptedRedis, { key, number, at }: Look): Promise<void> {
-  await redis.setLook(key, number, at);
+export async function recordTimerCheck(redis: ScriptedRedis, { key, number, at }: TimerCheck): Promise<void> {
+  await redis.recordTimerCheck(key, number, at);
 }
 
 /** A function with waiting batches or debounces, and their partition. */

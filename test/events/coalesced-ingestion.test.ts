@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { JointIngestion } from '../../src/jobs/ingestion/joint-ingestion.ts';
+import { CoalescedIngestion } from '../../src/jobs/ingestion/coalesced-ingestion.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
 
@@ -24,7 +24,7 @@ function job(name: string, { env = 'production', events = 1 } = {}): Envelope[] 
 function controlled() {
   const started: { names: string[]; end: PromiseWithResolvers<void> }[] = [];
   const waiting: (() => void)[] = [];
-  const joint = new JointIngestion(
+  const coalesced = new CoalescedIngestion(
     (events) => {
       const end = Promise.withResolvers<void>();
       started.push({ names: events.map(({ name }) => name), end });
@@ -37,15 +37,15 @@ function controlled() {
     while (started.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
     return started.map(({ names }) => names);
   };
-  return { joint, started, untilStarted, end: (i: number) => started[i]?.end.resolve() };
+  return { coalesced, started, untilStarted, end: (i: number) => started[i]?.end.resolve() };
 }
 
-describe('A joint ingestion', () => {
+describe('A coalesced ingestion', () => {
   it('has the events of all small jobs that came while another was in progress', async () => {
-    const { joint, untilStarted, end } = controlled();
-    const first = joint.run(job('a'));
+    const { coalesced, untilStarted, end } = controlled();
+    const first = coalesced.run(job('a'));
     await untilStarted(1);
-    const others = [joint.run(job('b')), joint.run(job('c', { events: 2 }))];
+    const others = [coalesced.run(job('b')), coalesced.run(job('c', { events: 2 }))];
     end(0);
     await first;
     expect(await untilStarted(2)).to.deep.equal([['a'], ['b', 'c', 'c']]);
@@ -55,14 +55,14 @@ describe('A joint ingestion', () => {
 
   it('ends each job by itself: events that cannot be ingested fail their own job only', async () => {
     const ingested: string[] = [];
-    const joint = new JointIngestion(
+    const coalesced = new CoalescedIngestion(
       async (events) => {
         if (events.some(({ name }) => name === 'poison')) throw new Error(`poison among ${events.length}`);
         ingested.push(...events.map(({ name }) => name));
       },
       () => CONCURRENCY,
     );
-    const jobs = [job('a'), job('poison'), job('b')].map((events) => joint.run(events));
+    const jobs = [job('a'), job('poison'), job('b')].map((events) => coalesced.run(events));
     const results = await Promise.allSettled(jobs);
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     expect((results[1] as PromiseRejectedResult).reason.message).to.equal('poison among 1');
@@ -70,10 +70,10 @@ describe('A joint ingestion', () => {
   });
 
   it('has events of one environment only, and waits for no other', async () => {
-    const { joint, untilStarted, end } = controlled();
-    const slow = joint.run(job('a', { env: 'slow' }));
+    const { coalesced, untilStarted, end } = controlled();
+    const slow = coalesced.run(job('a', { env: 'slow' }));
     await untilStarted(1);
-    const quick = [joint.run(job('b', { env: 'quick' })), joint.run(job('c', { env: 'slow' }))];
+    const quick = [coalesced.run(job('b', { env: 'quick' })), coalesced.run(job('c', { env: 'slow' }))];
     expect(await untilStarted(2)).to.deep.equal([['a'], ['b']]);
     end(1);
     await quick[0];
@@ -85,10 +85,10 @@ describe('A joint ingestion', () => {
   });
 
   it('has no large job: it is ingested alone, at once', async () => {
-    const { joint, untilStarted, end } = controlled();
-    const small = joint.run(job('a'));
+    const { coalesced, untilStarted, end } = controlled();
+    const small = coalesced.run(job('a'));
     await untilStarted(1);
-    const large = joint.run(job('large', { events: 200 }));
+    const large = coalesced.run(job('large', { events: 200 }));
     expect((await untilStarted(2))[1]).to.have.length(200);
     end(1);
     await large;
@@ -97,10 +97,10 @@ describe('A joint ingestion', () => {
   });
 
   it('has no more events than a job may have', async () => {
-    const { joint, untilStarted, end } = controlled();
-    const first = joint.run(job('a'));
+    const { coalesced, untilStarted, end } = controlled();
+    const first = coalesced.run(job('a'));
     await untilStarted(1);
-    const others = Array.from({ length: 5 }, () => joint.run(job('b', { events: 150 })));
+    const others = Array.from({ length: 5 }, () => coalesced.run(job('b', { events: 150 })));
     end(0);
     await first;
     expect((await untilStarted(2)).map(({ length }) => length)).to.deep.equal([1, 450]);

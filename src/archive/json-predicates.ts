@@ -1,4 +1,4 @@
-/** Tests of a JSON text in Postgres that are never false where a search's test is true: most compare a fragment of the text, at a tenth
+/** Predicates on a JSON text in Postgres that are never false where a search's condition is true: most compare a fragment of the text, at a tenth
  *  of the cost of parsing it as jsonb. Callers test the results exactly (model/search/evaluate.ts). */
 import type { Comparison, Literal, TextTest } from '../model/search/syntax.ts';
 
@@ -8,8 +8,8 @@ export interface Sql {
   values: readonly unknown[];
 }
 
-/** A condition; `undefined`: no test is possible, so everything passes. */
-export type Test = Sql | undefined;
+/** A condition; `undefined`: no predicate is possible, so everything passes. */
+export type Predicate = Sql | undefined;
 
 export const NOTHING: Sql = { text: 'false', values: [] };
 
@@ -17,22 +17,22 @@ export function sql(text: string, ...values: readonly unknown[]): Sql {
   return { text, values };
 }
 
-/** Conjunction of the defined tests. */
-export function every(tests: readonly Test[]): Test {
-  const defined = tests.filter((test) => test !== undefined);
+/** Conjunction of the defined predicates. */
+export function every(predicates: readonly Predicate[]): Predicate {
+  const defined = predicates.filter((one) => one !== undefined);
   return defined.length === 0 ? undefined : joined(defined, ' AND ');
 }
 
-export function some(tests: readonly Test[]): Test {
-  if (tests.length === 0) return NOTHING;
-  const defined = tests.filter((test) => test !== undefined);
-  return defined.length < tests.length ? undefined : joined(defined, ' OR ');
+export function some(predicates: readonly Predicate[]): Predicate {
+  if (predicates.length === 0) return NOTHING;
+  const defined = predicates.filter((one) => one !== undefined);
+  return defined.length < predicates.length ? undefined : joined(defined, ' OR ');
 }
 
-function joined(tests: readonly Sql[], operator: string): Sql {
+function joined(predicates: readonly Sql[], operator: string): Sql {
   return {
-    text: tests.map(({ text }) => `(${text})`).join(operator),
-    values: tests.flatMap(({ values }) => values),
+    text: predicates.map(({ text }) => `(${text})`).join(operator),
+    values: predicates.flatMap(({ values }) => values),
   };
 }
 
@@ -55,7 +55,7 @@ export interface JsonColumn {
   isCanonical: boolean;
 }
 
-export class JsonTests {
+export class JsonPredicates {
   readonly #json: JsonColumn;
   readonly #keys: readonly (string | number)[];
 
@@ -64,7 +64,7 @@ export class JsonTests {
     this.#keys = [...json.within, ...keys];
   }
 
-  compare(comparison: Comparison, literal: Literal): Test {
+  compare(comparison: Comparison, literal: Literal): Predicate {
     if (comparison === '==') return this.#equals(literal);
     const document = this.#document();
     if (comparison === '!=') {
@@ -78,14 +78,14 @@ export class JsonTests {
     return this.#afterKey(typeof literal === 'number' ? document && ordered(document, comparison, literal) : undefined);
   }
 
-  text(test: TextTest, text: string): Test {
+  text(test: TextTest, text: string): Predicate {
     if (!text.isWellFormed()) return this.#afterKey(undefined);
     const quoted = JSON.stringify(text);
     if (test === 'startsWith') return this.#spelled(quoted.slice(0, -1), true);
     return every([this.#key(), this.#spelled(test === 'endsWith' ? quoted.slice(1) : quoted.slice(1, -1), false)]);
   }
 
-  in(literals: readonly Literal[]): Test {
+  in(literals: readonly Literal[]): Predicate {
     if (literals.length <= FEW) return some(literals.map((literal) => this.#equals(literal)));
     const document = this.#document();
     const texts = literals.filter((literal) => typeof literal === 'string');
@@ -97,19 +97,19 @@ export class JsonTests {
     );
   }
 
-  element(literal: Literal): Test {
+  element(literal: Literal): Predicate {
     return every([
       this.#key('['),
       typeof literal === 'number' ? undefined : this.#spelled(JSON.stringify(literal), false),
     ]);
   }
 
-  has(): Test {
+  has(): Predicate {
     const document = this.#document();
     return this.#afterKey(document && present(document));
   }
 
-  #equals(literal: Literal): Test {
+  #equals(literal: Literal): Predicate {
     const document = this.#document();
     if (typeof literal === 'number') return this.#afterKey(document && nearly(document, literal));
     const spelled = this.#spelled(JSON.stringify(literal), true);
@@ -120,7 +120,7 @@ export class JsonTests {
   }
 
   /** Text of the last key, and what follows it. */
-  #key(next = ''): Test {
+  #key(next = ''): Predicate {
     const key = this.#keys.findLast((one) => typeof one === 'string');
     if (key === undefined) return undefined;
     const isLast = key === this.#keys.at(-1);
@@ -131,7 +131,7 @@ export class JsonTests {
 
   /** The value in its JSON spelling.
    *  @param isStart whether the fragment begins there */
-  #spelled(text: string, isStart: boolean): Test {
+  #spelled(text: string, isStart: boolean): Predicate {
     const last = this.#keys.at(-1);
     if (!isStart || !this.#json.isCanonical || typeof last !== 'string') {
       return every([isStart ? this.#key() : undefined, this.#contains(text)]);
@@ -139,26 +139,26 @@ export class JsonTests {
     return this.#contains(`${JSON.stringify(last)}:${text}`);
   }
 
-  #contains(text: string): Test {
+  #contains(text: string): Predicate {
     const { column, isCanonical } = this.#json;
     if (isCanonical) return sql(`strpos(${column}, ?) > 0`, text);
     // Another program may have escaped characters that JSON.stringify does not, but never without a backslash.
     return text.includes('\\') ? undefined : sql(`strpos(${column}, ?) > 0 OR strpos(${column}, ?) > 0`, text, '\\');
   }
 
-  #afterKey(test: Test): Test {
-    return this.#guarded(this.#key(), test);
+  #afterKey(predicate: Predicate): Predicate {
+    return this.#guarded(this.#key(), predicate);
   }
 
-  /** Parses the text as jsonb only if the first test is true. */
-  #guarded(first: Test, test: Test): Test {
+  /** Parses the text as jsonb only if the first predicate is true. */
+  #guarded(first: Predicate, then: Predicate): Predicate {
     const { isJsonb } = this.#json;
-    if (!test || !isJsonb) return first;
+    if (!then || !isJsonb) return first;
     const [before, values] = first ? [`WHEN NOT (${first.text}) THEN false `, first.values] : ['', []];
-    return sql(`CASE ${before}WHEN ${isJsonb} THEN ${test.text} ELSE true END`, ...values, ...test.values);
+    return sql(`CASE ${before}WHEN ${isJsonb} THEN ${then.text} ELSE true END`, ...values, ...then.values);
   }
 
-  #document(): Test {
+  #document(): Predicate {
     const { column, isJsonb } = this.#json;
     if (!isJsonb || !this.#keys.every((key) => typeof key === 'number' || isPlainText(key))) return undefined;
     return sql(`(${column}::jsonb #> ?::text[])`, this.#keys.map(String));
@@ -170,13 +170,13 @@ function present({ text, values }: Sql): Sql {
 }
 
 /** JSON numbers count as the nearest double, and rounding preserves order. */
-function ordered({ text, values }: Sql, comparison: '<' | '<=' | '>' | '>=', literal: number): Test {
+function ordered({ text, values }: Sql, comparison: '<' | '<=' | '>' | '>=', literal: number): Predicate {
   const bound = comparison === '<=' ? neighbor(literal, 1) : comparison === '>=' ? neighbor(literal, -1) : literal;
   if (!Number.isFinite(bound)) return undefined;
   return sql(`${text} ${comparison} to_jsonb(?::numeric)`, ...values, String(bound));
 }
 
-function nearly({ text, values }: Sql, literal: number): Test {
+function nearly({ text, values }: Sql, literal: number): Predicate {
   const [below, above] = [neighbor(literal, -1), neighbor(literal, 1)];
   return every([
     Number.isFinite(below) ? sql(`${text} > to_jsonb(?::numeric)`, ...values, String(below)) : undefined,

@@ -10,7 +10,7 @@ const CHECK_MS = 2_000;
 // biome-ignore lint/suspicious/noExplicitAny: workers of both queues
 type AnyWorker = WatchedWorker<any>;
 
-export class LastingWorker {
+export class ResilientWorker {
   readonly #create: () => AnyWorker;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
