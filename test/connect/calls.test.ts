@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { KIND, REPLY_STATUS, Reply } from '../../src/functions/connect/messages.ts';
+import { JSON_TEXT, type MessageFormat, PROTOBUF } from '../../src/functions/connect/formats.ts';
+import { FlushResponse, KIND, REPLY_STATUS, Reply } from '../../src/functions/connect/messages.ts';
 import { ConnectedInstance, type InstanceOptions } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
@@ -47,25 +48,30 @@ describe('A call over a connection', () => {
     return answer.body.data[0];
   }
 
-  it('carries what an HTTP call carries, and its reply completes the run', async () => {
-    const instance = await connect();
-    const eventId = await send({ total: 7 });
-    const call = await instance.nextCall();
-    expect(call).to.include({ appName: 'shop', functionSlug: 'shop-ship', stepId: 'step' });
-    const { ctx, event, steps, version } = JSON.parse(Buffer.from(call.requestPayload).toString());
-    expect(event.data.total).to.equal(7);
-    expect({ runId: ctx.run_id, attempt: ctx.attempt, steps, version }).to.deep.equal({
-      runId: call.runId,
-      attempt: 0,
-      steps: {},
-      version: -1,
+  for (const [name, format] of [
+    ['protobuf', PROTOBUF],
+    ['JSON', JSON_TEXT],
+  ] as const) {
+    it(`carries what an HTTP call carries, and its reply completes the run, in ${name}`, async () => {
+      const instance = await connect({ format });
+      const eventId = await send({ total: 7 });
+      const call = await instance.nextCall();
+      expect(call).to.include({ appName: 'shop', functionSlug: 'shop-ship', stepId: 'step' });
+      const { ctx, event, steps, version } = JSON.parse(Buffer.from(call.requestPayload).toString());
+      expect(event.data.total).to.equal(7);
+      expect({ runId: ctx.run_id, attempt: ctx.attempt, steps, version }).to.deep.equal({
+        runId: call.runId,
+        attempt: 0,
+        steps: {},
+        version: -1,
+      });
+      expect(JSON.parse(Buffer.from(call.userTraceCtx).toString())).to.have.keys('traceparent', 'tracestate');
+      instance.acknowledge(call);
+      await instance.complete(call, { shipped: 7 });
+      expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
+      expect((await runOf(eventId)).output).to.deep.equal({ shipped: 7 });
     });
-    expect(JSON.parse(Buffer.from(call.userTraceCtx).toString())).to.have.keys('traceparent', 'tracestate');
-    instance.acknowledge(call);
-    await instance.complete(call, { shipped: 7 });
-    expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
-    expect((await runOf(eventId)).output).to.deep.equal({ shipped: 7 });
-  });
+  }
 
   it('passes through Redis whatever its size, and so does its reply', async () => {
     const instance = await connect();
@@ -203,17 +209,20 @@ describe('A call over a connection', () => {
     const call = await instance.nextCall();
     instance.acknowledge(call);
     await instance.terminate();
-    const flush = (output: string) => {
-      const body = Buffer.from(JSON.stringify(output));
-      return fetch(`${service.urls[1]}/v0/connect/flush`, {
+    const { requestId } = call;
+    const flush = async (output: string, { contentType, body, readBody }: MessageFormat) => {
+      const reply = { requestId, status: REPLY_STATUS.done, body: Buffer.from(JSON.stringify(output)) };
+      const response = await fetch(`${service.urls[1]}/v0/connect/flush`, {
         method: 'POST',
-        body: Reply.encode({ requestId: call.requestId, status: REPLY_STATUS.done, body }),
+        headers: { 'content-type': contentType },
+        body: body(Reply, reply),
       });
+      expect(readBody(FlushResponse, Buffer.from(await response.arrayBuffer()))).to.deep.equal({ requestId });
     };
-    expect((await flush('first')).status).to.equal(200);
-    expect((await flush('second')).status).to.equal(200);
+    await flush('first', JSON_TEXT);
+    await flush('second', PROTOBUF);
     expect((await ended(eventId)).output).to.equal('first');
-    expect((await flush('third')).status).to.equal(200);
+    await flush('third', JSON_TEXT);
     expect((await runOf(eventId)).output).to.equal('first');
   });
 

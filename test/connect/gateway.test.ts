@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import type { WebSocket } from 'ws';
 import { FRAME_MAX_BYTES } from '../../src/api/connect/limits.ts';
-import { frame, KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
+import { JSON_TEXT } from '../../src/functions/connect/formats.ts';
+import { KIND, SystemError, WorkerConnectRequest } from '../../src/functions/connect/messages.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { ConnectedInstance, startConnection } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
@@ -98,6 +99,14 @@ describe('The gateway in production', () => {
     large.socket.send(Buffer.alloc(FRAME_MAX_BYTES + 1));
     expect((await garbageClosed).code).to.equal(1_007);
     expect((await largeClosed).code).to.equal(1_009);
+    const invalid = ['{"kind":', '"workerReply"', '{"kind":"workerReply","payload":{"requestId":7}}'];
+    for (const text of [Buffer.from('{"kind":"workerHeartbeat"}'), ...invalid]) {
+      const instance = await connect({ format: JSON_TEXT });
+      const closed = closing(instance.socket);
+      instance.socket.send('{"kind":"toString","payload":{}}');
+      instance.socket.send(text);
+      expect((await closed).code, String(text)).to.equal(1_007);
+    }
   });
 
   it('rejects connections beyond CONNECTIONS_MAX', async () => {
@@ -118,7 +127,7 @@ describe('The gateway in production', () => {
       const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
       const failed = instance.frame(KIND.syncFailed);
       await instance.register(start, { app: 'bad', ...options } as object).catch(() => undefined);
-      expect(SystemError.decode(await failed).message).to.include(expected);
+      expect((await failed).read(SystemError).message).to.include(expected);
     }
     const { last_sync, function_count } = (await service.get('/v1/apps/bad')).body.data;
     expect([last_sync.succeeded, function_count]).to.deep.equal([false, 1]);
@@ -147,13 +156,12 @@ describe('The gateway in production', () => {
   it('sends a call to a connection only when it is ready, if it wants to say so', async () => {
     const { start } = await startConnection(service.url, service.appHeaders);
     const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
-    const payload = WorkerConnectRequest.encode({
+    instance.send(KIND.workerConnect, WorkerConnectRequest, {
       connectionId: start.connectionId,
       authData: { sessionToken: start.sessionToken, syncToken: '' },
       apps: [{ appName: 'slow', appVersion: '7', functions: Buffer.from(JSON.stringify([configOf()])) }],
       workerManualReadinessAck: true,
     });
-    instance.socket.send(frame(KIND.workerConnect, payload));
     await instance.frame(KIND.gatewayConnectionReady);
     const status = async () => (await service.get('/v1/apps/slow/connections')).body.data[0];
     expect(await status()).to.include({ status: 'connecting', app_version: '7' });

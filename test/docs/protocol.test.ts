@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { serve } from 'tidegate/node';
 import { CATALOGUE } from '../../src/errors.ts';
+import { JSON_TEXT } from '../../src/functions/connect/formats.ts';
+import { KIND, Reply } from '../../src/functions/connect/messages.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { OPERATION_NAMES } from '../../src/jobs/runs/apply-operations.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
@@ -117,6 +119,14 @@ describe('docs/protocol.md', () => {
   it('shows a batch of logs that is taken as it is', () => {
     const [batch] = jsonOf(BLOCKS, 'logs');
     expect(logBatchSchema.parse(batch)).to.deep.equal(batch);
+  });
+
+  it('shows a frame in JSON that the gateway reads in full, and names every kind with its number', () => {
+    const [shown] = jsonOf(BLOCKS, 'frame');
+    const { kind, read } = JSON_TEXT.readFrame(Buffer.from(JSON.stringify(shown)), false);
+    expect(kind).to.equal(KIND.workerReply);
+    expect(JSON.parse(JSON_TEXT.frame(kind, Reply, read(Reply)) as string).payload).to.include(shown.payload);
+    for (const [name, number] of Object.entries(KIND)) expect(PAGE).to.include(`${number} \`${name}\``);
   });
 
   it('shows the source of an error, which is kept as it is', () => {

@@ -1,14 +1,13 @@
 /** An instance of an app that connects, message by message: tests decide what it acknowledges, extends and replies. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { MessageOf } from '../../src/functions/connect/codec.ts';
+import type { Message, MessageOf } from '../../src/functions/connect/codec.ts';
+import { type MessageFormat, PROTOBUF, type ReceivedFrame } from '../../src/functions/connect/formats.ts';
 import {
   ConnectionReady,
   ExecutorRequest,
   ExtendLease,
   ExtendLeaseAck,
-  Frame,
-  frame,
   KIND,
   REPLY_STATUS,
   Reply,
@@ -16,7 +15,6 @@ import {
   RequestAck,
   StartRequest,
   StartResponse,
-  SUBPROTOCOL,
   WorkerConnectRequest,
 } from '../../src/functions/connect/messages.ts';
 import type { FunctionSpec } from './app-host.ts';
@@ -30,6 +28,8 @@ export interface InstanceOptions {
   functions?: FunctionSpec[];
   concurrency?: number;
   headers?: Record<string, string>;
+  /** Of its messages; default: that of the official SDKs. */
+  format?: MessageFormat;
   /** Text instead of its functions. */
   rawFunctions?: string;
 }
@@ -40,18 +40,22 @@ export interface StartAnswer {
   start: MessageOf<typeof StartResponse>;
 }
 
-export async function startConnection(url: string, headers: Record<string, string> = {}): Promise<StartAnswer> {
+export async function startConnection(
+  url: string,
+  headers: Record<string, string> = {},
+  format = PROTOBUF,
+): Promise<StartAnswer> {
   const response = await fetch(`${url}/v0/connect/start`, {
     method: 'POST',
-    headers: { 'content-type': 'application/protobuf', ...headers },
-    body: StartRequest.encode({}),
+    headers: { 'content-type': format.contentType, ...headers },
+    body: format.body(StartRequest, {}),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   const isOk = response.status === 200;
   return {
     status: response.status,
     text: isOk ? '' : bytes.toString(),
-    start: StartResponse.decode(isOk ? bytes : Buffer.alloc(0)),
+    start: isOk ? format.readBody(StartResponse, bytes) : StartResponse.decode(Buffer.alloc(0)),
   };
 }
 
@@ -59,24 +63,26 @@ export class ConnectedInstance {
   readonly id: string;
   readonly socket: WebSocket;
   /** Received frames. */
-  readonly frames: { kind: number; payload: Uint8Array }[] = [];
+  readonly frames: ReceivedFrame[] = [];
   readonly calls: CallRequest[] = [];
+  readonly #format: MessageFormat;
   #taken = 0;
 
-  private constructor(id: string, socket: WebSocket) {
+  private constructor(id: string, socket: WebSocket, format: MessageFormat) {
     this.id = id;
     this.socket = socket;
+    this.#format = format;
     socket.on('error', () => undefined);
-    socket.on('message', (data: Buffer) => {
-      const { kind, payload } = Frame.decode(data);
-      this.frames.push({ kind, payload });
-      if (kind === KIND.gatewayExecutorRequest) this.calls.push(ExecutorRequest.decode(payload));
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      const frame = format.readFrame(data, isBinary);
+      this.frames.push(frame);
+      if (frame.kind === KIND.gatewayExecutorRequest) this.calls.push(frame.read(ExecutorRequest));
     });
   }
 
   /** Opens a WebSocket and waits for the greeting. */
-  static async open(endpoint: string, id = ''): Promise<ConnectedInstance> {
-    const instance = new ConnectedInstance(id, new WebSocket(endpoint, [SUBPROTOCOL]));
+  static async open(endpoint: string, id = '', format = PROTOBUF): Promise<ConnectedInstance> {
+    const instance = new ConnectedInstance(id, new WebSocket(endpoint, [format.subprotocol]), format);
     await once(instance.socket, 'open');
     await instance.frame(KIND.gatewayHello);
     return instance;
@@ -84,9 +90,9 @@ export class ConnectedInstance {
 
   /** Connects and registers; ready for calls. @throws when the gateway closes the WebSocket, with its reason */
   static async connect(url: string, options: InstanceOptions = {}): Promise<ConnectedInstance> {
-    const { start, status, text } = await startConnection(url, options.headers);
+    const { start, status, text } = await startConnection(url, options.headers, options.format);
     if (status !== 200) throw new Error(`start: ${status} ${text}`);
-    const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
+    const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId, options.format);
     await instance.register(start, options);
     return instance;
   }
@@ -96,7 +102,7 @@ export class ConnectedInstance {
     options: InstanceOptions,
   ): Promise<void> {
     const { app = 'shop', instanceId = 'host-1', functions = [], concurrency, rawFunctions } = options;
-    const payload = WorkerConnectRequest.encode({
+    const request = {
       connectionId,
       instanceId,
       authData: { sessionToken, syncToken: '' },
@@ -110,12 +116,12 @@ export class ConnectedInstance {
       sdkVersion: 'v1.0.0',
       sdkLanguage: 'test',
       ...(concurrency !== undefined && { maxWorkerConcurrency: concurrency }),
-    });
+    };
     const closed = once(this.socket, 'close').then(([code, reason]) => new Error(`closed: ${code} ${reason}`));
-    this.socket.send(frame(KIND.workerConnect, payload));
+    this.send(KIND.workerConnect, WorkerConnectRequest, request);
     const result = await Promise.race([this.frame(KIND.gatewayConnectionReady), closed]);
     if (result instanceof Error) throw result;
-    ConnectionReady.decode(result);
+    result.read(ConnectionReady);
   }
 
   /** The next call. */
@@ -126,8 +132,8 @@ export class ConnectedInstance {
     return this.calls[this.#taken++] as CallRequest;
   }
 
-  /** The payload of the first frame of the kind. @throws when the WebSocket is closed before */
-  async frame(kind: number): Promise<Uint8Array> {
+  /** The first frame of the kind. @throws when the WebSocket is closed before */
+  async frame(kind: number): Promise<ReceivedFrame> {
     const next = () => this.frames.find((one) => one.kind === kind);
     const isClosed = () => this.socket.readyState === WebSocket.CLOSED;
     const describe = `instance ${this.id} gets a frame of kind ${kind}`;
@@ -135,17 +141,17 @@ export class ConnectedInstance {
     const found = next();
     if (!found) throw new Error(`Closed before ${describe}`);
     this.frames.splice(this.frames.indexOf(found), 1);
-    return found.payload;
+    return found;
   }
 
   acknowledge({ requestId }: CallRequest): void {
-    this.send(KIND.workerRequestAck, RequestAck.encode({ requestId }));
+    this.send(KIND.workerRequestAck, RequestAck, { requestId });
   }
 
   /** @returns the new lease ID; undefined: the lease is lost */
   async extend({ requestId, leaseId }: CallRequest): Promise<string | undefined> {
-    this.send(KIND.workerRequestExtendLease, ExtendLease.encode({ requestId, leaseId }));
-    return ExtendLeaseAck.decode(await this.frame(KIND.workerRequestExtendLeaseAck)).newLeaseId;
+    this.send(KIND.workerRequestExtendLease, ExtendLease, { requestId, leaseId });
+    return (await this.frame(KIND.workerRequestExtendLeaseAck)).read(ExtendLeaseAck).newLeaseId;
   }
 
   /** Resolves when the gateway has confirmed it. */
@@ -158,12 +164,12 @@ export class ConnectedInstance {
   }
 
   async reply(reply: Partial<MessageOf<typeof Reply>>): Promise<void> {
-    this.send(KIND.workerReply, Reply.encode({ sdkVersion: 'test:v1.0.0', ...reply }));
-    ReplyAck.decode(await this.frame(KIND.workerReplyAck));
+    this.send(KIND.workerReply, Reply, { sdkVersion: 'test:v1.0.0', ...reply });
+    (await this.frame(KIND.workerReplyAck)).read(ReplyAck);
   }
 
-  send(kind: number, payload?: Uint8Array): void {
-    this.socket.send(frame(kind, payload));
+  send<Value>(kind: number, message?: Message<Value>, value?: Partial<Value>): void {
+    this.socket.send(this.#format.frame(kind, message, value));
   }
 
   /** Breaks the connection. */

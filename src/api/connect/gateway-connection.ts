@@ -1,12 +1,12 @@
 /** One WebSocket of an instance of an app, from the end of its handshake to its close. It forwards calls to the instance, and stores the
  *  replies. It holds no state that another gateway would need: an instance may continue over another connection. */
 import type { WebSocket } from 'ws';
+import type { Message, MessageOf } from '../../functions/connect/codec.ts';
+import { formatOfSubprotocol, type MessageFormat, type ReceivedFrame } from '../../functions/connect/formats.ts';
 import {
   ExecutorRequest,
   ExtendLease,
   ExtendLeaseAck,
-  Frame,
-  frame,
   KIND,
   Reply,
   ReplyAck,
@@ -34,6 +34,7 @@ export interface GatewayConnectionDeps {
 export class GatewayConnection {
   readonly record: Connection;
   readonly #socket: WebSocket;
+  readonly #format: MessageFormat;
   readonly #deps: GatewayConnectionDeps;
   /** Calls received and not acknowledged. */
   readonly #unacknowledged = new Map<string, GatewayMessage>();
@@ -44,6 +45,7 @@ export class GatewayConnection {
   constructor(record: Connection, socket: WebSocket, deps: GatewayConnectionDeps) {
     this.record = record;
     this.#socket = socket;
+    this.#format = formatOfSubprotocol(socket.protocol);
     this.#deps = deps;
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.once('close', () => this.#refuseUnacknowledged());
@@ -67,7 +69,7 @@ export class GatewayConnection {
       this.#unacknowledged.delete(message.callId);
       return;
     }
-    this.#send(KIND.gatewayExecutorRequest, executorRequest(message, body));
+    this.#send(KIND.gatewayExecutorRequest, ExecutorRequest, executorRequest(message, body));
   }
 
   /** Tells the instance to open another connection; its calls continue over either. */
@@ -84,9 +86,7 @@ export class GatewayConnection {
   #receive(data: Buffer, isBinary: boolean): void {
     this.#seenAt = Date.now();
     try {
-      if (!isBinary) throw new Error('a text frame');
-      const { kind, payload } = Frame.decode(data);
-      this.#handle(kind, payload);
+      this.#handle(this.#format.readFrame(data, isBinary));
     } catch (error) {
       this.#deps.log.debug({ connection: this.record.id, err: (error as Error).message }, 'invalid message');
       closeSoon(this.#socket, INVALID_MESSAGE);
@@ -94,16 +94,17 @@ export class GatewayConnection {
   }
 
   /** Unknown kinds are ignored: newer SDKs may send them. */
-  #handle(kind: number, payload: Uint8Array): void {
+  #handle(frame: ReceivedFrame): void {
     const { record } = this;
+    const { kind } = frame;
     if (kind === KIND.workerHeartbeat) {
       record.heartbeatAt = Date.now();
       this.#send(KIND.gatewayHeartbeat);
     } else if (kind === KIND.workerReady && record.status === 'connecting') this.#setStatus('ready');
     else if (kind === KIND.workerPause) this.#setStatus('paused');
-    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(payload));
-    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(payload));
-    else if (kind === KIND.workerReply) this.#store(this.#reply(payload));
+    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(frame.read(RequestAck)));
+    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(frame.read(ExtendLease)));
+    else if (kind === KIND.workerReply) this.#store(this.#reply(frame.read(Reply)));
   }
 
   #setStatus(status: Connection['status']): void {
@@ -111,31 +112,29 @@ export class GatewayConnection {
     this.#deps.onStatus(this);
   }
 
-  async #acknowledge(payload: Uint8Array): Promise<void> {
-    const { requestId: callId } = RequestAck.decode(payload);
+  async #acknowledge({ requestId: callId }: MessageOf<typeof RequestAck>): Promise<void> {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
     if (await this.#deps.calls.acknowledge(this.#lease(callId))) return;
     // Another connection has the call, so the instance can stop.
-    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode({ requestId: callId }));
+    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, { requestId: callId });
   }
 
-  async #extend(payload: Uint8Array): Promise<void> {
-    const { requestId: callId, leaseId } = ExtendLease.decode(payload);
+  async #extend({ requestId: callId, leaseId }: MessageOf<typeof ExtendLease>): Promise<void> {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
     const isExtended = await this.#deps.calls.extend(this.#lease(callId), leaseId);
     // The lease keeps its ID: a lease whose confirmation was lost with a connection can be extended over the next one.
     const answer = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
-    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck.encode(answer));
+    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, answer);
   }
 
-  async #reply(payload: Uint8Array): Promise<void> {
+  async #reply(reply: MessageOf<typeof Reply>): Promise<void> {
     const { env } = this.record;
-    const { requestId: callId } = Reply.decode(payload);
-    this.#unacknowledged.delete(callId);
-    await retryStoreWrites(() => storeReply(env, callId, payload, this.#deps.calls));
-    this.#send(KIND.workerReplyAck, ReplyAck.encode({ requestId: callId }));
+    const { requestId } = reply;
+    this.#unacknowledged.delete(requestId);
+    await retryStoreWrites(() => storeReply(env, reply, this.#deps.calls));
+    this.#send(KIND.workerReplyAck, ReplyAck, { requestId });
   }
 
   #lease(callId: string) {
@@ -154,9 +153,9 @@ export class GatewayConnection {
       });
   }
 
-  #send(kind: number, payload?: Uint8Array): void {
+  #send<Value>(kind: number, message?: Message<Value>, value?: Partial<Value>): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(frame(kind, payload), () => undefined);
+    this.#socket.send(this.#format.frame(kind, message, value), () => undefined);
   }
 
   #refuseUnacknowledged(): void {
@@ -166,20 +165,17 @@ export class GatewayConnection {
 }
 
 /** @returns whether it is the first reply to a call that is waited for */
-export async function storeReply(
-  env: string,
-  callId: string,
-  reply: Uint8Array,
-  calls: ConnectCalls,
-): Promise<boolean> {
+export async function storeReply(env: string, reply: MessageOf<typeof Reply>, calls: ConnectCalls): Promise<boolean> {
+  const { requestId: callId } = reply;
   if (!ID_PATTERN.test(callId)) return false;
-  return calls.reply({ env, callId }, reply.length > REPLY_MAX_BYTES ? tooLargeReply(callId) : reply);
+  const stored = Reply.encode(reply);
+  return calls.reply({ env, callId }, stored.length > REPLY_MAX_BYTES ? tooLargeReply(callId) : stored);
 }
 
-function executorRequest(message: GatewayMessage, body: string): Uint8Array {
+function executorRequest(message: GatewayMessage, body: string): Partial<MessageOf<typeof ExecutorRequest>> {
   const { callId, env, app, functionId, stepId, runId, leaseId, jobId, trace } = message;
   const traceContext = Buffer.from(JSON.stringify({ tracestate: '', ...trace }));
-  return ExecutorRequest.encode({
+  return {
     requestId: callId,
     accountId: env,
     envId: env,
@@ -194,5 +190,5 @@ function executorRequest(message: GatewayMessage, body: string): Uint8Array {
     runId,
     leaseId,
     jobId,
-  });
+  };
 }

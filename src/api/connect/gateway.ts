@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { duty } from '../../duties/duty.ts';
 import { ServiceError } from '../../errors.ts';
-import { SUBPROTOCOL } from '../../functions/connect/messages.ts';
+import { SUBPROTOCOLS } from '../../functions/connect/formats.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
@@ -14,7 +14,7 @@ import type { Context } from '../http/router.ts';
 import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
 import { AUTHENTICATION_FAILED, closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
-import { accept, confirm, greet, type HandshakeDeps } from './handshake.ts';
+import { accept, confirm, type FirstMessage, greet, type HandshakeDeps } from './handshake.ts';
 import { Handshakes } from './handshakes.ts';
 import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKES } from './limits.ts';
 
@@ -58,7 +58,7 @@ export class Gateway {
     this.#deps = deps;
     // `drain` notifies the instances.
     const onShutdown = () => undefined;
-    const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: [SUBPROTOCOL], onShutdown };
+    const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: SUBPROTOCOLS, onShutdown };
     this.#accept = deps.webSockets.endpoint(options);
   }
 
@@ -195,7 +195,7 @@ export class Gateway {
   }
 
   /** @returns the first message. A connection that sends too much before it is terminated at once */
-  async #greet(webSocket: WebSocket, socket: Socket): Promise<Buffer> {
+  async #greet(webSocket: WebSocket, socket: Socket): Promise<FirstMessage> {
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;

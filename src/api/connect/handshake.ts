@@ -1,14 +1,8 @@
 /** The handshake of a WebSocket: the gateway greets, the instance answers with its session token and its apps, which are registered. */
 import type { WebSocket } from 'ws';
 import { ServiceError } from '../../errors.ts';
-import {
-  ConnectionReady,
-  Frame,
-  frame,
-  KIND,
-  SystemError,
-  WorkerConnectRequest,
-} from '../../functions/connect/messages.ts';
+import { formatOfSubprotocol, type MessageFormat } from '../../functions/connect/formats.ts';
+import { ConnectionReady, KIND, SystemError, WorkerConnectRequest } from '../../functions/connect/messages.ts';
 import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import type { ConnectSessions } from '../../store/connect/sessions.ts';
@@ -23,6 +17,11 @@ const FULL = 4_429;
 /** A close frame has room for 123 bytes. */
 const REASON_MAX = 120;
 
+export interface FirstMessage {
+  data: Buffer;
+  isBinary: boolean;
+}
+
 export interface HandshakeDeps extends RegisterConnectionDeps {
   sessions: ConnectSessions;
   connectionKeys: ConnectionKeys;
@@ -34,12 +33,12 @@ export interface HandshakeDeps extends RegisterConnectionDeps {
 }
 
 /** @returns the first message. Reading pauses afterwards, so that later messages are not lost before there is a listener */
-export function greet(socket: WebSocket): Promise<Buffer> {
-  socket.send(frame(KIND.gatewayHello), () => undefined);
+export function greet(socket: WebSocket): Promise<FirstMessage> {
+  socket.send(formatOf(socket).frame(KIND.gatewayHello), () => undefined);
   return new Promise((resolve) => {
-    socket.once('message', (data: Buffer) => {
+    socket.once('message', (data: Buffer, isBinary: boolean) => {
       socket.pause();
-      resolve(data);
+      resolve({ data, isBinary });
     });
   });
 }
@@ -49,12 +48,12 @@ export function greet(socket: WebSocket): Promise<Buffer> {
  *  @returns undefined: the WebSocket has been closed, with the reason */
 export async function accept(
   socket: WebSocket,
-  first: Buffer,
+  first: FirstMessage,
   deps: HandshakeDeps,
   onAuthenticated: (env: string) => void,
 ): Promise<Connection | undefined> {
   try {
-    return await connectionOf(first, deps, onAuthenticated);
+    return await connectionOf(requestOf(first, formatOf(socket)), deps, onAuthenticated);
   } catch (error) {
     refuse(socket, error as Error, deps.log);
     return undefined;
@@ -63,19 +62,18 @@ export async function accept(
 
 /** Confirms the connection: the instance now gets calls, unless it announces separately when it is ready. */
 export function confirm(socket: WebSocket, leaseMs: number): void {
-  const payload = ConnectionReady.encode({
+  const intervals = {
     heartbeatInterval: `${HEARTBEAT_SECONDS}s`,
     extendLeaseInterval: `${Math.max(1, Math.floor(leaseMs / 4_000))}s`,
-  });
-  socket.send(frame(KIND.gatewayConnectionReady, payload), () => undefined);
+  };
+  socket.send(formatOf(socket).frame(KIND.gatewayConnectionReady, ConnectionReady, intervals), () => undefined);
 }
 
 async function connectionOf(
-  first: Buffer,
+  request: WorkerConnectRequest,
   deps: HandshakeDeps,
   onAuthenticated: (env: string) => void,
 ): Promise<Connection> {
-  const request = requestOf(first);
   const session = await deps.sessions.redeem(request.authData?.sessionToken ?? '');
   if (!session || session.connectionId !== request.connectionId) {
     throw new ServiceError('credentials_invalid', { detail: 'the session token is unknown, used or expired' });
@@ -113,12 +111,16 @@ async function connectionOf(
   };
 }
 
-function requestOf(first: Buffer): WorkerConnectRequest {
+function formatOf(socket: WebSocket): MessageFormat {
+  return formatOfSubprotocol(socket.protocol);
+}
+
+function requestOf({ data, isBinary }: FirstMessage, format: MessageFormat): WorkerConnectRequest {
   try {
-    if (first.length > HANDSHAKE_MAX_BYTES) throw new Error(`it has more than ${HANDSHAKE_MAX_BYTES} bytes`);
-    const { kind, payload } = Frame.decode(first);
-    if (kind !== KIND.workerConnect) throw new Error(`expected kind ${KIND.workerConnect}, got ${kind}`);
-    return WorkerConnectRequest.decode(payload);
+    if (data.length > HANDSHAKE_MAX_BYTES) throw new Error(`it has more than ${HANDSHAKE_MAX_BYTES} bytes`);
+    const frame = format.readFrame(data, isBinary);
+    if (frame.kind !== KIND.workerConnect) throw new Error(`expected kind ${KIND.workerConnect}, got ${frame.kind}`);
+    return frame.read(WorkerConnectRequest);
   } catch (cause) {
     const detail = `the first message is not a connect request: ${(cause as Error).message}`;
     throw new ServiceError('registration_invalid', { detail, cause });
@@ -135,7 +137,7 @@ function refuse(socket: WebSocket, error: Error, log: Logger): void {
   const known = error instanceof ServiceError ? error : undefined;
   if (!known) log.warn({ err: error.message }, 'an app could not be connected');
   const { code, message } = known ?? { code: 'internal', message: 'the service had an internal error' };
-  socket.send(frame(KIND.syncFailed, SystemError.encode({ code, message })), () => undefined);
+  socket.send(formatOf(socket).frame(KIND.syncFailed, SystemError, { code, message }), () => undefined);
   closeSoon(socket, closingOf(known));
 }
 

@@ -1,7 +1,9 @@
-/** `/v0/connect`: tells an app where to open its WebSocket, and accepts replies that a WebSocket has lost. Bodies are protobuf, like the
- *  WebSocket's messages (docs/protocol.md#connect). */
+/** `/v0/connect`: tells an app where to open its WebSocket, and accepts replies that a WebSocket has lost. Bodies have the
+ *  format of the WebSocket's messages, protobuf or JSON (docs/protocol.md#connect). */
 import type { Config, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Message } from '../../functions/connect/codec.ts';
+import { formatOfContentType } from '../../functions/connect/formats.ts';
 import { FlushResponse, Reply, StartRequest, StartResponse } from '../../functions/connect/messages.ts';
 import { dialectOf } from '../../functions/headers.ts';
 import { keyFingerprint as fingerprintOf } from '../../functions/signing.ts';
@@ -17,7 +19,6 @@ import { storeReply } from './gateway-connection.ts';
 import { FRAME_MAX_BYTES } from './limits.ts';
 
 const START_MAX_BYTES = 16_384;
-const TYPE = 'application/protobuf';
 /** Instances can exclude gateways by group. All processes form one group, because a load balancer chooses among them. */
 const GROUP = 'default';
 
@@ -42,7 +43,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
     if (deps.gateway.isDraining) {
       throw gatewayClosing();
     }
-    decode(await readBody(ctx.req, START_MAX_BYTES), StartRequest.decode);
+    await read(ctx, StartRequest, START_MAX_BYTES);
     const env = await environmentOfApp(ctx, environments, quotas.branches);
     if ((await connections.count(env, Date.now())) >= connectionsMax) {
       throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${connectionsMax}` });
@@ -52,24 +53,19 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
     const key = ctx.state.proven?.signingKey;
     const keyFingerprint = key === undefined ? undefined : fingerprintOf(key);
     const sessionToken = await sessions.create({ env, connectionId, dialect, keyFingerprint });
-    respond(
-      ctx,
-      StartResponse.encode({
-        connectionId,
-        gatewayEndpoint: endpointOf(ctx, deps),
-        gatewayGroup: GROUP,
-        sessionToken,
-        syncToken: sessionToken,
-      }),
-    );
+    respond(ctx, StartResponse, {
+      connectionId,
+      gatewayEndpoint: endpointOf(ctx, deps),
+      gatewayGroup: GROUP,
+      sessionToken,
+      syncToken: sessionToken,
+    });
   });
 
   router.post('/v0/connect/flush', guard, async (ctx) => {
-    const bytes = await readBody(ctx.req, FRAME_MAX_BYTES);
-    const { requestId } = decode(bytes, Reply.decode);
-    const env = await existingEnvironment(ctx, environments);
-    await storeReply(env, requestId, bytes, calls);
-    respond(ctx, FlushResponse.encode({ requestId }));
+    const reply = await read(ctx, Reply, FRAME_MAX_BYTES);
+    await storeReply(await existingEnvironment(ctx, environments), reply, calls);
+    respond(ctx, FlushResponse, { requestId: reply.requestId });
   });
 }
 
@@ -79,17 +75,23 @@ function endpointOf({ req, secure }: Context, { connect: { gatewayUrl }, publicU
   return `${secure ? 'wss' : 'ws'}://${req.headers.host ?? 'localhost'}${GATEWAY_PATH}`;
 }
 
-/** @throws ServiceError body_invalid */
-function decode<T>(bytes: Uint8Array, decoder: (bytes: Uint8Array) => T): T {
+/** @throws ServiceError body_invalid, body_too_large */
+async function read<Value>(ctx: Context, message: Message<Value>, maxBytes: number): Promise<Value> {
+  const body = await readBody(ctx.req, maxBytes);
   try {
-    return decoder(bytes);
+    return formatOf(ctx).readBody(message, body);
   } catch (cause) {
-    const detail = `the body is not the protobuf message of this route: ${(cause as Error).message}`;
+    const detail = `the body is not the message of this route: ${(cause as Error).message}`;
     throw new ServiceError('body_invalid', { detail, cause });
   }
 }
 
-function respond(ctx: Context, bytes: Uint8Array): void {
-  ctx.type = TYPE;
-  ctx.body = Buffer.from(bytes);
+function respond<Value>(ctx: Context, message: Message<Value>, value: Partial<Value>): void {
+  const format = formatOf(ctx);
+  ctx.type = format.contentType;
+  ctx.body = format.body(message, value);
+}
+
+function formatOf({ req }: Context) {
+  return formatOfContentType(req.headers['content-type']);
 }

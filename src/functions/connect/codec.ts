@@ -1,5 +1,7 @@
-/** Encodes and decodes protobuf messages from declared fields. Unknown fields are skipped; absent ones get protobuf's defaults. */
+/** Encodes and decodes messages from declared fields, as protobuf and as JSON. Unknown fields are skipped; absent ones get protobuf's
+ *  defaults. */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { isJsonObject } from '../../model/values/json.ts';
 
 /** How a field is written and read. `Value` is its type in an object. */
 export interface Field<Value> {
@@ -9,6 +11,9 @@ export interface Field<Value> {
   write(writer: BinaryWriter, value: Exclude<Value, undefined>): void;
   /** @param before the value read so far: repeated fields add to it */
   read(reader: BinaryReader, before: Value): Value;
+  toJson(value: Exclude<Value, undefined>): unknown;
+  /** @throws Error if the JSON value has another type */
+  fromJson(json: unknown): Value;
 }
 
 type Fields = Record<string, Field<unknown>>;
@@ -19,9 +24,27 @@ export interface Message<Value> {
   encode(value: Partial<Value>): Uint8Array<ArrayBuffer>;
   /** @throws Error if the bytes are not such a message */
   decode(bytes: Uint8Array): Value;
+  toJson(value: Partial<Value>): Record<string, unknown>;
+  /** @throws Error if it is not such a message */
+  fromJson(json: unknown): Value;
 }
 
 const EMPTY = new Uint8Array(0);
+
+/** How JSON has a field whose JSON type is that of its value. */
+function asItIs<Value>(no: number, isValue: (json: unknown) => json is Value, type: string) {
+  return {
+    toJson: (value: Value) => value,
+    fromJson(json: unknown): Value {
+      if (isValue(json)) return json;
+      throw new Error(`field ${no} is not ${type}`);
+    },
+  };
+}
+
+const isWhole = (json: unknown): json is number => Number.isInteger(json);
+const isBoolean = (json: unknown): json is boolean => typeof json === 'boolean';
+const isText = (json: unknown): json is string => typeof json === 'string';
 
 export function int32(no: number): Field<number> {
   return {
@@ -30,6 +53,7 @@ export function int32(no: number): Field<number> {
     default: () => 0,
     write: (writer, value) => writer.int32(value),
     read: (reader) => reader.int32(),
+    ...asItIs(no, isWhole, 'a whole number'),
   };
 }
 
@@ -41,6 +65,7 @@ export function int64(no: number): Field<number> {
     default: () => 0,
     write: (writer, value) => writer.int64(value),
     read: (reader) => Number(reader.int64()),
+    ...asItIs(no, isWhole, 'a whole number'),
   };
 }
 
@@ -51,6 +76,7 @@ export function bool(no: number): Field<boolean> {
     default: () => false,
     write: (writer, value) => writer.bool(value),
     read: (reader) => reader.bool(),
+    ...asItIs(no, isBoolean, 'true or false'),
   };
 }
 
@@ -61,16 +87,21 @@ export function string(no: number): Field<string> {
     default: () => '',
     write: (writer, value) => writer.string(value),
     read: (reader) => reader.string(),
+    ...asItIs(no, isText, 'a text'),
   };
 }
 
+/** UTF-8: in JSON it is a text. */
 export function bytes(no: number): Field<Uint8Array> {
+  const text = string(no);
   return {
     no,
     wireType: WireType.LengthDelimited,
     default: () => EMPTY,
     write: (writer, value) => writer.bytes(value),
     read: (reader) => reader.bytes(),
+    toJson: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8'),
+    fromJson: (json) => Buffer.from(text.fromJson(json)),
   };
 }
 
@@ -86,11 +117,14 @@ export function nested<Value>(no: number, of: Message<Value>): Field<Value | und
     default: () => undefined,
     write: (writer, value) => writer.bytes(of.encode(value)),
     read: (reader) => of.decode(reader.bytes()),
+    toJson: (value) => of.toJson(value),
+    fromJson: (json) => of.fromJson(json),
   };
 }
 
 /** @throws Error when a message has more than `max` */
 export function repeated<Value>(field: Field<Value>, max: number): Field<Value[]> {
+  const tooMany = () => new Error(`more than ${max} values of field ${field.no}`);
   return {
     ...field,
     default: () => [],
@@ -101,8 +135,14 @@ export function repeated<Value>(field: Field<Value>, max: number): Field<Value[]
       }
     },
     read(reader, before) {
-      if (before.length === max) throw new Error(`more than ${max} values of field ${field.no}`);
+      if (before.length === max) throw tooMany();
       return [...before, field.read(reader, field.default())];
+    },
+    toJson: (values) => values.map((value) => field.toJson(value as Exclude<Value, undefined>)),
+    fromJson(json) {
+      if (!Array.isArray(json)) throw new Error(`field ${field.no} is not an array`);
+      if (json.length > max) throw tooMany();
+      return json.map((value) => field.fromJson(value));
     },
   };
 }
@@ -131,6 +171,21 @@ export function message<F extends Record<string, unknown>>(fields: { [Name in ke
         if (known?.field.wireType === wireType) value[known.name] = known.field.read(reader, value[known.name]);
         else reader.skip(wireType, no);
       }
+      return value as F;
+    },
+    toJson(value) {
+      const json: Record<string, unknown> = {};
+      for (const [name, field] of byName) {
+        const given = (value as Record<string, unknown>)[name];
+        if (given !== undefined) json[name] = field.toJson(given as Exclude<unknown, undefined>);
+      }
+      return json;
+    },
+    fromJson(json) {
+      if (!isJsonObject(json)) throw new Error('a message is not a JSON object');
+      const value: Record<string, unknown> = {};
+      for (const [name, field] of byName)
+        value[name] = json[name] == null ? field.default() : field.fromJson(json[name]);
       return value as F;
     },
   };

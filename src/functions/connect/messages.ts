@@ -2,9 +2,6 @@
  *  protocol; fields that the service neither reads nor writes are left out. */
 import { bool, bytes, int32, int64, type MessageOf, message, nested, optional, repeated, string } from './codec.ts';
 
-/** The subprotocol of the WebSocket. */
-export const SUBPROTOCOL = 'v0.connect.inngest.com';
-
 /** Kinds of a frame. */
 export const KIND = {
   gatewayHello: 0,
@@ -27,7 +24,7 @@ export const KIND = {
 const APPS_MAX = 50;
 const GATEWAYS_MAX = 100;
 
-/** Every binary frame. */
+/** Every frame in protobuf. */
 export const Frame = message({ kind: int32(1), payload: bytes(2) });
 
 export const StartRequest = message({ excludeGateways: repeated(string(1), GATEWAYS_MAX) });
@@ -115,8 +112,3 @@ export const FlushResponse = message({ requestId: string(1) });
 
 /** The payload of `syncFailed`. */
 export const SystemError = message({ code: string(1), message: string(3) });
-
-/** A frame of the kind. */
-export function frame(kind: number, payload?: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Frame.encode({ kind, ...(payload && { payload }) });
-}
