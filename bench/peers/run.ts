@@ -35,6 +35,7 @@ export async function comparePeers(bench: Benchmark): Promise<void> {
   const { only, out, rounds, seconds } = bench.options;
   const engines = selectEngines(only);
   installPeers();
+  const commit = commitOf();
   const at = new Date().toISOString();
   const measured = new Map<Engine, Round[]>(engines.map((engine) => [engine, []]));
   for (let round = 1; round <= rounds; round++) {
@@ -46,7 +47,7 @@ export async function comparePeers(bench: Benchmark): Promise<void> {
   }
   const results: PeerResults = {
     at,
-    commit: commitOf(),
+    commit,
     machine: thisMachine(bench.redisVersion),
     rounds,
     seconds,
