@@ -155,7 +155,7 @@ function registrar(parts: Parts): Registrar {
 }
 
 function gateway(parts: Parts): Gateway {
-  const { config, store, registrar, subscriber, webSockets, log } = parts;
+  const { config, store, registrar, callCheckpoints, subscriber, webSockets, log } = parts;
   const { environments, signingKeys } = store;
   return new Gateway({
     gatewayId: newId(),
@@ -165,6 +165,7 @@ function gateway(parts: Parts): Gateway {
     sessions: store.connectSessions,
     connectionKeys: new ConnectionKeys({ dev: config.dev, signingKeys, environments }),
     calls: store.connectCalls,
+    callCheckpoints,
     channels: store.connectChannels(subscriber),
     leaseMs: config.connect.leaseMs,
     callsMax: config.connect.calls,

@@ -1,6 +1,14 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { JSON_TEXT, type MessageFormat, PROTOBUF } from '../../src/functions/connect/formats.ts';
-import { FlushResponse, KIND, REPLY_STATUS, Reply } from '../../src/functions/connect/messages.ts';
+import {
+  Checkpoint,
+  CheckpointAck,
+  FlushResponse,
+  KIND,
+  REPLY_STATUS,
+  Reply,
+} from '../../src/functions/connect/messages.ts';
 import { ConnectedInstance, type InstanceOptions } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
@@ -96,6 +104,38 @@ describe('A call over a connection', () => {
     const run = await ended(eventId);
     expect(run).to.include({ status: 'Failed', attempt: 0 });
     expect(run.error.name).to.equal('OutputTooLarge');
+  });
+
+  it('stores steps while it goes on, and hears of each checkpoint what the HTTP request would answer', async () => {
+    const instance = await connect({ format: JSON_TEXT });
+    const eventId = await send();
+    const call = await instance.nextCall();
+    instance.acknowledge(call);
+    const { ctx } = JSON.parse(Buffer.from(call.requestPayload).toString());
+    const step = (op: string) => ({ id: createHash('sha1').update('pack').digest('hex'), name: 'pack', op, data: 7 });
+    let sent = 0;
+    const store = async (body: object | string, runId = call.runId) => {
+      const checkpointId = String(++sent);
+      const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      instance.send(KIND.workerCheckpoint, Checkpoint, { checkpointId, runId, body: bytes });
+      const answer = (await instance.frame(KIND.workerCheckpointAck)).read(CheckpointAck);
+      expect(answer.checkpointId).to.equal(checkpointId);
+      return [answer.status, answer.code];
+    };
+    const { qi_id } = ctx;
+    const foreign = Buffer.from(JSON.stringify(['other', 0, 1])).toString('base64url');
+    expect(await store({ qi_id, steps: [step('StepRun')] })).to.deep.equal([200, '']);
+    expect(await store({ qi_id, steps: [step('Sleep')] })).to.deep.equal([400, 'input_invalid']);
+    expect(await store('{"qi_id"')).to.deep.equal([400, 'body_not_json']);
+    expect(await store({ qi_id: foreign, steps: [] })).to.deep.equal([401, 'credentials_invalid']);
+    expect(await store({ qi_id, steps: [] }, 'nonsense')).to.deep.equal([404, 'not_found']);
+    expect(await store({ qi_id, steps: [] }, eventId)).to.deep.equal([404, 'not_found']);
+    await instance.complete(call, 'shipped');
+    const { run_id } = await ended(eventId);
+    const { history, output } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+    expect(output).to.equal('shipped');
+    expect(history.map(({ name }: { name: string }) => name)).to.include('pack');
+    expect(await store({ qi_id, steps: [step('StepRun')] })).to.deep.equal([409, 'run_ended']);
   });
 
   it('is repeated after the delay that a failed attempt asks for', async () => {

@@ -1,4 +1,5 @@
-/** `POST /v1/checkpoint/:run_id/async`: an app stores steps of a call that is in flight (docs/protocol.md#checkpoints). */
+/** An app stores steps of a call that is in flight (docs/protocol.md#checkpoints): by `POST /v1/checkpoint/:run_id/async`, or over its
+ *  connection. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
@@ -24,14 +25,26 @@ const callCheckpointSchema = z.looseObject({
 export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): void {
   router.post('/v1/checkpoint/:run_id/async', async (ctx) => {
     requireCredentials(ctx, deps);
-    const { qi_id, steps } = validate(callCheckpointSchema, await readCheckpoint(ctx), 'field');
-    const item = decodeQueueItem(qi_id);
-    if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
     // Not every SDK names its environment in the headers, but the queue item does.
-    await requireSigningKey(ctx, item.env, deps);
-    await storeOperations(steps, (ops) => deps.callCheckpoints.store(ctx.params.run_id, item, ops));
+    const authenticate = (env: string) => requireSigningKey(ctx, env, deps);
+    await storeCheckpoint(ctx.params.run_id, await readCheckpoint(ctx), authenticate, deps.callCheckpoints);
     ctx.body = {};
   });
+}
+
+/** @param authenticate throws unless the app is of the environment
+ *  @throws ServiceError credentials_invalid, input_invalid, not_found, run_ended, call_superseded */
+export async function storeCheckpoint(
+  runId: string,
+  body: unknown,
+  authenticate: (env: string) => void | Promise<void>,
+  callCheckpoints: CallCheckpoints,
+): Promise<void> {
+  const { qi_id, steps } = validate(callCheckpointSchema, body, 'field');
+  const item = decodeQueueItem(qi_id);
+  if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
+  await authenticate(item.env);
+  await storeOperations(steps, (ops) => callCheckpoints.store(runId, item, ops));
 }
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */

@@ -6,7 +6,12 @@ import type { Context } from '../http/router.ts';
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
 export async function readJsonBody(ctx: Context, maxBytes: number): Promise<unknown> {
-  const text = (await readBody(ctx.req, maxBytes)).toString('utf8');
+  return parseJsonBody(await readBody(ctx.req, maxBytes));
+}
+
+/** @throws ServiceError body_not_json, input_invalid */
+export function parseJsonBody(body: Buffer): unknown {
+  const text = body.toString('utf8');
   if (!isShallowJson(text)) {
     throw new ServiceError('input_invalid', { detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
   }

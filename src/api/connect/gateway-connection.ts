@@ -4,6 +4,8 @@ import type { WebSocket } from 'ws';
 import type { Message, MessageOf } from '../../functions/connect/codec.ts';
 import { formatOfSubprotocol, type MessageFormat, type ReceivedFrame } from '../../functions/connect/formats.ts';
 import {
+  Checkpoint,
+  CheckpointAck,
   ExecutorRequest,
   ExtendLease,
   ExtendLeaseAck,
@@ -14,21 +16,20 @@ import {
 } from '../../functions/connect/messages.ts';
 import { REPLY_MAX_BYTES, tooLargeReply } from '../../functions/connect/reply.ts';
 import { retryStoreWrites } from '../../jobs/runs/service-errors.ts';
-import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
+import { answerCheckpoint, type CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { type Closing, closeSoon } from './close.ts';
 import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNSENT_MAX_BYTES } from './limits.ts';
 
 const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 
-export interface GatewayConnectionDeps {
+export interface GatewayConnectionDeps extends CheckpointFramesDeps {
   calls: ConnectCalls;
   leaseMs: number;
   /** Called when its status changes. */
   onStatus: (connection: GatewayConnection) => void;
-  log: Logger;
 }
 
 export class GatewayConnection {
@@ -104,6 +105,7 @@ export class GatewayConnection {
     else if (kind === KIND.workerPause) this.#setStatus('paused');
     else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(frame.read(RequestAck)));
     else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(frame.read(ExtendLease)));
+    else if (kind === KIND.workerCheckpoint) this.#store(this.#checkpoint(frame.read(Checkpoint)));
     else if (kind === KIND.workerReply) this.#store(this.#reply(frame.read(Reply)));
   }
 
@@ -135,6 +137,11 @@ export class GatewayConnection {
     this.#unacknowledged.delete(requestId);
     await retryStoreWrites(() => storeReply(env, reply, this.#deps.calls));
     this.#send(KIND.workerReplyAck, ReplyAck, { requestId });
+  }
+
+  async #checkpoint(checkpoint: MessageOf<typeof Checkpoint>): Promise<void> {
+    const answer = await answerCheckpoint(this.record.env, checkpoint, this.#deps);
+    this.#send(KIND.workerCheckpointAck, CheckpointAck, answer);
   }
 
   #lease(callId: string) {

@@ -12,6 +12,7 @@ import { RENEW_MS } from '../../store/connect/connections.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
+import type { CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { AUTHENTICATION_FAILED, closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 import { accept, confirm, type FirstMessage, greet, type HandshakeDeps } from './handshake.ts';
@@ -24,7 +25,7 @@ const CLOSE_CHECK_MS = 50;
 /** Time for instances to notice that their idle HTTP connections were closed: starting a connection over one of them would fail. */
 const IDLE_CLOSED_MS = 250;
 
-export interface GatewayDeps extends HandshakeDeps {
+export interface GatewayDeps extends HandshakeDeps, CheckpointFramesDeps {
   calls: ConnectCalls;
   channels: ConnectChannels;
   leaseMs: number;
@@ -120,7 +121,7 @@ export class Gateway {
   }
 
   async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
-    const { log, leaseMs, calls, connections } = this.#deps;
+    const { log, leaseMs, calls, callCheckpoints, connections } = this.#deps;
     const first = await this.#greet(webSocket, socket);
     const record = await accept(webSocket, first, this.#deps, (env) => {
       this.#deps.webSockets.countFor(this.#deps.ownerOf(env), webSocket);
@@ -132,7 +133,7 @@ export class Gateway {
     }
     if (webSocket.readyState !== webSocket.OPEN) return;
     const onStatus = ({ record }: GatewayConnection) => void this.#store(record);
-    const connection = new GatewayConnection(record, webSocket, { calls, leaseMs, onStatus, log });
+    const connection = new GatewayConnection(record, webSocket, { calls, callCheckpoints, leaseMs, onStatus, log });
     this.#connections.set(record.id, connection);
     webSocket.once('close', () => {
       this.#connections.delete(record.id);

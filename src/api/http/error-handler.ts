@@ -30,8 +30,12 @@ export function handleErrors(log: Logger, backpressure?: Backpressure): Middlewa
 
 export function respondToError(ctx: Context, thrown: unknown, log: Logger, backpressure?: Backpressure): void {
   if (isOutOfMemory(thrown)) void backpressure?.refresh();
+  respond(ctx, serviceErrorOf(thrown), log);
+}
+
+export function serviceErrorOf(thrown: unknown): ServiceError {
   const error = translateAway(thrown);
-  respond(ctx, error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown }), log);
+  return error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown });
 }
 
 export function logRequest(ctx: Context, log: Logger): void {

@@ -19,6 +19,9 @@ export const KIND = {
   workerRequestExtendLease: 12,
   workerRequestExtendLeaseAck: 13,
   syncFailed: 14,
+  // Of this service alone, beyond the numbers that the official SDKs may use.
+  workerCheckpoint: 100,
+  workerCheckpointAck: 101,
 } as const;
 
 const APPS_MAX = 50;
@@ -107,6 +110,17 @@ export const Reply = message({
 });
 
 export const ReplyAck = message({ requestId: string(1) });
+
+/** `body`: that of `POST /v1/checkpoint/:run_id/async`. */
+export const Checkpoint = message({ checkpointId: string(1), runId: string(2), body: bytes(3) });
+
+/** `status` and `code` of that request; `code` and `message` are empty when it is stored. */
+export const CheckpointAck = message({
+  checkpointId: string(1),
+  status: int32(2),
+  code: string(3),
+  message: string(4),
+});
 
 export const FlushResponse = message({ requestId: string(1) });
 

@@ -1,0 +1,50 @@
+/** Checkpoints that an app sends over its connection, whose environment is its authentication. */
+import { ServiceError } from '../../errors.ts';
+import type { MessageOf } from '../../functions/connect/codec.ts';
+import type { Checkpoint, CheckpointAck } from '../../functions/connect/messages.ts';
+import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import type { Logger } from '../../log.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
+import { describe } from '../../model/values/json.ts';
+import { storeCheckpoint } from '../apps/checkpoint.ts';
+import { parseJsonBody } from '../apps/json-body.ts';
+import { serviceErrorOf } from '../http/error-handler.ts';
+
+export interface CheckpointFramesDeps {
+  callCheckpoints: CallCheckpoints;
+  log: Logger;
+}
+
+/** Stores it as the HTTP request would. Never rejects. */
+export async function answerCheckpoint(
+  env: string,
+  given: MessageOf<typeof Checkpoint>,
+  { callCheckpoints, log }: CheckpointFramesDeps,
+): Promise<MessageOf<typeof CheckpointAck>> {
+  const { checkpointId } = given;
+  try {
+    await store(env, given, callCheckpoints);
+    return { checkpointId, status: 200, code: '', message: '' };
+  } catch (thrown) {
+    const { status, code, message, cause } = serviceErrorOf(thrown);
+    if (status >= 500) log.error({ code, err: code === 'internal' ? cause : String(cause) }, message);
+    return { checkpointId, status, code, message };
+  }
+}
+
+async function store(
+  env: string,
+  { runId, body }: MessageOf<typeof Checkpoint>,
+  callCheckpoints: CallCheckpoints,
+): Promise<void> {
+  if (!ID_PATTERN.test(runId)) throw new ServiceError('not_found', { detail: `got the run ID ${describe(runId)}` });
+  if (body.length > MAX_ANSWER_BYTES) {
+    throw new ServiceError('body_too_large', { detail: `the limit is ${MAX_ANSWER_BYTES} bytes` });
+  }
+  const requireEnvironment = (of: string) => {
+    if (of === env) return;
+    throw new ServiceError('credentials_invalid', { detail: `the connection is of the environment ${describe(env)}` });
+  };
+  await storeCheckpoint(runId, parseJsonBody(Buffer.from(body)), requireEnvironment, callCheckpoints);
+}
