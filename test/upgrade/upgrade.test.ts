@@ -68,6 +68,8 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
     it('runs that had ended keep their outcome', async () => {
       const [failed] = listed(await service.get(`/v1/runs?function_id=${APP}-failed`));
       expect(failed?.status).to.equal('Failed');
+      const { history } = (await service.get(`/v1/runs/${failed?.run_id}`)).body.data;
+      expect(history.at(-1)).to.include({ kind: 'attempt', status: 'Failed' });
       const completed = listed(await service.get(`/v1/runs?function_id=${APP}-completed`));
       expect(completed.map(({ status }) => status)).to.deep.equal(['Completed', 'Completed']);
       expect(host.calls('completed'), 'no call is repeated').to.deep.equal([]);

@@ -24,7 +24,7 @@ export const KEPT_PARTS = {
     ttl: 'as the run',
     size: '1 entry per finished step',
   }),
-  history: list('run:<env>:<run ID>:history', 'Attempts and steps in the order they ended, as JSON.', {
+  history: list('run:<env>:<run ID>:history', 'Attempts and steps in the order they ended, each as a JSON list.', {
     owner: 'runs/runs.ts',
     ttl: 'as the run',
     size: '1 entry per attempt and step',

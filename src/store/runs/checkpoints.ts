@@ -5,6 +5,7 @@ import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
+import { encodeHistoryEntry } from './history-entries.ts';
 import { toRun } from './run-record.ts';
 
 /** The owner while an endpoint's own request executes the run. */
@@ -54,7 +55,7 @@ export class Checkpoints extends Repository {
       memberOf(env, runId),
       owner?.reconcileAt ?? '',
       +race,
-      ...steps.flatMap(({ id, memo, entry }) => [id, memo, entry ? JSON.stringify(entry) : '']),
+      ...steps.flatMap(({ id, memo, entry }) => [id, memo, entry ? encodeHistoryEntry(entry) : '']),
     )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string[]];
     const [outcome, stackLength, fields] = reply;
     if (outcome === 'stale' || outcome === 'ended' || outcome === 'gone') return { outcome };

@@ -1,9 +1,10 @@
 /** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
 import { KEPT_PARTS, type KeptPart } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
+import { decodeHistoryEntry } from './history-entries.ts';
 import { toMetadata } from './metadata-fields.ts';
 import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
-import { toHistory, toMemos } from './run-record.ts';
+import { toMemos } from './run-record.ts';
 
 export const PARTS = Object.keys(KEPT_PARTS) as KeptPart[];
 
@@ -24,7 +25,7 @@ interface Codec<Contents, Archived, Value> {
 const CODECS = {
   memos: fields(toMemos),
   stack: entries((ids) => ids),
-  history: entries(toHistory),
+  history: entries((texts) => texts.map(decodeHistoryEntry)),
   metadata: fields(toMetadata),
   logs: {
     archived(contents: Fields) {

@@ -3,8 +3,7 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
-import type { HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
-import { linksOfRequest } from '../../model/runs/step-links.ts';
+import type { Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 
 /** Maximum characters of an unreadable error shown in the message. */
@@ -81,29 +80,6 @@ function readError(text: string): RunError {
   } catch {
     return { name: 'ErrorUnreadable', message: `the stored error is not JSON: ${text.slice(0, SHOWN)}` };
   }
-}
-
-export function toHistory(texts: readonly string[]): HistoryEntry[] {
-  return texts.map((text) => {
-    const entry = JSON.parse(text) as HistoryEntry | LeftOverStep;
-    return 'pending' in entry ? leftOverHistory(entry) : entry;
-  });
-}
-
-/** A step that was pending when its run ended, in end-run.lua's format. */
-interface LeftOverStep {
-  stepId: string;
-  endedAt: number;
-  pending: Pending;
-}
-
-function leftOverHistory({
-  stepId,
-  endedAt,
-  pending: { since, race: _, origin, method, ...step },
-}: LeftOverStep): HistoryEntry {
-  const links = linksOfRequest({ origin, method });
-  return { kind: 'step', stepId, ...step, ...links, status: 'Cancelled', startedAt: since, endedAt };
 }
 
 /** @param texts hash of memos */

@@ -15,7 +15,8 @@ import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';
-import { toHistory, toMemos, toPending, toRun } from './run-record.ts';
+import { decodeHistoryEntry, encodeHistoryEntry } from './history-entries.ts';
+import { toMemos, toPending, toRun } from './run-record.ts';
 import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
@@ -192,7 +193,7 @@ export class Runs extends Repository<
 
   /** The history lives no longer than the run, even if the run has ended meanwhile. */
   async appendHistory(env: string, id: string, entries: readonly HistoryEntry[]): Promise<void> {
-    await this.redis.appendHistory(this.keys.of(id).run(env, id), ...entries.map((entry) => JSON.stringify(entry)));
+    await this.redis.appendHistory(this.keys.of(id).run(env, id), ...entries.map(encodeHistoryEntry));
   }
 
   /** Freezes the values from the event that the limits of the run's function need. */
@@ -275,7 +276,7 @@ export class Runs extends Repository<
 
   /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
-    return toHistory(await this.redis.lrange(this.keys.of(id).history(env, id), -count, -1));
+    return (await this.redis.lrange(this.keys.of(id).history(env, id), -count, -1)).map(decodeHistoryEntry);
   }
 
   /** In the order of the IDs; runs that are not stored are omitted. */

@@ -5,6 +5,7 @@ import { locationOf } from '../events/event-location.ts';
 import { replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { encodeHistoryEntry } from './history-entries.ts';
 import { toPending, toRun } from './run-record.ts';
 
 /** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be called again. `there`: an earlier
@@ -67,7 +68,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
       +race,
     ];
     const store = async (waiting: string, entry?: HistoryEntry) =>
-      (await this.redis.storeMemo(...given, waiting, entry ? JSON.stringify(entry) : '')) as MemoReply;
+      (await this.redis.storeMemo(...given, waiting, entry ? encodeHistoryEntry(entry) : '')) as MemoReply;
     let wait = pending && { step: pending, entry: entryOf(pending) };
     let reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
     while (reply[0] === 'waits') {
