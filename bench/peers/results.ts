@@ -24,8 +24,9 @@ export interface EngineResult {
   loads: LoadResult[];
 }
 
-/** When a step counts: once it is on disk, or up to a second before. */
-export type Durability = 'disk' | 'second';
+/** When the result of a step is on disk: before the next step begins, a second or two later, or as much later than the checkpoint that it
+ *  shares with other steps. */
+export type Durability = 'disk' | 'second' | 'checkpoint';
 
 /** Medians of the rounds. */
 export interface LoadResult {

@@ -69,6 +69,8 @@ async function measure(engine: Engine, session: Session): Promise<Round> {
   const { seconds } = session.bench.options;
   const sender = await session.startProcess('bench/peers/sender.ts');
   const open = await engine.open(session, Number(new URL(sender.url).port));
+  // Before what it sends to.
+  session.onClose(() => sender.stop());
   for (const name of FUNCTION_NAMES) {
     const warmUp = { ...open.startOf(name), senders: WARM_UP_SENDERS, seconds: Math.min(WARM_UP_SECONDS, seconds) };
     await sender.ask<SendReport>(warmUp satisfies SendOrder);

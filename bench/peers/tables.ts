@@ -3,13 +3,17 @@ import { formatNumber, formatPercent, table } from '../table.ts';
 import { FUNCTION_NAMES, type FunctionName } from './functions.ts';
 import { type Durability, type EngineResult, type LoadResult, PARTS, type PeerResults, SENDERS } from './results.ts';
 
-/** Tidegate as other engines are compared with it: a step is on disk before it counts. */
+/** Tidegate as other engines are compared with it: a step is on disk before the next one begins. */
 const OWN = 'Tidegate, appendfsync always';
 const IS_OWN = /^Tidegate/;
 /** The senders of the table of CPU time. */
 const BUSY_SENDERS = 32;
 const TITLES: Record<FunctionName, string> = { plain: 'plain', three: 'three steps', ten: 'ten steps' };
-const COUNTS: Record<Durability, string> = { disk: 'on disk', second: 'up to 1 s before' };
+const ON_DISK: Record<Durability, string> = {
+  disk: 'before the next',
+  second: 'a second or two later',
+  checkpoint: 'after its checkpoint',
+};
 const GB = 1e9;
 
 type Block = (results: PeerResults) => string;
@@ -32,7 +36,7 @@ function summary(results: PeerResults): string {
   const { at, commit, note, machine, rounds, seconds } = results;
   const { cpu, cores, memoryBytes, node, redis } = machine;
   const where = `${cores} CPUs (${cpu}), ${formatNumber(memoryBytes / GB)} GB, Node ${node}, Redis ${redis}`;
-  const how = `medians of ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s`;
+  const how = rounds === 1 ? `one round of ${seconds} s` : `medians of ${rounds} rounds of ${seconds} s`;
   const misses = missesOf(results).map((miss) => `- ${miss}`);
   const list = misses.length > 0 ? `Tidegate is behind:\n\n${misses.join('\n')}` : 'Tidegate is behind nowhere.';
   return `Measured ${at.slice(0, 10)} at commit ${commit} on ${where}; ${how}. ${list}${note ? `\n\n*${note}*` : ''}`;
@@ -48,18 +52,23 @@ function missesOf({ engines }: PeerResults): string[] {
 
 /** How far Tidegate is behind with one function; empty when it is not. */
 function missOf(name: FunctionName, own: EngineResult, peer: EngineResult): string[] {
-  const pairs = SENDERS.map((senders) => [loadOf(own, name, senders), loadOf(peer, name, senders)] as const);
-  const rates = pairs.flatMap(([ours, theirs], i) => {
-    if (!ours || !theirs || ours.runsPerSecond >= theirs.runsPerSecond) return [];
-    return `${formatPercent(ours.runsPerSecond / theirs.runsPerSecond)} of its rate at ${sendersText(SENDERS[i] as number)}`;
+  const rates = SENDERS.flatMap((senders) => {
+    const [ours, theirs] = [own, peer].map((engine) => loadOf(engine, name, senders)?.runsPerSecond);
+    return ours && theirs && ours < theirs ? [`${formatPercent(ours / theirs)} at ${senders}`] : [];
   });
-  const latencies = (['p50Ms', 'p99Ms'] as const).flatMap((field) => {
-    const [ours, theirs] = pairs[0]?.map((load) => load?.[field]) ?? [];
-    if (!ours || !theirs || ours <= theirs) return [];
-    return `${field.slice(0, 3)} ${formatNumber(ours)} ms, not ${formatNumber(theirs)} ms`;
-  });
-  const all = [...rates, ...latencies];
-  return all.length > 0 ? [`${TITLES[name]}, beside ${peer.name}: ${all.join(', ')}`] : [];
+  const more = (what: string, senders: number, value: (load: LoadResult) => number) => {
+    const [ours, theirs] = [own, peer]
+      .map((engine) => loadOf(engine, name, senders))
+      .map((load) => load && value(load));
+    return ours && theirs && ours > theirs ? [`${what} ${formatNumber(ours)} ms, not ${formatNumber(theirs)} ms`] : [];
+  };
+  const all = [
+    ...(rates.length > 0 ? [`rate ${rates.join(', ')} senders`] : []),
+    ...more('p50', 1, ({ p50Ms }) => p50Ms),
+    ...more('p99', 1, ({ p99Ms }) => p99Ms),
+    ...more('CPU', BUSY_SENDERS, cpuOf),
+  ];
+  return all.length > 0 ? [`${TITLES[name]}, beside ${peer.name}: ${all.join('; ')}`] : [];
 }
 
 function ratesTable(results: PeerResults): string {
@@ -81,8 +90,7 @@ function cpuTable(results: PeerResults): string {
   const heads = FUNCTION_NAMES.map((name) => `${TITLES[name]}: ${PARTS.join(' + ')}`);
   return engineTable(results, heads, (engine, name) => {
     const load = loadOf(engine, name, BUSY_SENDERS);
-    const sum = load && PARTS.reduce((all, part) => all + load.cpuMs[part], 0);
-    return `${PARTS.map((part) => number(load?.cpuMs[part])).join(' + ')} = ${number(sum)} ms`;
+    return `${PARTS.map((part) => number(load?.cpuMs[part])).join(' + ')} = ${number(load && cpuOf(load))} ms`;
   });
 }
 
@@ -93,10 +101,10 @@ function engineTable(
 ): string {
   const lines = engines.map((engine) => [
     `${engine.name} (${engine.version})`,
-    COUNTS[engine.durability],
+    ON_DISK[engine.durability],
     ...FUNCTION_NAMES.map((name) => cell(engine, name)),
   ]);
-  return table(['engine', 'a step counts', ...heads], lines);
+  return table(['engine', 'a step is on disk', ...heads], lines);
 }
 
 function loadOf({ loads }: EngineResult, name: FunctionName, senders: number): LoadResult | undefined {
@@ -107,6 +115,7 @@ function number(value: number | undefined): string {
   return value === undefined ? '–' : formatNumber(value);
 }
 
-function sendersText(senders: number): string {
-  return senders === 1 ? 'one sender' : `${senders} senders`;
+/** Of all parts, per run. */
+function cpuOf({ cpuMs }: LoadResult): number {
+  return PARTS.reduce((all, part) => all + cpuMs[part], 0);
 }

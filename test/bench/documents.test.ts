@@ -2,7 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { renderBlock } from '../../bench/document-blocks.ts';
-import { CHART_FOLDER, chartFiles, DOCUMENTS, fillBlocks, resultsFileOf } from '../../bench/documents.ts';
+import {
+  CHART_FOLDER,
+  chartFiles,
+  DOCUMENTS,
+  fillBlocks,
+  PEER_DOCUMENT,
+  resultsFileOf,
+} from '../../bench/documents.ts';
+import type { PeerResults } from '../../bench/peers/results.ts';
+import { renderPeerBlock } from '../../bench/peers/tables.ts';
 import { readResults } from '../../bench/results.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -17,6 +26,13 @@ describe('the documents with figures', () => {
       expect(fillBlocks(text, name, (block) => renderBlock(block, results))).to.equal(text);
     });
   }
+
+  it(`${PEER_DOCUMENT} has the figures of its results file`, () => {
+    const text = read(PEER_DOCUMENT);
+    const name = resultsFileOf(text);
+    const results = readResults<PeerResults>(join(ROOT, name));
+    expect(fillBlocks(text, name, (block) => renderPeerBlock(block, results))).to.equal(text);
+  });
 
   it('docs/performance.md and docs/scaling.md name the same results file as the source of their pictures', () => {
     const names = new Set(DOCUMENTS.map((document) => resultsFileOf(read(document))));

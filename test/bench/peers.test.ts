@@ -45,7 +45,7 @@ describe('scripts/bench --peers', () => {
 
   it('shows rates, latencies and CPU time of each engine', () => {
     const lines = tablesOf(results(engine('Restate', 755, 23))).split('\n');
-    const rows = lines.filter((line) => line.startsWith('| Restate (1.0.0) | on disk |'));
+    const rows = lines.filter((line) => line.startsWith('| Restate (1.0.0) | before the next |'));
     expect(rows.map((row) => row.split(' | ')[2])).to.deep.equal([
       '755 / 755 / 755',
       '23.0 / 46.0 ms',
@@ -64,8 +64,8 @@ describe('scripts/bench --peers', () => {
     const misses = behind.split('\n').filter((line) => line.startsWith('- '));
     expect(misses).to.have.length(FUNCTION_NAMES.length);
     expect(misses[1]).to.equal(
-      '- three steps, beside Restate: 50 % of its rate at one sender, 50 % of its rate at 32 senders, ' +
-        '50 % of its rate at 128 senders, p50 34.0 ms, not 23.0 ms, p99 68.0 ms, not 46.0 ms',
+      '- three steps, beside Restate: rate 50 % at 1, 50 % at 32, 50 % at 128 senders; ' +
+        'p50 34.0 ms, not 23.0 ms; p99 68.0 ms, not 46.0 ms',
     );
   });
 

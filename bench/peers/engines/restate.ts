@@ -1,4 +1,4 @@
-/** Restate: one node as its package starts it, whose log is on disk before a step counts. */
+/** Restate: one node as its package starts it, whose log is on disk before the next step begins. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { arch, platform } from 'node:os';

@@ -30,7 +30,7 @@ export const TIDEGATE: readonly Engine[] = [
   }),
   engine('Tidegate with npm inngest, 10 steps a checkpoint', {
     ...npm,
-    durability: 'second',
+    durability: 'checkpoint',
     env: { CHECKPOINTING: '10' },
   }),
 ];
