@@ -100,8 +100,10 @@ export class Service {
     for (let turn = 0; ; turn++) {
       const response = await this.#ask(path, { headers: AUTHORIZED }, turn);
       if (response?.status === 404) return undefined;
-      if (response?.ok) return (await response.json()) as Answer<T>;
-      if (response && response.status < 500)
+      // The time may be over, or the process be killed, in the midst of the body.
+      const answer = response?.ok && ((await response.json().catch(() => undefined)) as Answer<T> | undefined);
+      if (answer) return answer;
+      if (response && !response.ok && response.status < 500)
         throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
       await setTimeout(PROBE_MS);
     }
