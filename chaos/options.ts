@@ -21,7 +21,7 @@ export const HELP = `scripts/chaos [options]
   --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached (three times --minutes)
   --out <file>        write the results to this file as JSON
   --record            write chaos/results/<date>.json, or <date>-cluster.json, and the results in docs/reliability.md
-  --logs <folder>     keep the logs of the processes
+  --logs <folder>     keep the logs of the processes, and keys of Redis that should have been archived
   --history <file>    keep what was sent, acknowledged, run and found at the end, as JSON lines
   --check <file>      check such a file again, and run nothing
   --quiet             print only the table

@@ -175,6 +175,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       events: [...ledger.events.keys()],
       runs: recovery.runs.map(({ runId }) => runId),
       startedAt,
+      leftKeysFile: options.logs && join(options.logs, 'left-keys.txt'),
     });
     const wrongInBulk = await checkBulk(service, bulk, patienceMs);
     const signed = await checkSigned(service, signedWebhook, ledger);

@@ -1,9 +1,10 @@
 /** The checks of a service with an archive: all of it is found exactly once while a part is in Redis, and when all is in Postgres. */
+import { writeFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import type { PostgresServer } from '../postgres.ts';
 import type { Count } from '../results.ts';
 import type { Service } from '../service.ts';
-import { checkTables, untilArchived } from './archived.ts';
+import { checkTables, describeKeys, untilArchived } from './archived.ts';
 import { compareLists, type ListFindings } from './lists.ts';
 
 interface Subject {
@@ -15,6 +16,8 @@ interface Subject {
   runs: readonly string[];
   /** When the run started, Unix milliseconds. */
   startedAt: number;
+  /** Where the keys that are left in Redis are kept with their content; undefined: nowhere. */
+  leftKeysFile: string | undefined;
 }
 
 export async function checkArchive({
@@ -24,11 +27,13 @@ export async function checkArchive({
   events,
   runs,
   startedAt,
+  leftKeysFile,
 }: Subject): Promise<Count[]> {
   const lists = [await compareLists(service, events, runs, startedAt, 'after the recovery')];
   const archived: Count[] = [];
   if (postgres) {
     const left = await untilArchived(primaries);
+    if (left.length > 0 && leftKeysFile) writeFileSync(leftKeysFile, await describeKeys(await primaries(), left));
     archived.push(none('keys of events and runs left in Redis when all is archived', left));
     archived.push(none('contradictions between tables of Postgres', await checkTables(postgres)));
     lists.push(await compareLists(service, events, runs, startedAt, 'when all is archived'));

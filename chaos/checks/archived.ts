@@ -7,6 +7,9 @@ import { withoutPrefix } from './keys.ts';
 /** The lease of a killed archiver ends, another takes over, and looks at events whose runs were active. */
 const ARCHIVED_WITHIN_MS = 120_000;
 const POLL_MS = 500;
+/** Of the keys that are left, this many are shown with their content, up to this length. */
+const SHOWN_KEYS = 40;
+const SHOWN_CHARACTERS = 2_000;
 /** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes. */
 const LASTING =
   /^(bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
@@ -29,6 +32,30 @@ async function keysOfEvents(servers: readonly Redis[]): Promise<string[]> {
       left.push(...keys.filter((key) => !LASTING.test(withoutPrefix(key))));
   }
   return left;
+}
+
+/** Shows keys: all by name, the first with TTL and content. */
+export async function describeKeys(servers: readonly Redis[], keys: readonly string[]): Promise<string> {
+  const shown: string[] = [];
+  for (const redis of servers) {
+    for (const key of keys.slice(0, SHOWN_KEYS)) {
+      const type = await redis.type(key);
+      if (type !== 'none')
+        shown.push(`${key} (${type}, TTL ${await redis.pttl(key)} ms)\n  ${await contentOf(redis, key, type)}`);
+    }
+  }
+  return [...keys, '', ...shown, ''].join('\n');
+}
+
+async function contentOf(redis: Redis, key: string, type: string): Promise<string> {
+  const read: Record<string, () => Promise<unknown>> = {
+    string: () => redis.get(key),
+    hash: () => redis.hgetall(key),
+    list: () => redis.lrange(key, 0, -1),
+    set: () => redis.smembers(key),
+    zset: () => redis.zrange(key, '0', '-1', 'WITHSCORES'),
+  };
+  return JSON.stringify(await read[type]?.()).slice(0, SHOWN_CHARACTERS);
 }
 
 /** @returns what contradicts itself in the tables */
