@@ -117,8 +117,11 @@ describe('Missed ticks', () => {
     expect(run('0 12 * * *', 3 * 86_400_000 + 1)).to.deep.equal([3 * 86_400]);
   });
 
-  it('one that a dead worker had begun with runs too, for ten minutes', () => {
+  it('those that a dead worker may have begun with run too, for ten minutes', () => {
+    expect(run('* * * * *', 45_000, true)).to.deep.equal([0]);
     expect(run('* * * * *', 90_000, true)).to.deep.equal([0, 60]);
+    expect(run('*/2 * * * * *', 11_500, true)).to.deep.equal([0, 2, 4, 6, 8, 10]);
+    expect(run('*/2 * * * * *', 31_500, true)).to.deep.equal([0, 2, 4, 6, 8, 10, 30]);
     expect(run('* * * * *', 660_000, true)).to.deep.equal([660]);
   });
 
@@ -128,6 +131,7 @@ describe('Missed ticks', () => {
     expect(late('* * * * *', 200_000)[1]).to.deep.equal([0, 120, 3]);
     expect(late('* * * * *', 90_000, { isRepeated: true })[1]).to.equal(undefined);
     expect(late('* * * * *', 200_000, { isRepeated: true })[1]).to.deep.equal([60, 120, 2]);
+    expect(late('*/2 * * * * *', 31_500, { isRepeated: true })[1]).to.deep.equal([12, 28, 9]);
     expect(late('* * * * * *', 58_500)[1]).to.deep.equal([0, 57, 58]);
     expect(late('* * * * * *', 3_600_000)[1]).to.deep.equal([0, 3_599, undefined]);
   });

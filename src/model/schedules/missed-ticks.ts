@@ -3,7 +3,7 @@ import { lastTick, nextTick } from './ticks.ts';
 
 /** Ticks up to this late all run, even with schedules by the second: a restart takes some seconds. */
 export const LATE_MS = 10_000;
-/** Maximum delay of a tick that a dead worker had begun, when another worker takes it over. */
+/** Maximum delay of ticks that a dead worker may have begun with, when another worker takes them over. */
 const TAKEN_OVER_MS = 600_000;
 /** Maximum number of missed ticks that run for a trigger with `catchUp: 'all'`. */
 export const CATCH_UP_MAX = 1_000;
@@ -41,10 +41,11 @@ export function ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp }: LateTime
     const run = lastTicks(cron, dueAt, last, CATCH_UP_MAX);
     return withSkipped(run, cron, dueAt, run[0] as number);
   }
-  const isTakenOver = isRepeated && last !== dueAt && nowMs - dueAt <= TAKEN_OVER_MS;
-  return isTakenOver
-    ? withSkipped([dueAt, last], cron, nextTick(cron, dueAt) ?? last, last)
-    : withSkipped([last], cron, dueAt, last);
+  // A dead worker that was not late itself may have begun with all of these.
+  const isTakenOver = isRepeated && nowMs - dueAt <= TAKEN_OVER_MS;
+  const begun = isTakenOver ? ticksFrom(cron, dueAt, dueAt + LATE_MS, CATCH_UP_MAX).filter((tick) => tick < last) : [];
+  const end = begun.at(-1);
+  return withSkipped([...begun, last], cron, end === undefined ? dueAt : (nextTick(cron, end) ?? last), last);
 }
 
 /** @param before the first tick that was not skipped */
