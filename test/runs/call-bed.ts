@@ -21,16 +21,22 @@ import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
 import { createStore } from '../../src/store/store.ts';
 import { envelope } from '../support/own-store.ts';
-import { deleteKeys, freshPrefix, redisUrl } from '../support/redis.ts';
+import { deleteKeys, findKeys, freshPrefix, redisUrl } from '../support/redis.ts';
 
 const ENV = 'production';
 const TOKEN = 'token-of-the-test';
 const RETRIES = 1;
-const FUNCTION = {
-  ...{ id: 'shop-pay', app: 'shop', name: 'Pay', url: 'http://localhost', triggers: [], cancel: [], archived: false },
-  config: {},
-  retries: RETRIES,
-} as unknown as AppFunction;
+const functionOf = (id: string, triggers: AppFunction['triggers'] = []) =>
+  ({
+    ...{ id, app: 'shop', name: id, url: 'http://localhost', triggers, cancel: [], archived: false },
+    config: {},
+    retries: RETRIES,
+  }) as unknown as AppFunction;
+const FUNCTION = functionOf('shop-pay');
+/** A function that another may invoke. */
+export const INVOKED = functionOf('shop-bill');
+/** It ticks each second. */
+export const TICKING = functionOf('shop-remind', [{ cron: '* * * * * *' }]);
 const LIVES = Number.POSITIVE_INFINITY;
 
 /** Answers a call as an app would. */
@@ -45,6 +51,8 @@ export interface Ended {
   /** Commands that its calls sent before the process died, or in all. */
   commands: number;
   jobsLeft: number;
+  /** Names of events that have runs and are in no list. */
+  unlisted: string[];
 }
 
 /** The connection of a process that may die: from then on it sends nothing and gets no answer. */
@@ -89,7 +97,7 @@ export async function createCallBed() {
   const prefix = freshPrefix();
   const observer = await startProcess(prefix);
   const { store, deps } = observer;
-  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION], 1_000);
+  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, TICKING], 1_000);
   const queuePrefix = deps.queues.prefixOf(0);
   const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
   const worker = new Worker<RunJob>(RUNS, null, {
@@ -101,10 +109,11 @@ export async function createCallBed() {
   /** @returns the run whose first call is scheduled */
   async function start(): Promise<Run> {
     const event = envelope({ name: 'order/paid' });
-    await store.events.storeNew([event]);
+    const stored = await store.events.storeNew([event]);
     const { internalId: eventId, requestId, receivedAt: queuedAt } = event;
     const created = { id: newId(), env: ENV, functionId: FUNCTION.id, eventId, requestId, queuedAt };
     await store.runs.create([{ ...created, reconcileAt: queuedAt + 60_000 }]);
+    await store.events.markIngested(stored, queuedAt);
     const run = (await store.runs.read(ENV, created.id)) as Run;
     await deps.scheduler.enqueueCalls([{ ref: toRunRef(run), at: 0, retries: RETRIES }]);
     return run;
@@ -115,14 +124,27 @@ export async function createCallBed() {
     return worker.getNextJob(TOKEN, { block: false });
   }
 
-  /** The lock of a job whose worker has died expires, and another worker takes the job. */
+  async function unlistedEvents(): Promise<string[]> {
+    const ids: string[] = [];
+    for (const key of await findKeys(store.redis, prefix, /:event-runs:/)) {
+      const slice = key.slice(key.lastIndexOf(':') + 1);
+      ids.push(...(await store.redis.hkeys(key)).map((rest) => slice + rest));
+    }
+    const events = await store.events.readMany(ENV, ids);
+    const listed = await Promise.all(
+      events.map(({ name, internal_id }) => store.events.isIngested(ENV, name, internal_id)),
+    );
+    return events.flatMap(({ name }, i) => (listed[i] ? [] : [name]));
+  }
+
+  /** The lock of a job whose worker has died expires, and another worker takes the job, after those that wait. */
   async function takeOver({ id = '' }: Job): Promise<void> {
     const key = (name: string) => `${queuePrefix}:${RUNS}:${name}`;
     await connection
       .multi()
       .del(key(`${id}:lock`))
       .lrem(key('active'), 1, id)
-      .rpush(key('wait'), id)
+      .lpush(key('wait'), id)
       .exec();
   }
 
@@ -152,8 +174,22 @@ export async function createCallBed() {
       process.redis.disconnect();
       const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');
       const run = (await store.runs.read(ENV, id)) as Run;
-      return { run, history: await store.runParts.read(ENV, id, 'history'), commands, jobsLeft };
+      const history = await store.runParts.read(ENV, id, 'history');
+      return { run, history, commands, jobsLeft, unlisted: await unlistedEvents() };
     },
+
+    /** A process works, and dies after so many commands.
+     *  @returns the commands that it sent */
+    async work(work: (deps: Process['deps']) => Promise<unknown>, diesAfter = LIVES): Promise<number> {
+      const { redis, deps } = await startProcess(prefix);
+      const before = redis.sent;
+      redis.commandsLeft = diesAfter;
+      await Promise.race([work(deps), redis.death]);
+      redis.disconnect();
+      return redis.sent - before;
+    },
+
+    unlistedEvents,
 
     async close(): Promise<void> {
       await worker.close();

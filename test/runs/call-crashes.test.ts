@@ -5,8 +5,10 @@ import {
   permanentFailure,
   retriableFailure,
 } from '../../src/functions/interpret-response.ts';
+import { CronTicks } from '../../src/jobs/timers/cron.ts';
+import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
-import { type App, type CallBed, createCallBed } from './call-bed.ts';
+import { type App, type CallBed, createCallBed, INVOKED, TICKING } from './call-bed.ts';
 
 const completed = (output: unknown, ops?: Op[]): Outcome => ({
   kind: 'completed',
@@ -53,6 +55,17 @@ const SCENARIOS: Scenario[] = [
     app: ({ stack }) =>
       stack.length === 0 ? steps({ op: 'Sleep', id: 'nap', name: '1h', opts: { duration: '1h' } }) : completed('paid'),
     ...{ status: 'Completed', output: 'paid', steps: ['nap'] },
+  },
+  {
+    title: 'invokes another function',
+    app({ run, stack }) {
+      if (run.functionId === INVOKED.id) return completed('a bill');
+      const opts = { function_id: INVOKED.id, payload: { data: {} } };
+      return stack.length === 0
+        ? steps({ op: 'InvokeFunction', id: 'bill', displayName: 'bill', opts })
+        : completed('paid');
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['bill'] },
   },
   {
     title: 'retries a step that has failed',
@@ -134,14 +147,61 @@ describe('a process that dies while it commits the outcome of a call', () => {
     diesAfter?: number,
   ): Promise<number> {
     const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;
-    const { run, history, jobsLeft, commands } = await bed.run(app, diesAfter);
+    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter);
     expect(run.status, when).to.equal(status);
     if (output !== undefined) expect(JSON.parse(run.output ?? 'null'), when).to.equal(output);
     expect(run.error?.name, when).to.equal(error);
     expect(jobsLeft, when).to.equal(0);
+    expect(unlisted, when).to.deep.equal([]);
     const completed = history.filter((entry) => entry.kind === 'step' && entry.status === 'Completed');
     const told = [...new Set(completed.map(({ stepId }) => stepId))];
     expect(told, when).to.have.members(stepIds);
     return commands;
   }
+});
+
+describe('a process that dies while it starts a run', () => {
+  const of = { env: 'production', requestId: 'request' };
+  let bed: CallBed;
+  beforeEach(async () => {
+    bed = await createCallBed();
+  });
+  afterEach(() => bed.close());
+
+  /** @param again what another process does then */
+  async function expectListed(work: Parameters<CallBed['work']>[0], again?: Parameters<CallBed['work']>[0]) {
+    const commands = await bed.work(work);
+    expect(commands).to.be.greaterThan(3);
+    for (let diesAfter = 1; diesAfter < commands; diesAfter++) {
+      await bed.work(work, diesAfter);
+      if (again) await bed.work(again);
+      expect(await bed.unlistedEvents(), `dead after ${diesAfter} commands`).to.deep.equal([]);
+    }
+  }
+
+  it('leaves no run of an invocation through the API whose event no list has', () =>
+    expectListed(({ invocations }) =>
+      invocations.invokeFromApi({ ...of, functionId: INVOKED.id, payload: { data: {} }, nowMs: Date.now() }),
+    ));
+
+  it('leaves no run of an endpoint whose event no list has', () =>
+    expectListed(({ endpoints }) =>
+      endpoints.start({ ...of, runId: newId(), fn: INVOKED, event: { name: 'shop/request', data: {} } }, Date.now()),
+    ));
+
+  it('leaves no run of a tick whose event no list has, though it was one of several late ones', async () => {
+    let dueAt = Date.now() - (Date.now() % 1_000);
+    const tick = (lateMs: number, executions: number) => (deps: object) => {
+      const ticks = new CronTicks(Object.assign(Object.create(deps), { clock: () => dueAt + lateMs }));
+      return ticks.handle(
+        { kind: 'cron', env: of.env, functionId: TICKING.id, cron: '* * * * * *' },
+        dueAt,
+        executions,
+      );
+    };
+    await expectListed(tick(3_500, 1), async (deps) => {
+      await tick(12_000, 2)(deps);
+      dueAt += 60_000;
+    });
+  });
 });

@@ -67,8 +67,9 @@ export class Endpoints {
     });
     const stored = await events.storeNew([envelope]);
     const run = { id: runId, env, functionId: fn.id, eventId: envelope.internalId, requestId, queuedAt: nowMs };
-    await runs.create([{ ...run, owner: ENDPOINT, reconcileAt: nowMs + callTimeoutMs }]);
+    // Before the run exists: a client need not repeat its request.
     await events.markIngested(stored, nowMs);
+    await runs.create([{ ...run, owner: ENDPOINT, reconcileAt: nowMs + callTimeoutMs }]);
     const there = await runs.read(env, runId);
     if (there?.functionId !== fn.id || there.eventId !== envelope.internalId) {
       throw new ServiceError('input_invalid', { detail: `the ID "${runId}" is of another run` });

@@ -116,7 +116,8 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  /** @returns why the run does not start; undefined if it does */
+  /** The run starts last: nobody repeats this once it has ended, because the step has a result then.
+   *  @returns why the run does not start; undefined if it does */
   async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
     const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);
@@ -124,10 +125,10 @@ export class Invocations {
     const repeated = stored.some(({ present }) => present) && { repeated: true };
     const candidates = [run, ...listening].map((one) => ({ ...one, ...repeated }));
     const { runs, decisions } = await flowControl.decideAndTell(candidates);
-    await starter.start(runs, nowMs);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
     await listeners.matchWaits(event);
+    await starter.start(runs, nowMs);
     if (runs.some(({ id }) => id === run.id)) return undefined;
     return decisions.find(({ functionId }) => functionId === run.fn.id);
   }

@@ -1,5 +1,6 @@
 /** Events: each is stored as a record (event-records.ts), and listed in an index of its name by time of receipt. An event enters the
- *  index last, after its runs are enqueued: an event in the index is completely ingested. Records, counts and indexes expire with the
+ *  index last, after its runs are enqueued: an event in the index is completely ingested. (Events of invocations and endpoints enter it
+ *  before their run starts: docs/decisions/0001-index-entry-last.md.) Records, counts and indexes expire with the
  *  retention; an index is trimmed whenever an event is added. */
 import {
   type Envelope,
