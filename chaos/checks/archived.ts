@@ -10,9 +10,10 @@ const POLL_MS = 500;
 /** Of the keys that are left, this many are shown with their content, up to this length. */
 const SHOWN_KEYS = 40;
 const SHOWN_CHARACTERS = 2_000;
-/** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes. */
+/** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes; and what is learned
+ *  about an event after it was archived, which readers add (history/): late repeats, and decisions of debounces. */
 const LASTING =
-  /^(bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
+  /^(duplicates|decisions|overflow-decisions|bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|functions|functions-version|paused-functions|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
 
 /** Waits for it.
  *  @returns kinds of keys that are left of events and runs */
