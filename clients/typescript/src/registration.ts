@@ -52,16 +52,19 @@ function payloadOf(app: App) {
     sdk: SDK,
     v: '0.1',
     framework: app.framework,
-    functions: app.functions.map((fn) => functionOnTheWire(fn, app)),
+    functions: app.functions.map((fn) => functionOnTheWire(fn, httpRuntime(fn, app))),
   };
 }
 
-function functionOnTheWire(fn: TidegateFunction, app: App) {
-  const id = compositeId(fn);
-  const url = `${app.url}?${new URLSearchParams({ fnId: id, stepId: 'step' })}`;
-  const step = { id: 'step', name: 'step', runtime: { type: 'http', url }, retries: { attempts: fn.retries } };
+function httpRuntime(fn: TidegateFunction, app: App) {
+  return { type: 'http', url: `${app.url}?${new URLSearchParams({ fnId: compositeId(fn), stepId: 'step' })}` };
+}
+
+/** @param runtime how the service calls it */
+export function functionOnTheWire(fn: TidegateFunction, runtime: { type: string; url?: string }) {
+  const step = { id: 'step', name: 'step', runtime, retries: { attempts: fn.retries } };
   return {
-    id,
+    id: compositeId(fn),
     name: fn.name,
     ...(fn.description && { description: fn.description }),
     ...(fn.group && { group: fn.group }),

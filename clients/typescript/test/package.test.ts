@@ -11,7 +11,21 @@ const BIN = join(ROOT, 'node_modules/.bin');
 const run = promisify(execFile);
 
 const ENTRIES = [
-  ...['astro', 'bun', 'cloudflare', 'deno', 'express', 'fastify', 'fetch', 'h3', 'hono', 'koa', 'lambda', 'next'],
+  ...[
+    'astro',
+    'bun',
+    'cloudflare',
+    'connect',
+    'deno',
+    'express',
+    'fastify',
+    'fetch',
+    'h3',
+    'hono',
+    'koa',
+    'lambda',
+    'next',
+  ],
   ...['nitro', 'node', 'nuxt', 'realtime', 'remix', 'sveltekit', 'test'],
 ];
 
@@ -21,6 +35,7 @@ import { encryption, inject, NonRetriableError, Tidegate, verifyWebhook } from '
 import { serve as serveAstro } from 'tidegate/astro';
 import { serve as serveBun } from 'tidegate/bun';
 import { serve as serveCloudflare } from 'tidegate/cloudflare';
+import { type Connection, connect } from 'tidegate/connect';
 import { serve as serveDeno } from 'tidegate/deno';
 import { serve as serveH3 } from 'tidegate/h3';
 import { serve as serveLambda } from 'tidegate/lambda';
@@ -49,6 +64,7 @@ export const routes = [serveNext(options), serveAstro(options), serveRemix(optio
 const injecting = new Tidegate({ id: 'shop', middleware: [inject({ rate: 2 }), encryption({ key: 'k'.repeat(32) })] });
 export const injected = injecting.createFunction({ id: 'b', triggers: [] }, ({ rate }) => rate * 2);
 export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
+export const connected: Promise<Connection> = connect({ client, functions: [fn], maxConcurrency: 3 });
 export const others = [NonRetriableError, verifyWebhook, subscribe];
 // @ts-expect-error: proves that the types are loaded
 client.send({ name: 'order/paid', data: { total: '1' } });
@@ -125,7 +141,7 @@ describe('The published TypeScript package', () => {
     ['cjs', (name: string) => `require('${name}')`],
   ] as const) {
     it(`loads as ${format} and runs`, async () => {
-      const entries = ENTRIES.filter((entry) => !['realtime', 'test'].includes(entry)).map(
+      const entries = ENTRIES.filter((entry) => !['connect', 'realtime', 'test'].includes(entry)).map(
         (entry) => `typeof ${load(`tidegate/${entry}`)}.serve`,
       );
       const code = `

@@ -1,0 +1,128 @@
+/** The calls that an instance is working on. They outlive a connection: after a break they go on over the next one, and a reply that no
+ *  connection confirms is sent by a request. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type AppCalls, refusal } from '../app-calls.ts';
+import { askService } from '../service.ts';
+import type { Settings } from '../settings.ts';
+import { backoffMs } from './backoff.ts';
+import { type CallRequest, type Frame, type Reply, replyOf } from './frames.ts';
+import type { Link } from './link.ts';
+
+/** A connection confirms a reply within this time, or a request brings it. */
+const CONFIRM_MS = 5_000;
+/** The service keeps a call without a lease no longer. */
+const FLUSH_MS = 300_000;
+const TRY_TIMEOUT_MS = 10_000;
+
+interface CallInFlight {
+  request: CallRequest;
+  /** The service has given it to another instance, or counts it as failed. */
+  isLost: boolean;
+  reply?: Reply;
+  confirm?: () => void;
+}
+
+export class CallsInFlight {
+  readonly #app: AppCalls;
+  readonly #settings: () => Settings;
+  readonly #calls = new Map<string, CallInFlight>();
+  #link: Link | undefined;
+  #extending: ReturnType<typeof setInterval> | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(app: AppCalls, settings: () => Settings) {
+    this.#app = app;
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Resolves when no call is in flight. */
+  idle(): Promise<void> {
+    return this.#calls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Goes on over this connection; undefined: until there is another one, over none. */
+  use(link: Link | undefined): void {
+    clearInterval(this.#extending);
+    this.#link = link;
+    if (!link) return;
+    this.#extendAll();
+    for (const { reply } of this.#calls.values()) if (reply) link.send('workerReply', reply);
+    this.#extending = setInterval(() => this.#extendAll(), link.extendLeaseMs);
+  }
+
+  receive({ kind, payload }: Frame, link: Link): void {
+    if (kind === 'gatewayExecutorRequest') this.#take(payload, link);
+    else if (kind === 'workerRequestExtendLeaseAck') this.#extended(payload.requestId, payload.newLeaseId);
+    else if (kind === 'workerReplyAck') this.#calls.get(payload.requestId)?.confirm?.();
+  }
+
+  #take(request: CallRequest, link: Link): void {
+    const { requestId } = request;
+    link.send('workerRequestAck', { requestId });
+    const known = this.#calls.get(requestId);
+    if (!known) {
+      const call = { request, isLost: false };
+      this.#calls.set(requestId, call);
+      void this.#work(call);
+      return;
+    }
+    // Its acknowledgement was lost with a connection, so the service has sent it again.
+    Object.assign(known, { request, isLost: false });
+    if (known.reply) link.send('workerReply', known.reply);
+  }
+
+  async #work(call: CallInFlight): Promise<void> {
+    const { requestId, functionSlug: fnId, stepId = 'step', requestPayload: body } = call.request;
+    const outcome = await this.#app.run({ body, fnId, stepId }, this.#settings()).catch(refusal);
+    call.reply = replyOf(requestId, outcome);
+    if (!call.isLost) await this.#deliver(call, call.reply);
+    this.#calls.delete(requestId);
+    if (this.#calls.size > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #deliver(call: CallInFlight, reply: Reply): Promise<void> {
+    const confirmed = new AbortController();
+    call.confirm = () => confirmed.abort();
+    this.#link?.send('workerReply', reply);
+    const { signal } = confirmed;
+    const isConfirmed = await wait(this.#link ? CONFIRM_MS : 0, false, { signal }).catch(() => true);
+    if (!isConfirmed) await this.#flush(reply, signal);
+  }
+
+  async #flush(reply: Reply, confirmed: AbortSignal): Promise<void> {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) };
+    const untilMs = Date.now() + FLUSH_MS;
+    for (let tries = 0; !confirmed.aborted && Date.now() < untilMs; tries++) {
+      try {
+        const { ok, status, text } = await askService('/v0/connect/flush', init, this.#settings(), TRY_TIMEOUT_MS);
+        if (ok) return;
+        if (status === 400 || status === 413) {
+          this.#settings().logger.error(`The service refused the reply to a call: ${text}`);
+          return;
+        }
+      } catch {
+        // It cannot be reached now.
+      }
+      await wait(backoffMs(tries), undefined, { signal: confirmed }).catch(() => undefined);
+    }
+  }
+
+  #extendAll(): void {
+    for (const { request, isLost } of this.#calls.values()) {
+      const { requestId, leaseId } = request;
+      if (!isLost) this.#link?.send('workerRequestExtendLease', { requestId, leaseId });
+    }
+  }
+
+  #extended(requestId: string, newLeaseId: string | undefined): void {
+    const call = this.#calls.get(requestId);
+    if (!call) return;
+    if (newLeaseId) call.request.leaseId = newLeaseId;
+    else call.isLost = true;
+  }
+}

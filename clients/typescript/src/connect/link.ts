@@ -1,0 +1,142 @@
+/** A link: one WebSocket to a gateway of the service, from the request for its address to its close. */
+import { hintIfRefused } from '../hints.ts';
+import { parseObject } from '../response.ts';
+import { askService } from '../service.ts';
+import type { Settings } from '../settings.ts';
+import { ConnectError } from './error.ts';
+import { type Frame, frameText, type Kind, type Payloads, readFrame, SUBPROTOCOL } from './frames.ts';
+
+/** The part of a WebSocket that a connection uses; that of Node, browsers and the package `ws`. */
+export interface AnyWebSocket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  // biome-ignore lint/suspicious/noExplicitAny: implementations have events of their own types
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: any) => void): void;
+}
+
+export type WebSocketClass = new (url: string, protocols: string[]) => AnyWebSocket;
+
+export interface LinkOptions {
+  settings: Settings;
+  WebSocket: WebSocketClass;
+  /** The part of the first message that says who connects. */
+  instance: object;
+  /** The instance is registered. It gets calls after `workerReady`. */
+  onOpen(link: Link): void;
+  onFrame(frame: Frame, link: Link): void;
+  /** Called once after `onOpen`. */
+  onClose(reason: string, link: Link): void;
+}
+
+const OPEN = 1;
+const NORMAL = 1_000;
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+/** Without a message for so many intervals, the connection is lost. */
+const SILENT_INTERVALS = 3.5;
+
+export class Link {
+  readonly #socket: AnyWebSocket;
+  readonly #onLost: (reason: string) => void;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #heardAtMs = Date.now();
+  /** How often leases are extended; known after the handshake. */
+  extendLeaseMs = 0;
+  /** Whether its gateway shuts down. */
+  isLeaving = false;
+
+  constructor(socket: AnyWebSocket, onLost: (reason: string) => void) {
+    this.#socket = socket;
+    this.#onLost = onLost;
+  }
+
+  /** What cannot be sent is lost: calls that need a confirmation send again over the next one. */
+  send<K extends Kind>(kind: K, payload: Payloads[K]): void {
+    if (this.#socket.readyState === OPEN) this.#socket.send(frameText(kind, payload));
+  }
+
+  heard(): void {
+    this.#heardAtMs = Date.now();
+  }
+
+  begin({ heartbeatInterval, extendLeaseInterval }: Payloads['gatewayConnectionReady']): void {
+    const heartbeatMs = Number.parseInt(heartbeatInterval, 10) * 1_000;
+    this.extendLeaseMs = Number.parseInt(extendLeaseInterval, 10) * 1_000;
+    this.#heartbeat = setInterval(() => {
+      if (Date.now() - this.#heardAtMs > SILENT_INTERVALS * heartbeatMs) {
+        this.#socket.close();
+        this.#onLost('the gateway is silent');
+      } else this.send('workerHeartbeat', {});
+    }, heartbeatMs);
+  }
+
+  end(): void {
+    clearInterval(this.#heartbeat);
+    this.#socket.close(NORMAL);
+  }
+}
+
+/** Resolves after `onOpen`.
+ *  @throws ConnectError, ConfigError; ServeError if the service cannot be reached */
+export async function openLink({ settings, WebSocket, instance, ...on }: LinkOptions): Promise<void> {
+  const { connectionId, gatewayEndpoint, sessionToken } = await start(settings);
+  const socket = new WebSocket(gatewayEndpoint, [SUBPROTOCOL]);
+  let phase: 'handshake' | 'open' | 'over' = 'handshake';
+  let refusal: ConnectError | undefined;
+  const { promise, resolve, reject } = withResolvers();
+  const lose = (reason: string) => {
+    if (phase === 'over') return;
+    const wasOpen = phase === 'open';
+    phase = 'over';
+    clearTimeout(timer);
+    link.end();
+    if (wasOpen) on.onClose(reason, link);
+    else reject(refusal ?? new ConnectError(`The connection to ${gatewayEndpoint} has failed: ${reason}`));
+  };
+  const link = new Link(socket, lose);
+  const timer = setTimeout(() => lose('the gateway does not answer'), HANDSHAKE_TIMEOUT_MS);
+  socket.addEventListener('error', ({ message }) => lose(message || 'it cannot be opened'));
+  socket.addEventListener('close', ({ code, reason }) => lose(`${code} ${reason}`.trim()));
+  socket.addEventListener('message', ({ data }) => {
+    if (phase === 'over') return;
+    link.heard();
+    const frame = readFrame(String(data));
+    if (phase === 'open') return on.onFrame(frame, link);
+    const { kind, payload } = frame;
+    if (kind === 'gatewayHello') {
+      const authData = { sessionToken, syncToken: sessionToken };
+      link.send('workerConnect', { ...instance, connectionId, authData, workerManualReadinessAck: true });
+    } else if (kind === 'syncFailed') {
+      refusal = new ConnectError(`The service refused the connection: ${payload.message}`, payload.code);
+    } else if (kind === 'gatewayConnectionReady') {
+      clearTimeout(timer);
+      phase = 'open';
+      link.begin(payload);
+      on.onOpen(link);
+      resolve();
+    }
+  });
+  return promise;
+}
+
+function withResolvers() {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
+
+async function start(settings: Settings) {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+  const { ok, status, text } = await askService('/v0/connect/start', init, settings);
+  const { error, code, ...answer } = parseObject(text);
+  if (ok) return answer as { connectionId: string; gatewayEndpoint: string; sessionToken: string };
+  const reason = typeof error === 'string' ? error : `it answered ${status}`;
+  throw new ConnectError(
+    `The service at ${settings.baseUrl} refused the connection: ${reason}${hintIfRefused(status, settings.mode)}`,
+    typeof code === 'string' ? code : undefined,
+  );
+}
