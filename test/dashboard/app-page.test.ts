@@ -12,7 +12,7 @@ const on = (id: string, options: object = {}): FunctionSpec => ({
 
 describe('dashboard app page', function () {
   this.timeout(90_000);
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {

@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.ts';
 import { send } from './fixtures.ts';
 
 describe('dashboard decisions', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let store: OwnStore;

@@ -27,7 +27,7 @@ main.reserve({0x1, 0x2})
 
 describe('dashboard: errors', function () {
   this.timeout(120_000);
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {

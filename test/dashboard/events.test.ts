@@ -7,11 +7,12 @@ import { until } from '../support/until.ts';
 import { send } from './fixtures.ts';
 
 const BIG = '12345678901234567890';
-const MANY = 2_000;
-const BATCH = 500;
+/** Several pages of the list. */
+const MANY = process.env.TEST_ALL ? 2_000 : 600;
+const BATCH = 300;
 
 describe('dashboard events', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -89,11 +90,11 @@ describe('dashboard events', () => {
       await page.waitForURL(/[?&]from=.*&to=/);
     }));
 
-  it('scrolling a list of thousands of events reaches the oldest', () =>
+  it('scrolling a list of hundreds of events reaches the oldest', () =>
     withPage(async (page) => {
       const oldest = await stored({ name: 'many/x', data: {} });
       for (let sent = 0; sent < MANY; sent += BATCH) {
-        await send(service, Array(BATCH).fill({ name: 'many/x', data: {} }));
+        await send(service, Array(Math.min(BATCH, MANY - sent)).fill({ name: 'many/x', data: {} }));
       }
       const newest = await stored({ name: 'many/x', data: {} });
       await open(page, `${service.url}/events?name=many%2Fx`);
@@ -103,7 +104,7 @@ describe('dashboard events', () => {
         await page.keyboard.press('End');
         return (await rowOf(page, oldest).count()) > 0;
       };
-      // Thousands of rows later.
+      // Hundreds of rows later.
       await until(toEnd, { describe: 'the oldest event is visible', timeoutMs: 100_000 });
       expect(await rows(page).count()).to.be.below(100);
     }));

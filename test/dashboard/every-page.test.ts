@@ -30,8 +30,10 @@ const DIALOGS: Record<string, string> = {
 const LISTS = ['/events', '/runs'];
 /** Compressed JavaScript of a page, with what it loads by itself. */
 const SCRIPTS_MAX_BYTES = 160_000;
-/** Of the page itself, also where they come from the browser's cache. */
+/** Of all pages since the dashboard was loaded, also where they come from the browser's cache. */
 const SCRIPT_BYTES = `(() => {
+  // Beside hundreds of requests.
+  performance.setResourceTimingBufferSize(10_000);
   const scripts = performance.getEntriesByType('resource').filter(({ name }) => new URL(name).pathname.endsWith('.js'));
   return [...new Map(scripts.map(({ name, encodedBodySize }) => [name, encodedBodySize])).values()].reduce((sum, size) => sum + size, 0);
 })()`;
@@ -56,7 +58,7 @@ describe('every page of the dashboard', function () {
   // Each hook has axe look at dozens of pages.
   this.timeout(600_000);
 
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   const rules = glossaryRules();
   let full: Service;
   let host: AppHost;
@@ -72,6 +74,7 @@ describe('every page of the dashboard', function () {
   });
 
   async function enter(page: Page): Promise<void> {
+    if (page.url().startsWith(full.url)) return;
     await page.goto(full.url);
     await signIn(page, ADMIN);
     await settled(page);
@@ -114,20 +117,27 @@ describe('every page of the dashboard', function () {
     });
 
     async function look(page: Page, path: string): Promise<void> {
-      await open(page, full.url + path);
-      const bytes = await page.evaluate<number>(SCRIPT_BYTES);
+      await navigateTo(page, path);
+      let bytes = await page.evaluate<number>(SCRIPT_BYTES);
+      if (bytes > SCRIPTS_MAX_BYTES) {
+        // With the scripts of other pages. Alone, it may load fewer.
+        await page.goto(full.url + path);
+        await settled(page);
+        bytes = await page.evaluate<number>(SCRIPT_BYTES);
+      }
       expect(bytes, path).to.be.greaterThan(10_000);
       found.add('weight', path, bytes > SCRIPTS_MAX_BYTES ? [`${bytes} bytes`] : []);
       found.add('axe', path, await violationsInSchemes(page));
       found.add('words', path, await breachesOn(page, rules));
       await onPhone(page, async () => found.add('phone', path, await tooWide(page)));
       if (await openDialog(page)) found.add('words', `${path}, dialog`, await breachesOn(page, rules));
-      if (!DIALOGS[path]) return;
       await page.keyboard.press('Escape');
+      if (!DIALOGS[path]) return;
       await page.getByRole('button', { name: DIALOGS[path] }).click();
       await page.getByRole('dialog').waitFor();
       found.add('axe in dialogs', path, await violationsInSchemes(page));
       found.add('words', `${path}, dialog`, await breachesOn(page, rules));
+      await page.keyboard.press('Escape');
     }
 
     it('violates no rule of axe, in light and dark', () => expect(found.of('axe')).to.equal(''));

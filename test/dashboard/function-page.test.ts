@@ -16,7 +16,7 @@ const PAY: FunctionSpec = {
 
 describe('dashboard function page', function () {
   this.timeout(90_000);
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let store: OwnStore;
@@ -141,7 +141,7 @@ describe('dashboard function page', function () {
 
   it('is accessible with its charts and tables open, also on a phone', () =>
     withPage(async (page) => {
-      await open(page, `${service.url}/functions/shop-pay?step=charge%20the%20card`);
+      await open(page, `${service.url}/functions/shop-pay?range=1h&step=charge%20the%20card`);
       await page.locator('canvas').nth(2).waitFor();
       for (const values of await page.getByText(/^Values/).all()) await values.click();
       await expectAccessible(page);

@@ -9,7 +9,7 @@ const PHONE = { width: 390, height: 844 };
 const KEY = 'event.data.customer';
 
 describe('dashboard limits', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let runs: string[];

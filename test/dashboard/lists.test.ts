@@ -9,7 +9,7 @@ import { make, send } from './fixtures.ts';
 const LAPTOP = { viewport: { width: 1366, height: 768 } };
 
 describe('dashboard lists', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -214,7 +214,7 @@ describe('dashboard lists', () => {
   it('nonsense in the URL is named and left out of requests', () =>
     withPage(async (page) => {
       const requests = bodiesOf(page, '/v1/runs?');
-      await open(page, `${service.url}/runs?from=NaN&status=Sideways&to=yesterday&function=shop-greet`);
+      await page.goto(`${service.url}/runs?from=NaN&status=Sideways&to=yesterday&function=shop-greet`);
       await page.getByText('Ignored: from=NaN, status=Sideways, to=yesterday').waitFor();
       await runRows(page).first().waitFor();
       for (const url of requests) expect(url).to.not.match(/NaN|Sideways|yesterday|queued_/);
@@ -222,7 +222,7 @@ describe('dashboard lists', () => {
       await page.getByRole('button', { name: 'Dismiss' }).click();
       await page.getByText('Ignored:').waitFor({ state: 'detached' });
       const events = bodiesOf(page, '/v1/events?');
-      await open(page, `${service.url}/events?from=-5h&source=api`);
+      await page.goto(`${service.url}/events?from=-5h&source=api`);
       await page.getByText('Ignored: from=-5h').waitFor();
       for (const url of events) expect(url).to.not.contain('received_after');
     }, LAPTOP));

@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service.ts';
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('dashboard logs of a run', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let app: Server;
   before(async () => {

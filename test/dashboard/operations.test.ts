@@ -7,7 +7,7 @@ import { ConnectedInstance } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
 
 describe('dashboard operations', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {

@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.ts';
 import { make, runOf, send } from './fixtures.ts';
 
 describe('command palette', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   before(async () => {

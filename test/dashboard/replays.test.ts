@@ -8,7 +8,7 @@ import { runOf } from './fixtures.ts';
 const EVENTS = 3;
 
 describe('dashboard replays', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let broken = true;

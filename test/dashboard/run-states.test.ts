@@ -26,9 +26,8 @@ const approval = op('WaitForEvent', 'approval', {
   timeout: '2d',
 });
 
-describe('dashboard states of runs', function () {
-  this.timeout(60_000);
-  const withPage = browserForSuite();
+describe('dashboard states of runs', () => {
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   const runs: Record<string, string> = {};

@@ -19,7 +19,7 @@ interface Entry {
 const STEPS = 990;
 
 describe('dashboard timeline of a run', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let app: TimelineApp;
   let host: AppHost;

@@ -8,7 +8,7 @@ import { runOf } from './fixtures.ts';
 const REJECTED = /400 .*\/v1\/(?:events|runs)\?/;
 
 describe('dashboard search', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let matching: string;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
-import { browserForSuite, settled, signIn, write } from '../support/browser.ts';
+import { browserForSuite, open, settled, signIn, write } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { make } from './fixtures.ts';
 
@@ -13,7 +13,7 @@ const PREVIEW_FAILS = { forgive: /\/v1\/transforms\/test/ };
 const FAILURE = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Error', message: 'broken' } };
 
 describe('dashboard actions on selected rows', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let isBroken = true;
@@ -42,6 +42,7 @@ describe('dashboard actions on selected rows', () => {
   const get = async (path: string) => (await service.get(path, service.apiHeaders)).body.data;
 
   async function openAs(page: Page, path: string): Promise<void> {
+    if (page.url().startsWith(service.url)) return open(page, `${service.url}${path}`);
     await page.goto(`${service.url}${path}`);
     await signIn(page, 'ada@example.com');
     await settled(page);
@@ -108,8 +109,7 @@ describe('dashboard actions on selected rows', () => {
       await dialog.getByRole('button', { name: 'Start' }).click();
       await page.waitForURL('**/replays/*');
       await page.getByText('2 selected events', { exact: true }).first().waitFor();
-      await page.goto(`${service.url}/events?name=order%2Fpaid`);
-      await settled(page);
+      await open(page, `${service.url}/events?name=order%2Fpaid`);
       for (const id of [ids[0], ids[1]])
         await table.getByRole('checkbox', { name: `Select order/paid, ${id}` }).check();
       await bar(page).getByRole('button', { name: 'Resend…' }).click();

@@ -8,7 +8,7 @@ import { declaredPaths, resourcePages, STATIC_PAGES } from './pages.ts';
 const FIRST_LOAD_BYTES = 250_000;
 
 describe('dashboard shell', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
     service = await startService();

@@ -17,7 +17,7 @@ const PHONE = { width: 390, height: 844 };
 const NOT_VERIFIED = /401 .*\/rerun/;
 
 describe('dashboard: providers of webhooks', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
     service = await startService();

@@ -11,7 +11,7 @@ const DRAFT = `function transform(evt) {
 }`;
 
 describe('dashboard webhook replays', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let id: string;
   before(async () => {

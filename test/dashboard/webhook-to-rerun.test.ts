@@ -25,7 +25,7 @@ const ERROR = {
 
 /** One scenario in steps: each test continues where the previous one ended. */
 describe('dashboard scenario: from a new webhook to a re-run', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
   let webhook: string;

@@ -20,7 +20,7 @@ const THEIRS = `function transform(evt) {
 const CONFLICT = /409 .*\/v1\/webhooks\//;
 
 describe('dashboard: versions of webhooks', () => {
-  const withPage = browserForSuite();
+  const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
     service = await startService({ archive: true });

@@ -27,12 +27,34 @@ const BUSY = 'main [aria-busy=true]';
 /** Length of the page text in the message of a failed test. */
 const SHOWN_CHARACTERS = 6_000;
 
+/** A path without a page. */
+const NOWHERE = '/nowhere';
+/** Removes the answers that the dashboard keeps for its next page; what all pages show is asked for again. Its cache is in the component that provides it. */
+const FORGET_ANSWERS = `(() => {
+  const root = document.getElementById('root');
+  let fiber = root[Object.keys(root).find((key) => key.startsWith('__reactContainer'))].stateNode.current;
+  while (!fiber.memoizedProps?.client) fiber = fiber.child;
+  const { client } = fiber.memoizedProps;
+  client.removeQueries({ type: 'inactive' });
+  return client.invalidateQueries().then(() => undefined);
+})()`;
+
 export interface BrowserOptions extends BrowserContextOptions {
   /** Console errors that the test expects, such as a rejected request. */
   forgive?: RegExp;
 }
 
 export type WithPage = (work: (page: Page) => Promise<void>, options?: BrowserOptions) => Promise<void>;
+
+interface KeptPage {
+  page: Page;
+  /** Of its context, as JSON. */
+  options: string;
+  origin: string;
+}
+
+/** Pages that tests share, in which `open` navigates as a link does, with the size of their window. */
+const sharedPages = new WeakMap<Page, ReturnType<Page['viewportSize']>>();
 
 /** Shared by all suites in this process: it takes longer to start than most tests. They share nothing in it but its processes. */
 let browser: Promise<Browser> | undefined;
@@ -52,28 +74,75 @@ function sharedBrowser(): Promise<Browser> {
 }
 
 /** Starts the browser before the tests of a suite.
+ *  @param onePage: the tests share a page as far as they leave it clean, because another one costs more CPU time than what they look at. `open` then goes from
+ *  page to page without loading the dashboard again, and without its answers
  *  @returns a function that opens a page in a new browser context, does the work, and fails on console errors */
-export function browserForSuite(): WithPage {
+export function browserForSuite({ onePage = false } = {}): WithPage {
+  let kept: KeptPage | undefined;
+  const discard = async () => {
+    const page = kept?.page;
+    kept = undefined;
+    await page?.context().close();
+  };
   before(async function () {
     this.timeout(INSTALL_MS);
     await sharedBrowser();
   });
-  return async (work, { forgive, ...options } = {}) => {
-    const context = await (await sharedBrowser()).newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+  // Before the suite stops its service, which waits for its connections.
+  after(discard);
+  return async (work, { forgive, ...given } = {}) => {
+    const options = JSON.stringify(given);
+    if (kept?.options !== options) await discard();
+    const page = kept?.page ?? (await newPage(given));
+    if (onePage && !kept) sharedPages.set(page, page.viewportSize());
+    const before = kept;
+    kept = undefined;
     const complaints = listen(page);
+    let isClean = false;
     try {
       await work(page).catch(async (error: Error) => {
         error.stack += `\n\n${complaints.join('\n')}\n\n${await describe(page)}`;
         throw error;
       });
+      isClean = onePage && (await cleanUp(page, before?.origin));
     } finally {
-      await context.close();
+      if (isClean) kept = { page, options, origin: originOf(page) };
+      else await page.context().close();
     }
     const unforgiven = complaints.filter((complaint) => !forgive?.test(complaint));
     if (unforgiven.length > 0) throw new Error(`The page complained:\n${unforgiven.join('\n')}`);
   };
+}
+
+async function newPage(options: BrowserContextOptions): Promise<Page> {
+  // Without motion nothing is looked at while it fades in.
+  const defaults: BrowserContextOptions = { locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' };
+  const context = await (await sharedBrowser()).newContext({ ...defaults, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  return page;
+}
+
+/** Leaves the dashboard open on a page that asks for nothing.
+ *  @returns whether the next test sees nothing of this one */
+async function cleanUp(page: Page, origin: string | undefined): Promise<boolean> {
+  if (origin !== undefined && originOf(page) !== origin) return false;
+  if (!(await page.evaluate<boolean>(`'__TSR_ROUTER__' in window`))) return false;
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await navigateTo(page, NOWHERE);
+  await page.emulateMedia({ colorScheme: null });
+  const size = sharedPages.get(page);
+  if (size) await page.setViewportSize(size);
+  for (const event of ['request', 'response', 'console', 'pageerror'] as const) page.removeAllListeners(event);
+  return page.evaluate<boolean>(`(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+    return document.querySelector('[data-sonner-toast], dialog[open], [role=dialog]') === null;
+  })()`);
+}
+
+function originOf(page: Page): string {
+  return new URL(page.url()).origin;
 }
 
 /** Collects console errors of the page, including policy violations. */
@@ -96,8 +165,15 @@ async function describe(page: Page): Promise<string> {
 
 /** Opens a dashboard page and waits until it is loaded. */
 export async function open(page: Page, url: string): Promise<void> {
-  await page.goto(url);
-  await settled(page);
+  const { origin, pathname, search } = new URL(url);
+  if (sharedPages.has(page) && originOf(page) === origin) {
+    await navigateTo(page, NOWHERE);
+    await page.evaluate(FORGET_ANSWERS);
+    await navigateTo(page, pathname + search);
+  } else {
+    await page.goto(url);
+    await settled(page);
+  }
 }
 
 /** Goes to another page as a link of the dashboard does, without loading the dashboard again. */
@@ -105,7 +181,7 @@ export async function navigateTo(page: Page, path: string): Promise<void> {
   const isOpen = new URL(path, page.url()).href === page.url();
   const navigate = `new Promise((rendered) => {
     __TSR_ROUTER__.subscribe('onRendered', rendered);
-    __TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)} });
+    __TSR_ROUTER__.navigate({ href: ${JSON.stringify(path)}, ignoreBlocker: true });
   })`;
   if (!isOpen) await page.evaluate(navigate);
   await settled(page);
