@@ -134,7 +134,8 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
 };
 
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
-  scheduler: ({ queues, environmentKinds, admission }) => new RunScheduler(queues, environmentKinds, admission),
+  scheduler: ({ jobLists, queues, environmentKinds, admission }) =>
+    new RunScheduler(jobLists, queues, environmentKinds, admission),
   timeoutTimers: (parts) => new TimeoutTimers(parts),
   deferredFunctions: ({ ids, defers, acceptor }) => new DeferredFunctions(ids, defers, acceptor),
   lifecycleEvents: (parts) => new LifecycleEvents(parts),

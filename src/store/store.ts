@@ -12,6 +12,7 @@ import { createFlowControlStore } from './flow-control/store.ts';
 import { createRealtimeStore } from './realtime/store.ts';
 import { CacheInvalidation } from './redis/cache-invalidation.ts';
 import type { Redis } from './redis/connection.ts';
+import { JobLists } from './redis/job-lists.ts';
 import { type Keyspace, keyspace } from './redis/keyspace.ts';
 import { Locks } from './redis/locks.ts';
 import { Partitions } from './redis/partitions.ts';
@@ -53,6 +54,7 @@ export function createStore(connection: Redis, config: Config) {
     ids,
     cacheInvalidation,
     locks,
+    jobLists: new JobLists(redis, keys),
     ...environmentStore,
     ...createEventStore(context),
     ...createRunStore(context),

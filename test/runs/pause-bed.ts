@@ -36,7 +36,7 @@ function createProcess(store: OwnStore) {
     recorder: { startThrottled: () => undefined },
     clock: Date.now,
   });
-  const scheduler = new RunScheduler(queues, environmentKinds, admission);
+  const scheduler = new RunScheduler(store.jobLists, queues, environmentKinds, admission);
   const admittedCalls = new AdmittedCalls({
     ...{ admission, functions, heldFunctions, runs, scheduler },
     ...{ clock: Date.now, trustMs: 30_000 },

@@ -1,9 +1,18 @@
 /** Jobs of runs as data: calls, wake-ups and requests of steps. Job IDs are derived from the job's purpose, so enqueuing is idempotent. */
 import type { JobsOptions } from 'bullmq';
 import { stepKey } from '../../model/runs/step-key.ts';
+import type { WaitingJob } from '../../store/redis/job-lists.ts';
 import type { AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { callJobId, jobIdOf } from '../queues/call-ref.ts';
-import type { CallJob, RequestJob, RunJob, RunRef, TracedRunRef, WakeJob } from '../queues/queues.ts';
+import {
+  type CallJob,
+  type RequestJob,
+  RUN_JOB,
+  type RunJob,
+  type RunRef,
+  type TracedRunRef,
+  type WakeJob,
+} from '../queues/queues.ts';
 
 /** A wake job only writes to Redis, and errors of Redis do not count as attempts. */
 const WAKE_ATTEMPTS = 10;
@@ -76,6 +85,14 @@ export function requestJob({ ref, stepId, origin, retries }: RequestToSchedule):
       ...traceOptions(ref.trace),
     },
   };
+}
+
+/** The job as it is stored; undefined if it waits for more than a worker. */
+export function waitingJob({ name, data, opts }: JobToAdd): WaitingJob | undefined {
+  const { jobId: id, attempts, delay, priority, telemetry } = opts;
+  if (delay || priority) return undefined;
+  const options = { ...RUN_JOB, attempts, tm: telemetry?.metadata, omc: telemetry?.omitContext };
+  return { id, name, data: JSON.stringify(data), options: JSON.stringify(options) };
 }
 
 export function wakeJobId(runId: string, stepId: string): string {

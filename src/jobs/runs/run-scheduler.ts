@@ -5,6 +5,7 @@ import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
+import type { JobLists, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -16,6 +17,7 @@ import {
   type RequestToSchedule,
   requestJob,
   type WakeToSchedule,
+  waitingJob,
   wakeJob,
   wakeJobId,
 } from './run-jobs.ts';
@@ -33,11 +35,18 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
 const BRANCH_PRIORITY = 1;
 
 export class RunScheduler {
+  readonly #jobLists: Pick<JobLists, 'add'>;
   readonly #queues: PartitionQueues;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
   readonly #admission: Admission;
 
-  constructor(queues: PartitionQueues, kinds: Pick<EnvironmentKinds, 'of'>, admission: Admission) {
+  constructor(
+    jobLists: Pick<JobLists, 'add'>,
+    queues: PartitionQueues,
+    kinds: Pick<EnvironmentKinds, 'of'>,
+    admission: Admission,
+  ) {
+    this.#jobLists = jobLists;
     this.#queues = queues;
     this.#kinds = kinds;
     this.#admission = admission;
@@ -77,8 +86,22 @@ export class RunScheduler {
     if (calls.length === 0) return;
     const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
     await Promise.all(
-      [...byQueue].map(async ([queue, some]) => queue.addBulk(await this.#withPriorities(some.map(callJob)))),
+      [...byQueue].map(async ([queue, some]) => this.#addTo(queue, await this.#withPriorities(some.map(callJob)))),
     );
+  }
+
+  async #addTo(queue: RunQueue, jobs: readonly JobToAdd[]): Promise<void> {
+    // BullMQ also traces them.
+    if (queue.opts.telemetry) return void (await queue.addBulk([...jobs]));
+    const waiting: WaitingJob[] = [];
+    const others: JobToAdd[] = [];
+    for (const job of jobs) {
+      const found = waitingJob(job);
+      if (found) waiting.push(found);
+      else others.push(job);
+    }
+    const added = this.#jobLists.add((suffix) => queue.toKey(suffix), waiting, Date.now());
+    await Promise.all([added, ...(others.length > 0 ? [queue.addBulk(others)] : [])]);
   }
 
   /** Wakes the step at `untilMs`, unless it has ended before. */

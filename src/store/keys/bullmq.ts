@@ -16,6 +16,10 @@ export const QUEUE_KEYS = {
   failed: 'failed',
   /** Counter for the IDs of jobs. */
   lastId: 'id',
+  /** Whether the queue is paused, and other settings. */
+  settings: 'meta',
+  /** Wakes workers that wait for a job. */
+  marker: 'marker',
   /** Job schedulers by time of the next tick. */
   schedulers: 'repeat',
 } as const;

@@ -59,6 +59,7 @@ const SCRIPTS = {
   endUseOfEvent: { file: 'events/lua/end-use-of-event.lua', numberOfKeys: 4 },
   freeEvents: { file: 'events/lua/free-events.lua', numberOfKeys: 3 },
   subtract: { file: 'redis/lua/subtract.lua' },
+  addJobs: { file: 'redis/lua/add-jobs.lua', numberOfKeys: 4 },
   deleteIfEqual: { file: 'redis/lua/delete-if-equal.lua' },
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
