@@ -117,7 +117,7 @@ function functionClient(parts: Parts): FunctionClient {
 
 /** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
-  const { config, queueOptions, queues, durability, callLimiter, admittedCalls, connectCaller } = parts;
+  const { config, queueOptions, queues, jobLists, durability, callLimiter, admittedCalls, connectCaller } = parts;
   const { environmentKinds, log, recorder, tracing } = parts;
   const { runs, steps, requests, transitions, requestClient, telemetry } = parts;
   const kindOf = (env: string) => environmentKinds.of(env);
@@ -125,6 +125,7 @@ function workers(parts: Parts): Workers {
     config,
     queueOptions,
     queues,
+    jobLists,
     isCluster: (queueOptions.connection as Redis).isCluster,
     durability,
     handlers: {

@@ -17,9 +17,11 @@ import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
+import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
+import { finishWith } from './finished-jobs.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ResilientWorker } from './resilient-worker.ts';
@@ -48,6 +50,7 @@ export interface WorkersDeps {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
+  jobLists: Pick<JobLists, 'finish'>;
   isCluster: boolean;
   /** Dependencies of each kind of job. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
@@ -143,7 +146,7 @@ function shareOf(concurrency: number, partitions: number): number {
 
 function createIngestWorker(
   partition: number,
-  { config, queueOptions, queues, handlers, log, recorder, tracing }: WorkersDeps,
+  { config, queueOptions, queues, jobLists, handlers, log, recorder, tracing }: WorkersDeps,
 ): WatchedWorker<IngestJob> {
   const deps = handlers.ingest;
   const coalesced = new CoalescedIngestion(
@@ -172,6 +175,7 @@ function createIngestWorker(
       },
     },
   );
+  finishWith(worker, jobLists);
   logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
   return worker;
 }
@@ -187,6 +191,7 @@ function createRunWorker(
     config,
     queueOptions,
     queues,
+    jobLists,
     handlers,
     callLimiter,
     admittedCalls,
@@ -226,6 +231,7 @@ function createRunWorker(
     const { env, runId: id, functionId, eventId } = job.data;
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
+  finishWith(worker, jobLists);
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,
     job: id,

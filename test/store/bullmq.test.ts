@@ -1,11 +1,22 @@
 import { once } from 'node:events';
-import { Queue, Worker } from 'bullmq';
+import { type Job, type JobJson, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../../src/store/keys/bullmq.ts';
+import { finishWith } from '../../src/workers/finished-jobs.ts';
+import type { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
 
 const NAME = 'jobs';
+const CHANGED = 'changed-jobs';
+
+async function errorOf(failing: Promise<unknown> | undefined): Promise<string> {
+  return Promise.resolve(failing).then(
+    () => 'no error',
+    (error: Error) => error.message,
+  );
+}
 
 describe('What is read of BullMQ by name', () => {
   let store: OwnStore;
@@ -73,4 +84,150 @@ describe('What is read of BullMQ by name', () => {
     expect([await fieldOf(id, 'executions'), await fieldOf(id, 'attempts')]).to.deep.equal(['1', '1']);
     await worker.close();
   });
+});
+
+describe('Jobs that are changed without BullMQ', () => {
+  const TOKEN = 'token-of-the-test';
+  const OPTIONS = { attempts: 3, backoff: { type: 'custom' } };
+  let store: OwnStore;
+  let queue: Queue;
+  let worker: Worker;
+  let connection: Redis;
+  before(async () => {
+    store = await openStore();
+    const prefix = store.keys.partition(0).queues;
+    connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
+    queue = new Queue(CHANGED, { connection: store.redis, prefix });
+    worker = new Worker(CHANGED, null, {
+      ...{ connection: connection as never, prefix, skipVersionCheck: true },
+      removeOnComplete: { count: 0 },
+    });
+  });
+  afterEach(() => queue.obliterate({ force: true }));
+  after(async () => {
+    await worker.close();
+    await queue.close();
+    connection.disconnect();
+    await store.close();
+  });
+
+  const keyOf = (suffix: string) => queue.toKey(suffix);
+  const add = (...ids: string[]) =>
+    store.jobLists.add(
+      keyOf,
+      ids.map((id) => ({ id, name: 'one', data: '{"a":1}', options: JSON.stringify(OPTIONS) })),
+      Date.now(),
+    );
+  const take = () => worker.getNextJob(TOKEN, { block: false });
+  /** What is left, without what nobody reads. */
+  const left = async () => {
+    const keys = (await store.redis.keys(`${keyOf('')}*`)).map((key) => key.slice(keyOf('').length));
+    return keys.filter((key) => !['events', 'id', 'marker', 'meta'].includes(key)).sort();
+  };
+
+  itOnSingleRedis('are added once each, in their order, as BullMQ adds them', async () => {
+    await queue.addBulk([{ name: 'one', data: { a: 1 }, opts: { ...OPTIONS, jobId: 'first' } }]);
+    await add('second', 'third');
+    await add('second');
+    const jobs = [await take(), await take(), await take(), await take()];
+    expect(jobs.map((job) => job?.id)).to.deep.equal(['first', 'second', 'third', undefined]);
+    const [first, second] = jobs.map((job) => {
+      const { id: _, timestamp, processedOn, opts, ...rest } = job?.asJSON() ?? {};
+      const { jobId: __, ...options } = opts ?? {};
+      return { ...rest, options, times: [typeof timestamp, typeof processedOn] };
+    });
+    expect(second).to.deep.equal(first);
+  });
+
+  itOnSingleRedis('wake a worker that waits, unless the queue is paused', async () => {
+    await queue.pause();
+    await add('first');
+    expect(await store.redis.exists(keyOf(QUEUE_KEYS.marker))).to.equal(0);
+    await queue.resume();
+    await store.redis.del(keyOf(QUEUE_KEYS.marker));
+    await add('second');
+    expect(await store.redis.exists(keyOf(QUEUE_KEYS.marker))).to.equal(1);
+  });
+
+  itOnSingleRedis('are not added after a move to another Redis', async () => {
+    await store.redis.set(keyOf(QUEUE_KEYS.lastId), 'moved');
+    expect(await errorOf(add('first'))).to.match(/not an integer/);
+    expect(await left()).to.deep.equal([]);
+    await store.redis.del(keyOf(QUEUE_KEYS.lastId));
+  });
+
+  for (const [how, finish] of [
+    ['BullMQ', () => {}],
+    ['the service', () => finishWith(worker as WatchedWorker<unknown>, store.jobLists)],
+  ] as const) {
+    describe(`and ended by ${how}`, () => {
+      let original: typeof worker.backend.moveToCompleted;
+      before(() => {
+        original = worker.backend.moveToCompleted;
+        finish();
+      });
+      after(() => {
+        worker.backend.moveToCompleted = original;
+      });
+
+      itOnSingleRedis('give way to the next one', async () => {
+        await add('first', 'second');
+        const first = (await take()) as Job;
+        const [next, id] = (await first.moveToCompleted(null, TOKEN, true)) as [JobJson, string];
+        expect(id).to.equal('second');
+        expect(next).to.include({ name: 'one', data: '{"a":1}', attemptsStarted: 1, attemptsMade: 0 });
+        expect(next.opts).to.deep.equal(OPTIONS);
+        expect(await left()).to.deep.equal(['active', 'second', 'second:lock']);
+        expect(await store.redis.hget(keyOf('second'), JOB_FIELDS.executions)).to.equal('1');
+        expect(await store.redis.pttl(keyOf('second:lock'))).to.be.within(1, 30_000);
+      });
+
+      itOnSingleRedis('leave nothing behind when there is no other', async () => {
+        await add('first');
+        const [next] = (await (await take())?.moveToCompleted(null, TOKEN, true)) ?? [];
+        expect(next).to.equal(undefined);
+        expect(await left()).to.deep.equal([]);
+      });
+
+      itOnSingleRedis('do not give way when the worker takes no more', async () => {
+        await add('first', 'second');
+        const first = await take();
+        await first?.moveToCompleted(null, TOKEN, false);
+        expect(await left()).to.deep.equal(['second', 'wait']);
+      });
+
+      itOnSingleRedis('stay with the worker that has taken them over', async () => {
+        await add('first');
+        const first = await take();
+        await store.redis.set(keyOf('first:lock'), 'token of another worker');
+        expect(await errorOf(first?.moveToCompleted(null, TOKEN, true))).to.match(/not owned|lock/i);
+        expect(await left()).to.deep.equal(['active', 'first', 'first:lock']);
+      });
+    });
+  }
+
+  itOnSingleRedis(
+    'leave it to BullMQ to find a delayed job that is due, a job with a priority, or a paused queue',
+    async () => {
+      const original = worker.backend.moveToCompleted;
+      finishWith(worker as WatchedWorker<unknown>, store.jobLists);
+      const endAfter = async (change: () => Promise<unknown>) => {
+        await add('one');
+        const job = await take();
+        await change();
+        const next = await job?.moveToCompleted(null, TOKEN, true);
+        await queue.obliterate({ force: true });
+        return next as unknown;
+      };
+      const [, , , delayedUntil] = (await endAfter(() => queue.add('two', {}, { delay: 60_000 }))) as number[];
+      expect(delayedUntil).to.be.within(Date.now() + 50_000, Date.now() + 60_000);
+      const found = [
+        await endAfter(() => queue.add('two', {}, { delay: 1_000, timestamp: Date.now() - 2_000 })),
+        await endAfter(() => queue.add('two', {}, { priority: 1 })),
+        await endAfter(() => queue.pause()),
+      ];
+      expect(found).to.deep.equal([undefined, undefined, undefined]);
+      worker.backend.moveToCompleted = original;
+    },
+  );
 });

@@ -14,6 +14,8 @@ export const QUEUE_KEYS = {
   active: 'active',
   delayed: 'delayed',
   failed: 'failed',
+  /** Active jobs whose locks are looked at. */
+  stalled: 'stalled',
   /** Counter for the IDs of jobs. */
   lastId: 'id',
   /** Whether the queue is paused, and other settings. */
@@ -30,6 +32,8 @@ export const JOB_FIELDS = {
   options: 'opts',
   /** When it was added, Unix milliseconds. */
   addedAt: 'timestamp',
+  /** When its present execution began, Unix milliseconds. */
+  startedAt: 'processedOn',
   /** Failed attempts. */
   attempts: 'atm',
   /** Executions begun, including those of workers that died. */
@@ -44,7 +48,7 @@ export function queueKey(queues: string, queue: string, suffix: string): string 
 }
 
 /** The score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same millisecond in order. */
-const DELAYED_SCORE_PER_MS = 0x1000;
+export const DELAYED_SCORE_PER_MS = 0x1000;
 
 /** When a delayed job is due, Unix milliseconds. */
 export function delayedUntil(score: string | number): number {

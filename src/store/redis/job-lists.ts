@@ -1,6 +1,7 @@
-/** The waiting jobs of BullMQ's queues. Its own script adds one job; this one adds many, and takes a quarter of the time for each. */
+/** The lists of jobs in BullMQ's queues, changed without it: its own scripts do much that this service never needs. */
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
+import { fromFlat } from './scripts.ts';
 
 /** A job that waits for nothing but a worker. */
 export interface WaitingJob {
@@ -11,6 +12,21 @@ export interface WaitingJob {
   /** JSON, as BullMQ stores them. */
   options: string;
 }
+
+/** A job whose work is done. */
+export interface FinishedJob {
+  /** Key of the job. */
+  key: string;
+  id: string;
+  /** Of its lock. */
+  token: string;
+}
+
+export type Finished =
+  /** `isSure`: there is none; otherwise BullMQ has to look.
+   *  `delayedUntil`: when the next delayed job is due, Unix milliseconds. */
+  | { isSure: boolean; delayedUntil: number; next?: undefined }
+  | { next: { id: string; fields: Record<string, string> } };
 
 /** Maximum number of jobs per script, which blocks Redis for a millisecond. */
 const ADDED_AT_ONCE = 100;
@@ -26,5 +42,18 @@ export class JobLists extends Repository {
       const fields = some.flatMap(({ id, name, data, options }) => [id, name, data, options]);
       await this.redis.addJobs(...keys, keyOf(''), nowMs, ...fields);
     }
+  }
+
+  /** Removes a completed job, and takes the next one.
+   *  @returns undefined if the worker no longer holds the job, which is then unchanged */
+  async finish(
+    { key, id, token }: FinishedJob,
+    { nowMs, lockMs, takesNext }: { nowMs: number; lockMs: number; takesNext: boolean },
+  ): Promise<Finished | undefined> {
+    const reply = await this.redis.finishJob(key, id, token, nowMs, lockMs, takesNext ? 1 : '');
+    const [outcome, found, fields] = reply as [number?, (string | number)?, string[]?];
+    if (outcome === undefined) return undefined;
+    if (fields) return { next: { id: String(found), fields: fromFlat(fields) } };
+    return { isSure: outcome === 1, delayedUntil: Number(found ?? 0) };
   }
 }

@@ -9,7 +9,7 @@ import type { ChainableCommander } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import { JOB_FIELDS } from '../keys/bullmq.ts';
+import { DELAYED_SCORE_PER_MS, JOB_FIELDS, QUEUE_KEYS } from '../keys/bullmq.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
@@ -60,6 +60,7 @@ const SCRIPTS = {
   freeEvents: { file: 'events/lua/free-events.lua', numberOfKeys: 3 },
   subtract: { file: 'redis/lua/subtract.lua' },
   addJobs: { file: 'redis/lua/add-jobs.lua', numberOfKeys: 4 },
+  finishJob: { file: 'redis/lua/finish-job.lua', numberOfKeys: 1 },
   deleteIfEqual: { file: 'redis/lua/delete-if-equal.lua' },
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
@@ -128,6 +129,8 @@ const CONSTANTS: Record<string, Constant> = {
   STATUS_RUNNING: 'Running' satisfies RunStatus,
   STATUS_CANCELLED: 'Cancelled' satisfies RunStatus,
   ...constants('JOB', Object.entries(JOB_FIELDS)),
+  ...constants('QUEUE', Object.entries(QUEUE_KEYS)),
+  DELAYED_SCORE_PER_MS,
   ...constants(
     'SUFFIX',
     Object.values(RUN_SUFFIXES).map((suffix) => [suffix.slice(1), suffix]),
