@@ -5,7 +5,7 @@ import type { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { checkpointRoutes } from './apps/checkpoint.ts';
+import { checkpointRoutes, fastCheckpointRoute } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
 import { registerRoute } from './apps/register.ts';
@@ -13,7 +13,7 @@ import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { runLogRoute } from './apps/run-logs.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
-import { localHostCheck, requireLocalHost, setCrossOrigin } from './auth/dev-mode-access.ts';
+import { localHostCheck, requireLocalHost } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
 import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
@@ -39,7 +39,7 @@ import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { fastPath } from './receive/fast-path.ts';
 import { RefusalLimit } from './receive/refusal-limit.ts';
-import { type ReceiveDeps, receive, receiveRoutes } from './receive/routes.ts';
+import { fastEventRoute, type ReceiveDeps, receiveRoutes } from './receive/routes.ts';
 import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
@@ -100,14 +100,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(
     fastPath({
       publicUrl: config.publicUrl,
+      routes: [fastEventRoute(receiveDeps), fastCheckpointRoute(config.publicUrl, parts)],
       observers: [recordMetrics, trace].filter((observer) => observer !== undefined),
-      admit:
-        checkLocalHost &&
-        ((ctx) => {
-          checkLocalHost(ctx);
-          setCrossOrigin(ctx);
-        }),
-      receive: (ctx, key) => receive(ctx, key, receiveDeps),
+      admit: checkLocalHost,
       reject: (ctx, thrown) => respondToError(ctx, thrown, log, backpressure),
       logDone: (ctx) => logRequest(ctx, log),
     }),
@@ -133,7 +128,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   connectRoutes(open, parts);
   runDataRoutes(open, parts);
   if (config.runLogs) runLogRoute(open, parts);
-  checkpointRoutes(open, parts);
+  checkpointRoutes(open, config.publicUrl, parts);
   const responseTokens = new ResponseTokens(config.secretKey, config.secretKeyFallback);
   endpointResponseRoutes(open, responseTokens, parts);
   endpointRunRoutes(open, responseTokens, parts);

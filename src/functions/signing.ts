@@ -47,7 +47,8 @@ export function keyFingerprint(signingKey: string): string {
 
 /** Whether the bearer token is the key itself or the hashed key. */
 export function isKey(bearer: string, signingKey: string): boolean {
-  return sameSecret(bearer, signingKey) || provesKey(bearer, signingKey);
+  // Nearly all apps send the hashed key.
+  return provesKey(bearer, signingKey) || sameSecret(bearer, signingKey);
 }
 
 /** Whether the bearer token is the hashed key. The official Python SDK omits the prefix, which is not secret. */

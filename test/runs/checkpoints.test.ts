@@ -58,6 +58,28 @@ describe('checkpoints of a call', () => {
     expect([...new Set(names)]).to.deep.equal(['a', 'b', 'nap']);
   });
 
+  it('are answered the same however their path is spelled', async () => {
+    const answers: Loose[] = [];
+    host.on('spelled', async ({ body: { ctx } }) => {
+      const body = { run_id: ctx.run_id, qi_id: ctx.qi_id, steps: [step('a')] };
+      for (const send of [body, { ...body, qi_id: 'none' }]) {
+        for (const end of ['', '/', '?a=1']) {
+          const { status, headers, body } = await service.post(`/v1/checkpoint/${ctx.run_id}/async${end}`, send);
+          const { date: _, vary: __, 'x-request-id': id, ...rest } = Object.fromEntries(headers);
+          expect(id).to.match(/^[0-9A-Z]{26}$/);
+          answers.push({ status, body, rest });
+        }
+      }
+      return done;
+    });
+    await ended(await start('spelled'));
+    const [stored, slash, query, ...refused] = answers;
+    expect([stored.status, stored.body]).to.deep.equal([200, {}]);
+    expect([slash, query]).to.deep.equal([stored, stored]);
+    expect(refused.map(({ status }) => status)).to.deep.equal([400, 400, 400]);
+    expect(refused.slice(1)).to.deep.equal([refused[0], refused[0]]);
+  });
+
   it('survive the worker: another one repeats the call with the steps', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {

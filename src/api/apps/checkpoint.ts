@@ -9,6 +9,8 @@ import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
+import type { FastRoute } from '../receive/fast-path.ts';
+import { respondWithJson } from '../receive/respond.ts';
 import { type AppGuardDeps, requireCredentials, requireSigningKey } from './app-requests.ts';
 import { readJsonBody } from './json-body.ts';
 
@@ -22,14 +24,32 @@ const callCheckpointSchema = z.looseObject({
   steps: z.array(z.unknown()),
 });
 
-export function checkpointRoutes(router: Router, deps: CheckpointRouteDeps): void {
-  router.post('/v1/checkpoint/:run_id/async', async (ctx) => {
-    requireCredentials(ctx, deps);
-    // Not every SDK names its environment in the headers, but the queue item does.
-    const authenticate = (env: string) => requireSigningKey(ctx, env, deps);
-    await storeCheckpoint(ctx.params.run_id, await readCheckpoint(ctx), authenticate, deps.callCheckpoints);
-    ctx.body = {};
-  });
+const ROUTE = '/v1/checkpoint/:run_id/async';
+
+export function checkpointRoutes(router: Router, publicUrl: string | undefined, deps: CheckpointRouteDeps): void {
+  router.post(ROUTE, (ctx) => answer(ctx, ctx.params.run_id, publicUrl, deps));
+}
+
+/** Apps send one for every step. */
+export function fastCheckpointRoute(publicUrl: string | undefined, deps: CheckpointRouteDeps): FastRoute {
+  return {
+    path: /^\/v1\/checkpoint\/([0-7][0-9A-HJKMNP-TV-Z]{25})\/async$/,
+    route: ROUTE,
+    answer: (ctx, runId) => answer(ctx, runId, publicUrl, deps),
+  };
+}
+
+async function answer(
+  ctx: Context,
+  runId: string,
+  publicUrl: string | undefined,
+  deps: CheckpointRouteDeps,
+): Promise<void> {
+  requireCredentials(ctx, deps);
+  // Not every SDK names its environment in the headers, but the queue item does.
+  const authenticate = (env: string) => requireSigningKey(ctx, env, deps);
+  await storeCheckpoint(runId, await readCheckpoint(ctx), authenticate, deps.callCheckpoints);
+  respondWithJson(ctx, publicUrl, {});
 }
 
 /** @param authenticate throws unless the app is of the environment

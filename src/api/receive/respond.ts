@@ -1,4 +1,4 @@
-/** The response to a sender whose request was not rejected, shared by the fast path and the router. It has no headers for pages. */
+/** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. It has no headers for pages. */
 
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
@@ -12,12 +12,26 @@ const KEPT = /^(?:vary|access-control-)/;
 
 /** Written in one call: Koa's setters cost as much as the rest of the response. */
 export function respond(ctx: Context, publicUrl: string | undefined, { ids, response }: Received): void {
+  const status = response?.status ?? 200;
+  const body = response?.body ?? JSON.stringify({ ids, status });
+  write(ctx, publicUrl, { status, body, own: response ? withProtection(response.headers) : JSON_TYPE });
+}
+
+export function respondWithJson(ctx: Context, publicUrl: string | undefined, content: object): void {
+  write(ctx, publicUrl, { status: 200, body: JSON.stringify(content), own: JSON_TYPE });
+}
+
+interface Written {
+  status: number;
+  body: string;
+  /** Its own headers. */
+  own: Record<string, string>;
+}
+
+function write(ctx: Context, publicUrl: string | undefined, { status, body, own }: Written): void {
   const { res } = ctx;
   ctx.respond = false;
   if (res.headersSent || res.writableEnded) return;
-  const status = response?.status ?? 200;
-  const body = response?.body ?? JSON.stringify({ ids, status });
-  const own: Record<string, string> = response ? withProtection(response.headers) : JSON_TYPE;
   for (const name of res.getHeaderNames()) if (!KEPT.test(name)) res.removeHeader(name);
   const headers = [
     'x-request-id',

@@ -2,9 +2,10 @@
  *  transform (webhooks only), validate, accept, respond. A failing step rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
 import { timeOf } from '../../model/ids.ts';
-import { allowCrossOrigin } from '../auth/dev-mode-access.ts';
+import { allowCrossOrigin, setCrossOrigin } from '../auth/dev-mode-access.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
+import type { FastRoute } from './fast-path.ts';
 import { type ReceiveEventsDeps, receiveEvents } from './receive-events.ts';
 import { type ReceiveWebhookDeps, receiveWebhook } from './receive-webhook.ts';
 import type { Received } from './resolve-environment.ts';
@@ -31,6 +32,17 @@ export function receiveRoutes(deps: ReceiveDeps): Router {
     throw new ServiceError('method_not_allowed', { detail: `got ${ctx.method}; send events with POST` });
   });
   return router;
+}
+
+export function fastEventRoute(deps: ReceiveDeps): FastRoute {
+  return {
+    path: /^\/e\/([\w-]{1,1024})(?:\?|$)/,
+    route: '/e/:key',
+    async answer(ctx, key) {
+      if (deps.dev) setCrossOrigin(ctx);
+      respond(ctx, deps.publicUrl, await receive(ctx, key, deps));
+    },
+  };
 }
 
 /** Only webhooks may accept other methods. */

@@ -75,6 +75,7 @@ export class SigningKeys {
 
   /** The current pair. Safe for reads that unauthenticated requests cause. */
   latest(owner: string): Promise<SigningKeyPair> {
+    if (this.isGiven(owner)) return this.of(owner);
     const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
     this.#reads.set(owner, read);
     return read.get();
