@@ -281,6 +281,21 @@ describe('checkpoints of a call', () => {
     expect(host.calls('together').map(({ body }) => Object.keys(body.steps).length)).to.deep.equal([0, 3]);
   });
 
+  it('come with a step that has failed: it has attempts of its own', async () => {
+    const attempts: number[] = [];
+    const failed = op('StepError', 'b', { error: { name: 'Error', message: 'broken' } });
+    host.on('reported', ({ body }) => {
+      attempts.push(body.ctx.attempt);
+      if (attempts.length === 1) return { status: 500, body: { name: 'Error', message: 'broken' } };
+      return body.steps[hash('b')]
+        ? done
+        : { status: 206, body: body.steps[hash('a')] ? [failed] : [step('a'), failed] };
+    });
+    await ended(await start('reported', { retries: 1 }));
+    // The second call is the last attempt of a call without steps, and the first one of the step.
+    expect(attempts).to.deep.equal([0, 1, 1, 0]);
+  });
+
   it('end with a response without operations when the app wants to be called again', async () => {
     host.on('again', async (call) => {
       if (call.number > 0) return done;

@@ -1,5 +1,6 @@
 /** One attempt of a call, and the state of the run that it counts for. A call that has stored steps while in flight has created a new
  *  state of the run: its failure is the first attempt of a call for that state, whose job is another one. */
+import type { Op } from '../../model/runs/operation.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 
@@ -23,6 +24,13 @@ export function mayRetry({ attempts }: Pick<CallAttempt, 'attempts'>): boolean {
 export function continuing(attempt: CallAttempt, finishedSteps: number): CallAttempt {
   if (attempt.job.at === undefined) return attempt;
   return { ...attempt, continuesAt: finishedSteps, attempts: firstAttempt(attempt.attempts) };
+}
+
+/** The attempt, counted as the first one if its response reports new finished steps beside what failed. */
+export function afterReportedSteps(attempt: CallAttempt, ops: readonly Op[]): CallAttempt {
+  const isNew = ({ op, id }: Op) => (op === 'StepRun' || op === 'Step') && !Object.hasOwn(attempt.loaded.memos, id);
+  if (attempt.job.at === undefined || !ops.some(isNew)) return attempt;
+  return { ...attempt, attempts: firstAttempt(attempt.attempts) };
 }
 
 /** Attempts of a call taken over from a dead process: those before its checkpoint belonged to another state. */

@@ -6,7 +6,7 @@ import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
-import { type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
+import { afterReportedSteps, type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
 import {
   type Decision,
   decide,
@@ -142,7 +142,8 @@ async function appendHistory(
 
 async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
   if (outcome.kind !== 'steps') return undefined;
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(attempt, deps, outcome), deps);
+  const counted = afterReportedSteps(attempt, outcome.ops);
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(counted, deps, outcome), deps);
   if (!failure) return undefined;
   deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
