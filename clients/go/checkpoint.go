@@ -1,32 +1,44 @@
 package tidegate
 
 import (
-	"context"
-	"net/http"
-	"net/url"
-
-	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"fmt"
+	"time"
 )
 
-// checkpointer stores finished steps while the call goes on (docs/protocol.md#checkpoints). It is nil when the function
-// does not want that, or the service does not offer it.
-func (h *AppHandler) checkpointer(f *function, c call) func(context.Context, replay.Op) bool {
-	if !f.checkpoint || c.executionID == "" || c.replay.RequestedStep != "" {
-		return nil
+const (
+	defaultMaxRuntime = 10 * time.Second
+	maxBuffer         = 100
+)
+
+// Checkpoint says how a call goes on after a step, once it is stored, instead of ending with it.
+type Checkpoint struct {
+	// Off: each step ends its call.
+	Off bool
+	// Buffer is how many finished steps are stored together. If the app dies, finished steps that are not stored yet run
+	// again: at most one less than this. Default: 1, so a finished step never runs again.
+	Buffer int
+	// MaxRuntime: after so long the call ends with the step that it runs, and the service makes another one. Default: 10 s.
+	MaxRuntime time.Duration
+}
+
+// check says what is wrong; empty: nothing is.
+func (c *Checkpoint) check() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Buffer < 0 || c.Buffer > maxBuffer:
+		return fmt.Sprintf("Checkpoint.Buffer must be from 1 to %d, got %d", maxBuffer, c.Buffer)
+	case c.MaxRuntime < 0:
+		return fmt.Sprintf("Checkpoint.MaxRuntime must be a duration, got %s", c.MaxRuntime)
 	}
-	return func(ctx context.Context, op replay.Op) bool {
-		body, err := replay.Encode(fields{
-			"run_id": c.runID,
-			"fn_id":  c.functionUUID,
-			"qi_id":  c.executionID,
-			"steps":  []replay.Op{op},
-		})
-		if err != nil {
-			return false
-		}
-		a, err := h.client.post(ctx, "/v1/checkpoint/"+url.PathEscape(c.runID)+"/async", body)
-		// Otherwise the step is in the answer, as if there were no checkpoints. When the service has given the call up, no
-		// answer matters.
-		return err == nil && a.status == http.StatusOK
+	return ""
+}
+
+func (c *Checkpoint) buffer() int { return max(c.Buffer, 1) }
+
+func (c *Checkpoint) maxRuntime() time.Duration {
+	if c.MaxRuntime == 0 {
+		return defaultMaxRuntime
 	}
+	return c.MaxRuntime
 }

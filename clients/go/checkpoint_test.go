@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/step"
@@ -30,70 +32,98 @@ func threeSteps(calls *atomic.Int32) tidegate.Handler[map[string]any] {
 	}
 }
 
-// checkpointed is the answer to a call of threeSteps, and the checkpoints of it, which the service answers so.
-func checkpointed(t *testing.T, query, ctx string, statuses ...int) (answer tidegate.AppAnswer, stored []string) {
+const checkpointCtx = `,"qi_id":"q"`
+
+// checkpointed is an app with the function, and the checkpoints that the service gets, which it answers so.
+func checkpointed(t *testing.T, options *tidegate.Checkpoint, handler tidegate.Handler[map[string]any], statuses ...int) (answer func() tidegate.AppAnswer, stored func() string) {
 	t.Helper()
+	var all []string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil || r.URL.Path != "/v1/checkpoint/01RUN/async" {
+		var body struct{ Steps []struct{ Name string } }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/checkpoint/01RUN/async" {
 			t.Errorf("got %s, %v", r.URL, err)
 		}
-		stored = append(stored, string(body))
-		w.WriteHeader(statuses[min(len(stored), len(statuses))-1])
+		all = append(all, fmt.Sprint(body.Steps))
+		w.WriteHeader(statuses[min(len(all), len(statuses))-1])
 	}))
-	defer service.Close()
-	client := newClient(t, tidegate.ClientOpts{AppID: "shop", Dev: tidegate.Ptr(true), BaseURL: service.URL})
-	options := tidegate.FunctionOpts{ID: "fn", Checkpoint: true}
-	fn, err := tidegate.CreateFunction(client, options, tidegate.EventTrigger("order/paid"), threeSteps(new(atomic.Int32)))
+	t.Cleanup(service.Close)
+	client := newClient(t, tidegate.ClientOpts{AppID: "shop", Dev: tidegate.Ptr(true), BaseURL: service.URL, Checkpoint: options})
+	fn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "fn"}, tidegate.EventTrigger("order/paid"), handler)
 	if err != nil {
 		t.Fatal(err)
 	}
 	app := newApp(t, client, tidegate.ServeOpts{}, fn)
-	body := `{"event":{"name":"order/paid","data":{}},"steps":{},"ctx":{"run_id":"01RUN","fn_id":"f","stack":{"stack":[]}` + ctx + `}}`
-	request := tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn" + query, Body: body}
-	return app.Answer(t.Context(), request), stored
+	body := `{"event":{"name":"order/paid","data":{}},"steps":{},"ctx":{"run_id":"01RUN","fn_id":"f","stack":{"stack":[]}` + checkpointCtx + `}}`
+	answer = func() tidegate.AppAnswer {
+		return app.Answer(t.Context(), tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn", Body: body})
+	}
+	return answer, func() string { return fmt.Sprint(all) }
 }
 
-func TestCheckpoints(t *testing.T) {
-	for title, c := range map[string]struct {
-		query, ctx string
-		statuses   []int
-		status     int
-		checkpoint int
-		op         string
-	}{
-		"let a call run all steps":                  {"", `,"qi_id":"q"`, []int{200}, 200, 3, ""},
-		"that are refused leave the step to answer": {"", `,"qi_id":"q"`, []int{200, 503}, 206, 2, "b"},
-		"of a call that the service gave up end it": {"", `,"qi_id":"q"`, []int{409}, 206, 1, "a"},
-		"need the ID of the call":                   {"", "", []int{200}, 206, 0, "a"},
-		"are not for a call of one step":            {"&stepId=86f7e437faa5a7fce15d1ddcb9eaeaea377667b8", `,"qi_id":"q"`, []int{200}, 206, 0, "a"},
-		"are not for a call beside others":          {"", `,"qi_id":"q","disable_immediate_execution":true`, []int{200}, 206, 0, "a"},
-	} {
-		t.Run(title, func(t *testing.T) {
-			a, stored := checkpointed(t, c.query, c.ctx, c.statuses...)
-			if a.Status != c.status || len(stored) != c.checkpoint {
-				t.Errorf("got %d %s after %v", a.Status, a.Body, stored)
+// opsOf has the names of an answer's operations.
+func opsOf(t *testing.T, a tidegate.AppAnswer) string {
+	t.Helper()
+	var ops []struct{ DisplayName string }
+	if err := json.Unmarshal(a.Body, &ops); err != nil || a.Status != http.StatusPartialContent {
+		t.Errorf("got %d %s", a.Status, a.Body)
+	}
+	return fmt.Sprint(ops)
+}
+
+func TestCheckpointsPauseAtAServiceThatHasNone(t *testing.T) {
+	answer, stored := checkpointed(t, nil, threeSteps(new(atomic.Int32)), 404)
+	for range 3 {
+		if ops := opsOf(t, answer()); ops != "[{a}]" {
+			t.Errorf("got %s", ops)
+		}
+	}
+	if stored() != "[[{a}]]" {
+		t.Errorf("got %s", stored())
+	}
+}
+
+func TestCheckpointsAreTriedAgainAfterTheServiceHasFailed(t *testing.T) {
+	answer, _ := checkpointed(t, nil, threeSteps(new(atomic.Int32)), 503, 200)
+	if ops := opsOf(t, answer()); ops != "[{a}]" {
+		t.Errorf("got %s", ops)
+	}
+	if a := answer(); a.Status != http.StatusOK {
+		t.Errorf("got %d %s", a.Status, a.Body)
+	}
+}
+
+func TestABufferIsStoredBeforeItIsFullWhenItsResultsAreLarge(t *testing.T) {
+	large := func(ctx context.Context, _ anyInput) (any, error) {
+		for _, id := range []string{"a", "b", "c"} {
+			if _, err := step.Run(ctx, id, func(context.Context) (string, error) { return strings.Repeat("x", 600_000), nil }); err != nil {
+				return nil, err
 			}
-			var ops []struct{ DisplayName string }
-			if a.Status == 206 && (json.Unmarshal(a.Body, &ops) != nil || len(ops) != 1 || ops[0].DisplayName != c.op) {
-				t.Errorf("got %s", a.Body)
-			}
-			if a.Status == 200 && string(a.Body) != `["a","b","c"]` {
-				t.Errorf("got %s", a.Body)
-			}
-			want := `{"fn_id":"f","qi_id":"q","run_id":"01RUN","steps":[{"id":"86f7e437faa5a7fce15d1ddcb9eaeaea377667b8","op":"StepRun","name":"a","displayName":"a","opts":{},"data":"a"}]}`
-			if len(stored) > 0 && stored[0] != want {
-				t.Errorf("got %s", stored[0])
-			}
-		})
+		}
+		return nil, nil
+	}
+	answer, stored := checkpointed(t, &tidegate.Checkpoint{Buffer: 100}, large, 200)
+	if ops := opsOf(t, answer()); ops != "[{c} {complete}]" || stored() != "[[{a} {b}]]" {
+		t.Errorf("got %s after %s", ops, stored())
+	}
+}
+
+func TestCheckpointsOutOfRangeAreRefused(t *testing.T) {
+	client := newClient(t, tidegate.ClientOpts{AppID: "shop"})
+	options := tidegate.FunctionOpts{ID: "fn", Checkpoint: &tidegate.Checkpoint{Buffer: 101}}
+	_, err := tidegate.CreateFunction(client, options, tidegate.EventTrigger("order/paid"), threeSteps(new(atomic.Int32)))
+	if err == nil || !strings.Contains(err.Error(), `function "fn": Checkpoint.Buffer must be from 1 to 100, got 101`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "shop", Checkpoint: &tidegate.Checkpoint{MaxRuntime: -1}}); err == nil {
+		t.Error("it is taken")
 	}
 }
 
 func TestARealServiceTakesCheckpoints(t *testing.T) {
 	each(t, func(t *testing.T, s realService) {
 		var calls [2]atomic.Int32
-		one := s.create(t, tidegate.FunctionOpts{ID: "one", Checkpoint: true}, threeSteps(&calls[0]))
-		several := s.create(t, tidegate.FunctionOpts{ID: "several"}, threeSteps(&calls[1]))
+		one := s.create(t, tidegate.FunctionOpts{ID: "one"}, threeSteps(&calls[0]))
+		several := s.create(t, tidegate.FunctionOpts{ID: "several", Checkpoint: &tidegate.Checkpoint{Off: true}}, threeSteps(&calls[1]))
 		s.host(t, one, several)
 		for _, id := range []string{"one", "several"} {
 			if got := s.run(t, id, nil); string(got.Output) != `["a","b","c"]` {
@@ -104,4 +134,41 @@ func TestARealServiceTakesCheckpoints(t *testing.T) {
 			t.Errorf("got %s calls", got)
 		}
 	})
+}
+
+func TestLogsAreSentWithEachCheckpoint(t *testing.T) {
+	batches := make(chan loggedBatch, 2)
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var batch loggedBatch
+		if strings.HasSuffix(r.URL.Path, "/logs") && json.NewDecoder(r.Body).Decode(&batch) == nil {
+			batches <- batch
+		}
+	}))
+	t.Cleanup(service.Close)
+	logging := func(ctx context.Context, logger *slog.Logger) error {
+		for _, id := range []string{"a", "b"} {
+			if _, err := step.Run(ctx, id, func(context.Context) (any, error) {
+				for range 200 {
+					logger.Info(id)
+				}
+				return nil, nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if a := callLogging(t, service.URL, logsCtx+`,"attempt":0`+checkpointCtx, "", tidegate.ClientOpts{}, logging); a.Status != http.StatusOK {
+		t.Fatalf("got %d %s", a.Status, a.Body)
+	}
+	for range 2 {
+		select {
+		case batch := <-batches:
+			if len(batch.Lines) != 200 || batch.Dropped != 0 {
+				t.Errorf("got %d lines, and %d were dropped", len(batch.Lines), batch.Dropped)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("no lines came")
+		}
+	}
 }

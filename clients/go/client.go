@@ -26,6 +26,10 @@ type ClientOpts struct {
 	SigningKeyFallback string
 	// MaxBytes of a request with events: larger sends are split. Default: 524,288, as the service's.
 	MaxBytes int
+	// Checkpoint says whether and how calls of functions go on after a step, once it is stored, instead of ending with it.
+	// Functions can have their own. Default: &Checkpoint{}, and Off on platforms that limit the time of requests, such as
+	// AWS Lambda and Vercel.
+	Checkpoint *Checkpoint
 	// HTTPClient asks the service. Default: http.DefaultClient.
 	HTTPClient *http.Client
 	// Middleware stands around all that the client does, the first one outermost.
@@ -43,14 +47,17 @@ type ClientOpts struct {
 // Client of an app: made once, used everywhere, by any number of goroutines.
 type Client struct{ options ClientOpts }
 
-// NewClient makes a client. It fails only when there is no AppID, or a middleware without a Name: settings are read when
-// they are needed.
+// NewClient makes a client. It fails only when there is no AppID, a middleware without a Name, or a Checkpoint out of range:
+// settings are read when they are needed.
 func NewClient(options ClientOpts) (*Client, error) {
 	if options.AppID == "" {
 		return nil, errors.New("tidegate: a client needs an AppID: the name of its app")
 	}
 	if err := checkMiddleware(options.Middleware); err != nil {
 		return nil, err
+	}
+	if problem := options.Checkpoint.check(); problem != "" {
+		return nil, errors.New("tidegate: " + problem)
 	}
 	return &Client{options: options}, nil
 }

@@ -28,9 +28,8 @@ type FunctionOpts struct {
 	Group       string
 	// Retries after the first try, of the function and of each of its steps: tidegate.Ptr(0). Default: 4.
 	Retries *int
-	// Checkpoint has one call run steps one after the other, and each result stored as soon as it is there. Without it the
-	// service calls the function again for each step. A call then lasts longer: not for hosts that limit its time.
-	Checkpoint bool
+	// Checkpoint says whether and how a call goes on after a step: &Checkpoint{Buffer: 5}. Default: the client's.
+	Checkpoint *Checkpoint
 	FlowControl
 	// Middleware is inside of the client's.
 	Middleware []Middleware
@@ -69,9 +68,10 @@ type function struct {
 	appID, id, name    string
 	description, group string
 	retries            int
-	checkpoint         bool
-	triggers           []trigger
-	flow               FlowControl
+	// checkpoint is nil when the client's counts.
+	checkpoint *Checkpoint
+	triggers   []trigger
+	flow       FlowControl
 	// middleware is the client's and the function's own.
 	middleware chain
 	// call runs the handler with a call's events, whose data only it can read.
@@ -140,7 +140,7 @@ func (f *function) check() error {
 	case len(f.triggers) > maxTriggers:
 		return fmt.Errorf("tidegate: function %q: Triggers must be at most %d, got %d", f.id, maxTriggers, len(f.triggers))
 	}
-	if problem := f.flow.check(); problem != "" {
+	if problem := firstOf(f.flow.check(), f.checkpoint.check()); problem != "" {
 		return fmt.Errorf("tidegate: function %q: %s", f.id, problem)
 	}
 	for _, t := range f.triggers {

@@ -60,14 +60,16 @@ func (c *logCollector) add(at time.Time, level slog.Level, message string, field
 	c.lines = append(c.lines, line)
 }
 
-// batch is nil when nothing was logged.
-func (c *logCollector) batch(id string, attempt int) fields {
+// takeBatch has what was logged since the last time, within the limits anew; nil: nothing was.
+func (c *logCollector) takeBatch(id string, attempt int) fields {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.lines) == 0 {
 		return nil
 	}
-	return fields{"batch": id, "attempt": attempt, "lines": c.lines, "dropped": c.dropped}
+	taken := fields{"batch": id, "attempt": attempt, "lines": c.lines, "dropped": c.dropped}
+	c.lines, c.length, c.dropped = nil, 0, 0
+	return taken
 }
 
 func levelName(level slog.Level) string {

@@ -64,7 +64,7 @@ func TestAMiddlewareOfSteps(t *testing.T) {
 		}))
 		defer service.Close()
 		client := newClient(t, tidegate.ClientOpts{AppID: "shop", Dev: tidegate.Ptr(true), BaseURL: service.URL, Middleware: []tidegate.Middleware{noted("m", &log)}})
-		fn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "fn", Checkpoint: true}, tidegate.EventTrigger("order/paid"),
+		fn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "fn"}, tidegate.EventTrigger("order/paid"),
 			func(ctx context.Context, _ tidegate.Input[map[string]any]) (any, error) {
 				a, err := step.Run(ctx, "a", func(context.Context) (int, error) { return 1, nil })
 				if err != nil {

@@ -104,17 +104,23 @@ func (c call) describe(err error) *replay.WireError {
 }
 
 // answerOf is a call's outcome in the protocol's terms: 200 done, 206 under way, 400 failed for good, 500 try again.
-// An output that cannot be written as JSON fails the attempt.
-func answerOf(progress replay.Progress, describe func(error) *replay.WireError) AppAnswer {
+// An output that cannot be written as JSON fails the attempt. Unstored are finished steps that checkpoints have not stored.
+func answerOf(progress replay.Progress, describe func(error) *replay.WireError, unstored []replay.Op) AppAnswer {
 	switch progress.Kind {
 	case replay.Under:
+		progress.Ops = append(unstored, progress.Ops...)
 		return underWay(progress)
 	case replay.Failed:
-		return failedWith(progress.Err, describe)
+		return failedWith(progress.Err, describe, unstored)
 	}
 	output, err := replay.Encode(progress.Output)
 	if err != nil {
-		return failedWith(err, describe)
+		return failedWith(err, describe, unstored)
+	}
+	if len(unstored) > 0 {
+		end := functionEnd(replay.OpRunComplete)
+		end.Data = output
+		return underWay(replay.Progress{Ops: append(unstored, end)})
 	}
 	return AppAnswer{Status: http.StatusOK, Header: http.Header{}, Body: output}
 }
@@ -131,13 +137,23 @@ func underWay(progress replay.Progress) AppAnswer {
 	return a
 }
 
-func failedWith(err error, describe func(error) *replay.WireError) AppAnswer {
+// functionEnd is of the function itself instead of a step.
+func functionEnd(code replay.OpCode) replay.Op {
+	return replay.Op{ID: replay.HashID("complete"), Code: code, Name: "complete", DisplayName: "complete"}
+}
+
+func failedWith(err error, describe func(error) *replay.WireError, unstored []replay.Op) AppAnswer {
 	final := isFinal(err)
 	status := http.StatusInternalServerError
 	if final {
 		status = http.StatusBadRequest
 	}
 	a := jsonAnswer(status, describe(err))
+	if len(unstored) > 0 {
+		end := functionEnd(replay.OpRunError)
+		end.Error = describe(err)
+		a = jsonAnswer(http.StatusPartialContent, append(unstored, end))
+	}
 	a.Header.Set(headerNoRetry, strconv.FormatBool(final))
 	setRetryAfter(a.Header, retryAfterSeconds(err))
 	return a

@@ -32,7 +32,7 @@ func takesLogs(c call, f *function, s settings) bool {
 	return c.takesLogs && !f.middleware.encodes()
 }
 
-// sendLogs sends what a function has logged in a call beside the answer to it: neither waits for the other, except where
+// sendLogs sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits for the other, except where
 // the platform stops the process with the answer. What is logged is in the app's own log, too, so failures are nobody's.
 func sendLogs(ctx context.Context, c call, s settings) {
 	if c.logs == nil {
@@ -40,7 +40,7 @@ func sendLogs(ctx context.Context, c call, s settings) {
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id)
-	batch := c.logs.batch(hex.EncodeToString(id), c.attempt)
+	batch := c.logs.takeBatch(hex.EncodeToString(id), c.attempt)
 	if batch == nil || logSends.Load() >= maxLogSends {
 		return
 	}

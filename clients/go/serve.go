@@ -28,10 +28,11 @@ type ServeOpts struct {
 // AppHandler is the app's one address: GET introspects, PUT registers, POST runs a function.
 // It is an http.Handler; what is no net/http server calls Answer.
 type AppHandler struct {
-	client    *Client
-	options   ServeOpts
-	functions []*function
-	byID      map[string]*function
+	client      *Client
+	options     ServeOpts
+	functions   []*function
+	byID        map[string]*function
+	checkpoints checkpoints
 }
 
 // AppRequest is a request to the app, whatever took it in.
@@ -135,12 +136,20 @@ func (h *AppHandler) call(ctx context.Context, r AppRequest, s settings) (AppAns
 		return AppAnswer{}, err
 	}
 	c.replay.RequestedStep = requestedStep
-	c.replay.Checkpoint = h.checkpointer(f, c)
 	if takesLogs(c, f, s) {
 		c.logs = &logCollector{}
 	}
 	c.errorSource = s.errorSource()
-	answer := answerOf(runCall(ctx, f, c, s.logger(), h.service()), c.describe)
+	kept := h.checkpoints.of(ctx, f, c, s, func() { sendLogs(ctx, c, s) })
+	var unstored []replay.Op
+	if kept != nil {
+		c.replay.Checkpoint = kept.keep
+	}
+	progress := runCall(ctx, f, c, s.logger(), h.service())
+	if kept != nil {
+		unstored = kept.unstored
+	}
+	answer := answerOf(progress, c.describe, unstored)
 	sendLogs(ctx, c, s)
 	return answer, nil
 }

@@ -88,6 +88,11 @@ func (s settings) errorSource() bool {
 // stopsWithAnswer: the platform stops the process when it has the answer.
 func (s settings) stopsWithAnswer() bool { return os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != "" }
 
+// serverless: the platform limits how long a request may take, and charges for the time.
+func (s settings) serverless() bool {
+	return firstOf(os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("VERCEL"), os.Getenv("FUNCTIONS_WORKER_RUNTIME")) != ""
+}
+
 // origin is the address under which the service reaches the app, without a trailing slash; empty when nobody told.
 func (s settings) origin() (string, error) {
 	value := os.Getenv("SERVICE_SERVE_ORIGIN")

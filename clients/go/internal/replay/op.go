@@ -12,6 +12,13 @@ type Op struct {
 	Opts        map[string]any  `json:"opts,omitzero"`
 	Data        json.RawMessage `json:"data,omitempty"`
 	Error       *WireError      `json:"error,omitempty"`
+	Timing      *Timing         `json:"timing,omitempty"`
+}
+
+// Timing of a step that was run: its start since 1970, and its duration, in nanoseconds.
+type Timing struct {
+	Start    int64 `json:"a"`
+	Duration int64 `json:"b"`
 }
 
 // OpCode says what an op asks of the service.
@@ -29,6 +36,8 @@ const (
 	OpGateway        OpCode = "Gateway"
 	OpAIGateway      OpCode = "AIGateway"
 	OpStepNotFound   OpCode = "StepNotFound"
+	OpRunComplete    OpCode = "RunComplete"
+	OpRunError       OpCode = "RunError"
 )
 
 // WireError is an error as it travels.

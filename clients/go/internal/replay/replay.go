@@ -4,7 +4,7 @@
 //	settle → the requested step is reached: run it, answer its outcome
 //	       → the handler has ended:         answer its output or error
 //	       → a memo can be delivered:       deliver one, settle again
-//	       → one new step that runs here:   run it at once, answer its outcome
+//	       → one new step that runs here:   run it at once; go on if a checkpoint takes its outcome, else answer it
 //	       → new steps:                     answer them as planned
 package replay
 
@@ -26,8 +26,9 @@ type Call struct {
 	RequestedStep string
 	// DisableImmediateExecution has a single new step planned too, not run at once.
 	DisableImmediateExecution bool
-	// Checkpoint stores a finished step and says whether the call may go on; nil: the step ends the call.
-	Checkpoint func(context.Context, Op) bool
+	// Checkpoint takes a finished step and says whether the call may go on; nil: the step ends the call. A step that it
+	// took is not in the Progress.
+	Checkpoint func(Op) bool
 }
 
 // Kind of progress.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 )
 
 // run runs one step and answers its outcome. A result that cannot be written as JSON fails the step too.
@@ -44,12 +45,20 @@ func (s *session) resultOf(found *step) (json.RawMessage, error) {
 	return s.hooks.Values.EncodeResult(found.ctx, found.found(), data)
 }
 
-// runOnTheWay runs a step, and answers nil when its result could be stored while the call goes on.
+// runOnTheWay runs a step, and answers nil when the call goes on.
 func (s *session) runOnTheWay(found *step, call Call) *Progress {
+	if call.Checkpoint == nil {
+		return s.run(found)
+	}
+	start := time.Now()
 	progress := s.run(found)
-	op := progress.Ops[0]
-	if op.Code != OpStepRun || call.Checkpoint == nil || !call.Checkpoint(found.ctx, op) {
+	op := &progress.Ops[0]
+	op.Timing = &Timing{Start: start.UnixNano(), Duration: time.Since(start).Nanoseconds()}
+	if op.Code != OpStepRun {
 		return progress
+	}
+	if !call.Checkpoint(*op) {
+		return &Progress{Kind: Under}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

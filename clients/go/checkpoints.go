@@ -1,0 +1,100 @@
+package tidegate
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidegate/tidegate/clients/go/internal/replay"
+)
+
+const (
+	// maxBufferedLength of steps, in bytes: with one more step, the largest, an answer still has room for them.
+	maxBufferedLength = 1_048_576
+	storeTimeout      = 10 * time.Second
+	// slowStore: a request that fails sooner costs a call little.
+	slowStore       = time.Second
+	checkpointPause = time.Minute
+)
+
+// checkpoints of an app's functions: one call runs several steps, and stores each while it goes on
+// (docs/protocol.md#checkpoints).
+type checkpoints struct {
+	// pausedUntil, in nanoseconds since 1970: until then no call tries. The service takes none, or does not answer, and
+	// each step would wait in vain.
+	pausedUntil atomic.Int64
+}
+
+// of a call is nil when each step ends it. onStored is called when steps are stored.
+func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, onStored func()) *callCheckpoints {
+	options := f.checkpoint
+	if options == nil {
+		options = s.options.Checkpoint
+	}
+	if options == nil {
+		options = &Checkpoint{Off: s.serverless()}
+	}
+	alone := c.replay.RequestedStep == "" && !c.replay.DisableImmediateExecution
+	// In a retry Input.Attempt is that of the first new step: it would be wrong for those after it.
+	if options.Off || !alone || c.attempt > 0 || c.executionID == "" || time.Now().UnixNano() < k.pausedUntil.Load() {
+		return nil
+	}
+	store := func(steps []replay.Op) bool {
+		stored := k.store(ctx, c, steps, s)
+		if stored {
+			onStored()
+		}
+		return stored
+	}
+	return &callCheckpoints{store: store, buffer: options.buffer(), endsAt: time.Now().Add(options.maxRuntime())}
+}
+
+func (k *checkpoints) store(ctx context.Context, c call, steps []replay.Op, s settings) bool {
+	body, err := replay.Encode(fields{"run_id": c.runID, "fn_id": c.functionUUID, "qi_id": c.executionID, "steps": steps})
+	if err != nil {
+		return false
+	}
+	start := time.Now()
+	timed, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	header := http.Header{"Content-Type": {"application/json"}}
+	a, err := askService(timed, serviceRequest{http.MethodPost, "/v1/checkpoint/" + escape(c.runID) + "/async", header, body}, s)
+	switch {
+	case err == nil && a.status == http.StatusOK:
+		return true
+	case ctx.Err() != nil:
+		// The call itself is over, whatever the service would say.
+	case err != nil && time.Since(start) > slowStore, a.status == http.StatusUnauthorized, a.status == http.StatusForbidden, a.status == http.StatusNotFound:
+		k.pausedUntil.Store(time.Now().Add(checkpointPause).UnixNano())
+	}
+	return false
+}
+
+// callCheckpoints are of one call.
+type callCheckpoints struct {
+	// store says whether the service has stored the steps, and the call may go on.
+	store  func([]replay.Op) bool
+	buffer int
+	endsAt time.Time
+	// unstored steps have finished, and belong into the answer, before what ends the call.
+	unstored []replay.Op
+	length   int
+}
+
+// keep stores a finished step, perhaps later with others, and says whether the call goes on.
+func (k *callCheckpoints) keep(step replay.Op) bool {
+	k.unstored = append(k.unstored, step)
+	k.length += len(step.Data)
+	if !time.Now().Before(k.endsAt) {
+		return false
+	}
+	if len(k.unstored) < k.buffer && k.length < maxBufferedLength {
+		return true
+	}
+	if !k.store(k.unstored) {
+		return false
+	}
+	k.unstored, k.length = nil, 0
+	return true
+}
