@@ -119,14 +119,14 @@ def test_there_are_limits_and_the_other_lines_are_counted() -> None:
     many = LogCollector()
     for number in range(500):
         many.add(logging.INFO, f"line {number}", {}, None)
-    batch = many.batch()
+    batch = many.take_batch()
     assert batch
     assert (len(batch["lines"]), batch["dropped"]) == (200, 300)
     long = LogCollector()
     long.add(logging.INFO, "x" * 1_000_000, {"y": "y" * 1_000_000}, None)
     for _ in range(50):
         long.add(logging.INFO, "z" * 7_000, {}, None)
-    batch = long.batch()
+    batch = long.take_batch()
     assert batch
     assert len(batch["lines"][0]["message"]) == 8_000
     assert len(batch["lines"]) + batch["dropped"] == 51
@@ -149,7 +149,7 @@ def test_anything_can_be_logged() -> None:
     ]
     for one in fields:
         collector.add(logging.INFO, "x", one, None)
-    batch = collector.batch()
+    batch = collector.take_batch()
     assert batch
     assert len(batch["lines"]) == 4
     assert len(batch["lines"][3]["fields"]) == 200

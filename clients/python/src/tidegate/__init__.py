@@ -5,6 +5,7 @@ To host these: `tidegate.fastapi`, `tidegate.django` and so on; to test them: `t
 
 from . import verify_webhook
 from ._app_request import AppRequest
+from ._checkpoint import Checkpoint
 from ._client import Tidegate
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._create import FunctionDecorator
@@ -51,6 +52,7 @@ __all__ = [
     "AppRequest",
     "BatchEvents",
     "CancelOn",
+    "Checkpoint",
     "Concurrency",
     "ConcurrencyOfRunsAndSteps",
     "ConfigError",

@@ -20,6 +20,9 @@ class Call:
     event: dict[str, Any]
     events: Sequence[dict[str, Any]]
     run_id: str
+    function_uuid: str | None = None
+    """With the execution's ID, for checkpoints."""
+    execution_id: str | None = None
     rerun_of: Sequence[str] = ()
     """Of a re-run from a step: the runs whose results it has, the latest first."""
     attempt: int
@@ -53,6 +56,8 @@ def read_call(text: bytes, settings: Settings) -> Effects[Call]:
         event=event,
         events=events if events is not None else [event],
         run_id=run_id,
+        function_uuid=ctx.get("fn_id"),
+        execution_id=ctx.get("qi_id"),
         rerun_of=ctx.get("rerun_of") or (),
         attempt=ctx.get("attempt") or 0,
         max_attempts=ctx.get("max_attempts"),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from . import _ask as ask
+from ._checkpoint import Checkpoint, check_checkpoint
 from ._clock import RealClock
 from ._create import FunctionCreator
 from ._effects import Effects, drive, drive_async
@@ -45,6 +46,7 @@ class Tidegate(FunctionCreator):
         max_bytes: int | None = None,
         error_source: bool | None = None,
         logs: bool | None = None,
+        checkpoint: Checkpoint | bool | None = None,
         middleware: Sequence[Middleware] = (),
         logger: AnyLogger | None = None,
         transport: Transport | None = None,
@@ -64,6 +66,9 @@ class Tidegate(FunctionCreator):
             SERVICE_ERROR_SOURCE, or True.
         logs: whether what handlers log with `ctx.logger` is sent to the service. Default: SERVICE_LOGS, or True unless
             a middleware encodes values.
+        checkpoint: whether calls of functions go on after a step, once it is stored, instead of ending with it.
+            Functions can have their own. Default: True, except on platforms that limit the time of requests, such as
+            AWS Lambda.
         middleware: around all functions and sends; the first is the outermost.
         logger: for `ctx.logger` in handlers. Default: that of the name "tidegate".
         transport: instead of httpx, or of the standard library where that is not installed.
@@ -72,6 +77,7 @@ class Tidegate(FunctionCreator):
             raise ConfigError("A client needs an app_id: the name of its app")
         self.app_id = app_id
         self.middleware = checked("Tidegate()", middleware)
+        check_checkpoint("Tidegate()", checkpoint)
         self._options = Options(
             event_key=event_key,
             base_url=base_url,
@@ -82,6 +88,7 @@ class Tidegate(FunctionCreator):
             max_bytes=max_bytes,
             error_source=error_source,
             logs=logs,
+            checkpoint=checkpoint,
         )
         self._logger = logger
         self._transport = transport

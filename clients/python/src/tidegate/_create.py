@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
+from ._checkpoint import Checkpoint
 from ._context import Context, SyncContext
 from ._flow import (
     BatchEvents,
@@ -48,6 +49,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        checkpoint: Checkpoint | bool | None = None,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
@@ -73,6 +75,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        checkpoint: Checkpoint | bool | None = None,
         on_failure: FailureHandler | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
         throttle: Throttle | None = None,
@@ -90,6 +93,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        checkpoint: Checkpoint | bool | None = None,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
@@ -113,6 +117,8 @@ class FunctionCreator:
         description: for people: what the function does.
         group: a heading under which the dashboard lists it.
         retries: after the first try, of the function and of each of its steps.
+        checkpoint: whether a call goes on after a step, once it is stored, instead of ending with it; and how:
+            Checkpoint(buffer=5, max_runtime="30s"). Default: the client's.
         on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
         middleware: inside of the client's own.
         batch_events: not together with rate_limit, idempotency, debounce, singleton, priority or cancel_on.
@@ -142,6 +148,7 @@ class FunctionCreator:
                 trigger=trigger,
                 name=name,
                 retries=retries,
+                checkpoint=checkpoint,
                 on_failure=on_failure,
                 flow=flow,
                 middleware=(*self.middleware, *own),

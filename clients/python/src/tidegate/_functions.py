@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, cast
 
+from ._checkpoint import Checkpoint, check_checkpoint
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._cron import is_cron
 from ._flow import FlowControl
@@ -77,6 +78,8 @@ class Function(Generic[Output_co]):
     """The client's, and inside of it the function's own."""
     description: str | None = None
     group: str | None = None
+    checkpoint: Checkpoint | bool | None = None
+    """None: the client's."""
 
     @property
     def composite_id(self) -> str:
@@ -106,6 +109,7 @@ def define_function(
     middleware: tuple[Middleware, ...] = (),
     description: str | None = None,
     group: str | None = None,
+    checkpoint: Checkpoint | bool | None = None,
 ) -> Function[Any]:
     """Raises ConfigError when the configuration makes no sense."""
     if not id:
@@ -116,6 +120,7 @@ def define_function(
     if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= MAX_RETRIES:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigError(f'Function "{id}": retries must be a whole number from 0 to {MAX_RETRIES}, got {retries}')
     check_flow(id, flow)
+    check_checkpoint(f'Function "{id}"', checkpoint)
     fn: Function[Any] = Function(
         app_id=app_id,
         id=id,
@@ -127,6 +132,7 @@ def define_function(
         middleware=middleware,
         description=_text(id, "description", description),
         group=_text(id, "group", group),
+        checkpoint=checkpoint,
     )
     check_hooks(f'Function "{id}"', middleware, "async" if fn.is_async else "plain")
     return dataclasses.replace(fn, on_failure=_failure_function(fn, on_failure)) if on_failure else fn
@@ -176,6 +182,7 @@ def _failure_function(of: Function[Any], on_failure: FailureHandler) -> Function
         on_failure=None,
         flow=FlowControl(),
         middleware=of.middleware,
+        checkpoint=of.checkpoint,
     )
 
 

@@ -15,6 +15,7 @@ from . import _hints as hints
 from ._address import url_of
 from ._app_request import AppRequest
 from ._call import Call, read_call
+from ._checkpoints import Checkpoints
 from ._client import Tidegate
 from ._clock import RealClock
 from ._effects import Effects, does, drive, drive_async
@@ -67,6 +68,7 @@ class Handler:
         self._serve_origin = serve_origin
         self._framework = framework
         self._in_thread = in_thread
+        self._checkpoints = Checkpoints(framework)
 
     def answer(self, request: AppRequest) -> AppAnswer:
         """Blocks; an async function gets an event loop of its own. Raises nothing."""
@@ -129,17 +131,26 @@ class Handler:
     def _run(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
         call = yield from _authentic_call(request, settings)
         fn, step = self._requested_of(request)
+        logs = LogCollector() if _takes_logs(call, fn, settings) else None
+
+        def send_logs() -> None:
+            if logs:
+                SENDER.send(call, logs, settings)
+
+        checkpoints = self._checkpoints.of(call, step, fn, settings, send_logs)
         run = RunCall(
             fn=fn,
             call=call,
             requested_step=step,
             deps=self._call_deps(settings),
             in_thread=self._in_thread,
-            logs=LogCollector() if _takes_logs(call, fn, settings) else None,
+            logs=logs,
+            checkpoints=checkpoints,
         )
-        answer = outcome_of((yield from does(run)), error_source=settings.error_source)
-        if run.logs:
-            SENDER.send(call, run.logs, settings)
+        progress = yield from does(run)
+        unstored = checkpoints.unstored if checkpoints else ()
+        answer = outcome_of(progress, error_source=settings.error_source, unstored=unstored)
+        send_logs()
         return answer
 
     def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:

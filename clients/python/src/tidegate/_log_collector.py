@@ -52,10 +52,12 @@ class LogCollector:
             self._length += length
             self._lines.append(line)
 
-    def batch(self) -> dict[str, Any] | None:
-        """None: nothing was logged."""
+    def take_batch(self) -> dict[str, Any] | None:
+        """What was logged since the last time, within the limits anew. None: nothing was."""
         with self._lock:
-            return {"lines": list(self._lines), "dropped": self._dropped} if self._lines else None
+            batch = {"lines": self._lines, "dropped": self._dropped} if self._lines else None
+            self._lines, self._length, self._dropped = [], 0, 0
+            return batch
 
 
 def error_field(error: BaseException) -> dict[str, Any]:

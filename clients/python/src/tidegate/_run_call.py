@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import _headers as headers
 from ._call import Call
+from ._checkpoints import CallCheckpoints
 from ._context import Context, SyncContext
 from ._events import received
 from ._functions import Function
-from ._json import write
+from ._json import as_json, write
 from ._log_collector import LogCollector
 from ._logging import AnyLogger, RunLogger
 from ._middleware.calls import FunctionCall
@@ -23,6 +24,7 @@ from ._middleware.stack import Stack
 from ._middleware.values import Values
 from ._outside import AsyncOutside, Outside
 from ._steps.found import Op
+from ._steps.ids import hash_step_id
 from ._steps.moves import Done, Failed, Progress, ReplayCall
 from ._steps.outcomes import Ops, running
 from ._steps.replay_async import AsyncReplay
@@ -31,6 +33,9 @@ from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
 from ._steps.wrapping import AsyncWrapping, Wrapping
 from ._wire_error import WireError, describe_error, is_final, retry_after_seconds, with_source
+
+_FUNCTION_END: Op = {"id": hash_step_id("complete"), "name": "complete", "displayName": "complete"}
+"""What operations of the function itself have instead of a step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,7 @@ class RunCall:
     """How async code calls a plain function that may block."""
     logs: LogCollector | None = None
     """Gets what the function logs."""
+    checkpoints: CallCheckpoints | None = None
 
     def perform(self) -> Progress:
         """An async function gets an event loop of its own."""
@@ -122,6 +128,7 @@ class RunCall:
             requested_step=self.requested_step,
             disable_immediate_execution=self.call.disable_immediate_execution,
             values=self._values,
+            checkpoints=self.checkpoints,
         )
 
     @property
@@ -186,21 +193,25 @@ class RunCall:
             return Failed(error)
 
 
-def outcome_of(progress: Progress, *, error_source: bool) -> AppAnswer:
+def outcome_of(progress: Progress, *, error_source: bool, unstored: Sequence[Op] = ()) -> AppAnswer:
     """An output that cannot be written as JSON fails the attempt.
 
     error_source: whether errors have the lines of code where they were raised.
+    unstored: finished steps that checkpoints have not stored.
     """
     located = with_source if error_source else _as_it_is
     if isinstance(progress, Ops):
         ops: list[Op] = [{**op, "error": located(op["error"])} if "error" in op else op for op in progress.ops]
-        return _under_way(Ops(ops, progress.retry_after_seconds))
+        return _under_way(Ops([*unstored, *ops], progress.retry_after_seconds))
     if isinstance(progress, Failed):
-        return _failed(progress.error, located)
+        return _failed(progress.error, located, unstored)
     try:
-        return AppAnswer(status=200, headers={}, body=write(progress.output))
+        if not unstored:
+            return AppAnswer(status=200, headers={}, body=write(progress.output))
+        output = as_json(progress.output, "it")
+        return _under_way(Ops([*unstored, {**_FUNCTION_END, "op": "RunComplete", "data": output}]))
     except TypeError as error:
-        return _failed(error, located)
+        return _failed(error, located, unstored)
 
 
 def _as_it_is(error: WireError) -> WireError:
@@ -217,13 +228,17 @@ def _under_way(progress: Ops) -> AppAnswer:
     return AppAnswer(status=206, headers=fields, body=write(progress.ops))
 
 
-def _failed(thrown: BaseException, located: Callable[[WireError], WireError]) -> AppAnswer:
+def _failed(thrown: BaseException, located: Callable[[WireError], WireError], unstored: Sequence[Op]) -> AppAnswer:
     final = is_final(thrown)
     fields = {headers.NO_RETRY: _flag(final)}
     seconds = retry_after_seconds(thrown)
     if seconds is not None:
         fields[headers.RETRY_AFTER] = str(seconds)
-    return AppAnswer(status=400 if final else 500, headers=fields, body=write(located(describe_error(thrown))))
+    error = located(describe_error(thrown))
+    if not unstored:
+        return AppAnswer(status=400 if final else 500, headers=fields, body=write(error))
+    op: Op = {**_FUNCTION_END, "op": "RunError", "error": error}
+    return AppAnswer(status=206, headers=fields, body=write([*unstored, op]))
 
 
 def _flag(value: bool) -> str:

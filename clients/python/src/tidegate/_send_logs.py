@@ -1,4 +1,5 @@
-"""Sends what a function has logged in a call, beside the answer to it: neither waits for the other."""
+"""Sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits
+for the other."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class LogSender:
 
     def send(self, call: Call, collector: LogCollector, settings: Settings) -> None:
         """Raises nothing: what is logged is in the app's own log, too."""
-        batch = collector.batch()
+        batch = collector.take_batch()
         if not batch:
             return
         path = f"/v0/runs/{quote(call.run_id, safe='')}/logs"

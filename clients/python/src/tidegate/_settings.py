@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from ._checkpoint import Checkpoint
 from ._logging import AnyLogger
 from ._signature import is_signing_key
 from ._transport import Transport
@@ -41,6 +42,7 @@ class Options:
     max_bytes: int | None = None
     error_source: bool | None = None
     logs: bool | None = None
+    checkpoint: Checkpoint | bool | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,16 @@ class Settings:
         if self.options.logs is None and not self.variables.get("SERVICE_LOGS"):
             return None
         return self._is_on("SERVICE_LOGS", self.options.logs)
+
+    @property
+    def checkpoint(self) -> Checkpoint | bool | None:
+        """None: as the platform allows."""
+        return self.options.checkpoint
+
+    @property
+    def is_serverless(self) -> bool:
+        """Whether the platform limits how long a request may take, and charges for the time."""
+        return any(map(self.variables.get, ("AWS_LAMBDA_FUNCTION_NAME", "VERCEL", "FUNCTIONS_WORKER_RUNTIME")))
 
     @property
     def serve_origin(self) -> str | None:

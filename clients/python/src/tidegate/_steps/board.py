@@ -15,7 +15,7 @@ from .race import racing
 class Board:
     def __init__(self, memos: Memos, order: Sequence[str], values: Values) -> None:
         """`order` is the hashed IDs of the finished steps, in order of completion."""
-        self.memos = memos
+        self.memos: dict[str, Memo] = dict(memos)
         self._values = values
         self._found: dict[str, FoundStep] = {}
         self._numbers = RepeatNumbers()
@@ -57,6 +57,11 @@ class Board:
                 deliver(step, self.memo_of(step), self._values)
                 return True
         return False
+
+    def finish(self, step: FoundStep, memo: Memo) -> None:
+        """Gives the step a memo in this call."""
+        self.memos[step.hashed_id] = memo
+        self._undelivered[step.hashed_id] = None
 
     def memo_of(self, step: FoundStep) -> Memo:
         return self.memos.get(step.hashed_id)

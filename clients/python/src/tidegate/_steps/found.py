@@ -24,6 +24,8 @@ OpCode = Literal[
     "Gateway",
     "AIGateway",
     "StepNotFound",
+    "RunComplete",
+    "RunError",
 ]
 
 
@@ -37,6 +39,8 @@ class Op(TypedDict, total=False):
     opts: dict[str, Any]
     data: Any
     error: WireError
+    timing: dict[str, int]
+    """When it ran: its start since 1970 (`a`), and its duration (`b`), in nanoseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)

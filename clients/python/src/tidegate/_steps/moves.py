@@ -4,7 +4,7 @@ and the call ends with the function, or with the first steps that are new. Nothi
     settle → the requested step is reached: run it, answer its outcome
            → the handler has ended:         answer its output or error
            → a memo can be delivered:       deliver one, settle again
-           → one new step that runs here:   run it at once, answer its outcome
+           → one new step that runs here:   run it at once; go on if a checkpoint takes its outcome, else answer it
            → new steps:                     answer them as planned
            → nothing at all:                the code awaits something of its own; go on when that brings a step
 """
@@ -13,14 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
+from .._effects import Effects
+from .._json import as_json
 from .._middleware.values import Values
 from .board import Board
 from .found import FoundStep, Op, op_of
 from .memo import Memos
-from .outcomes import Ops, repeat_outcome
+from .outcomes import Ops, Timing, repeat_outcome
 from .race import in_race_mode
+
+
+class Checkpointing(Protocol):
+    def keep(self, step: Op) -> Effects[bool]:
+        """Comes to whether the call goes on."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +41,8 @@ class ReplayCall:
     disable_immediate_execution: bool
     """A single new step is planned too, not run at once."""
     values: Values
+    checkpoints: Checkpointing | None = None
+    """Takes the results of steps while the call goes on; None: the first step ends it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ Progress = Done | Failed | Ops
 
 @dataclass(frozen=True)
 class Run:
-    """Run this step; its outcome is the answer."""
+    """Run this step; its outcome is the answer, unless `kept` takes it."""
 
     step: FoundStep
 
@@ -85,6 +95,21 @@ def _requested(step: FoundStep, board: Board) -> Move:
     if step.hashed_id in board.memos:
         return Ops([repeat_outcome(step, board.memo_of(step))])
     return Run(step) if step.run else Ops([op_of(step)])
+
+
+def kept(call: ReplayCall, board: Board, step: FoundStep, outcome: Ops, timing: Timing) -> Effects[Ops | None]:
+    """What a step that was run means for the call: its answer, or None when it goes on."""
+    if not call.checkpoints:
+        return outcome
+    op: Op = {**outcome.ops[0], "timing": timing.until_now()}
+    if op.get("op") != "StepRun":
+        return replace(outcome, ops=[op])
+    if not (yield from call.checkpoints.keep(op)):
+        # It is in the answer, with those before it that are not stored.
+        return Ops([])
+    # A copy: the code may change it before it is stored.
+    board.finish(step, {"data": as_json(op.get("data"), "The result")})
+    return None
 
 
 def in_mode(progress: Progress, board: Board) -> Progress:

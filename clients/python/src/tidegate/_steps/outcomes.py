@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +26,17 @@ class Ops:
 
     ops: Sequence[Op]
     retry_after_seconds: int | None = None
+
+
+class Timing:
+    """Of a step that begins now."""
+
+    def __init__(self) -> None:
+        self._started_at = time.time_ns()
+        self._start = time.perf_counter_ns()
+
+    def until_now(self) -> dict[str, int]:
+        return {"a": self._started_at, "b": time.perf_counter_ns() - self._start}
 
 
 def refuse_nesting(id: str) -> None:

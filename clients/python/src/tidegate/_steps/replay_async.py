@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+from .._effects import drive_async
 from .board import Board
 from .found import StepDescription
-from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, next_move, step_not_found
-from .outcomes import Ops, refuse_nesting, run_step_async, running
+from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, kept, next_move, step_not_found
+from .outcomes import Ops, Timing, refuse_nesting, run_step_async, running
 from .race import racing
 from .settling import Settling
 
@@ -92,7 +93,12 @@ class AsyncReplay:
             await self.settling.settled()
             move = next_move(self._call, self.board, self._end)
             if isinstance(move, Run):
-                return await run_step_async(move.step, self._call.values)
+                timing = Timing()
+                outcome = await run_step_async(move.step, self._call.values)
+                answer = await drive_async(kept(self._call, self.board, move.step, outcome, timing))
+                if answer:
+                    return answer
+                continue
             if isinstance(move, Done | Failed | Ops):
                 return move
             if move == "requested is missing" and self._call.requested_step:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from contextvars import copy_context
 from typing import Any
 
+from .._effects import drive
 from .board import Board
 from .found import StepDescription
-from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, next_move, step_not_found
-from .outcomes import Ops, refuse_nesting, run_step, running
+from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, kept, next_move, step_not_found
+from .outcomes import Ops, Timing, refuse_nesting, run_step, running
 from .race import racing
 from .strands import CallEnded, Strand
 
@@ -168,7 +169,11 @@ class SyncReplay:
                 return
             move = next_move(self._call, self.board, None)
             if isinstance(move, Run):
-                self._finish(run_step(move.step, self._call.values))
+                timing = Timing()
+                outcome = run_step(move.step, self._call.values)
+                answer = drive(kept(self._call, self.board, move.step, outcome, timing))
+                if answer:
+                    self._finish(answer)
             elif isinstance(move, Done | Failed | Ops):
                 self._finish(move)
             elif move == "requested is missing" and self._call.requested_step:

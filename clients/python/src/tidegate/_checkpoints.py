@@ -1,0 +1,110 @@
+"""Checkpoints: one call runs several steps, and stores each while it goes on (docs/protocol.md#checkpoints)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from urllib.parse import quote
+
+from ._call import Call
+from ._checkpoint import Checkpoint
+from ._effects import Effects
+from ._functions import Function
+from ._json import write
+from ._service import ask_service
+from ._settings import Settings
+from ._steps.found import Op
+from .errors import ConfigError, ServeError
+
+_MAX_BUFFERED_LENGTH = 1_048_576
+"""Of buffered steps, in characters: with one more step, the largest, an answer still has room for them."""
+_STORE_TIMEOUT_SECONDS = 10.0
+_SLOW_SECONDS = 1.0
+"""A request that fails sooner costs a call little."""
+_PAUSE_SECONDS = 60.0
+
+
+class Checkpoints:
+    """Of an app's functions."""
+
+    def __init__(self, framework: str) -> None:
+        self._serverless = framework == "aws-lambda"
+        self._paused_until = 0.0
+        """Until then no call tries: the service takes none, or does not answer, and each step would wait in vain."""
+
+    def of(
+        self,
+        call: Call,
+        requested_step: str | None,
+        fn: Function[object],
+        settings: Settings,
+        on_stored: Callable[[], None],
+    ) -> CallCheckpoints | None:
+        """None: each step ends this call."""
+        given = settings.checkpoint if fn.checkpoint is None else fn.checkpoint
+        if given is None:
+            given = not (self._serverless or settings.is_serverless)
+        alone = requested_step is None and not call.disable_immediate_execution
+        # In a retry `attempt` is that of the first new step: it would be wrong for those after it.
+        if not given or not alone or call.attempt > 0 or not call.execution_id:
+            return None
+        if time.monotonic() < self._paused_until:
+            return None
+
+        def store(steps: Sequence[Op]) -> Effects[bool]:
+            stored = yield from self._store(call, steps, settings)
+            if stored:
+                on_stored()
+            return stored
+
+        return CallCheckpoints(Checkpoint() if given is True else given, store)
+
+    def _store(self, call: Call, steps: Sequence[Op], settings: Settings) -> Effects[bool]:
+        body = {"run_id": call.run_id, "fn_id": call.function_uuid, "qi_id": call.execution_id, "steps": steps}
+        slow_at = time.monotonic() + _SLOW_SECONDS
+        try:
+            answer = yield from ask_service(
+                "POST",
+                f"/v1/checkpoint/{quote(call.run_id, safe='')}/async",
+                settings,
+                fields={"content-type": "application/json"},
+                body=write(body).encode(),
+                timeout=_STORE_TIMEOUT_SECONDS,
+            )
+        except (ServeError, ConfigError):
+            if time.monotonic() >= slow_at:
+                self._pause()
+            return False
+        if answer.status in (401, 403, 404):
+            self._pause()
+        return answer.status == 200
+
+    def _pause(self) -> None:
+        self._paused_until = time.monotonic() + _PAUSE_SECONDS
+
+
+class CallCheckpoints:
+    """Of one call."""
+
+    def __init__(self, options: Checkpoint, store: Callable[[Sequence[Op]], Effects[bool]]) -> None:
+        """`store` comes to whether the service has stored the steps, and the call may go on."""
+        self._store = store
+        self._buffer = options.buffer
+        self._ends_at = time.monotonic() + options.max_runtime_seconds
+        self._length = 0
+        self.unstored: list[Op] = []
+        """Finished steps that belong into the answer, before what ends the call."""
+
+    def keep(self, step: Op) -> Effects[bool]:
+        """Stores a finished step, perhaps later with others. Comes to whether the call goes on."""
+        self.unstored.append(step)
+        self._length += len(write(step))
+        if time.monotonic() >= self._ends_at:
+            return False
+        if len(self.unstored) < self._buffer and self._length < _MAX_BUFFERED_LENGTH:
+            return True
+        if not (yield from self._store(self.unstored)):
+            return False
+        self.unstored = []
+        self._length = 0
+        return True
