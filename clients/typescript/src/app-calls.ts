@@ -3,6 +3,7 @@
 import type { AppRequest } from './app-request.ts';
 import type { Call } from './call.ts';
 import { readCall } from './call.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
@@ -47,9 +48,10 @@ export interface AppCalls {
 const STEP_ITSELF = 'step';
 
 /** @throws TypeError if two functions share an id, or one belongs to another app */
-export function createAppCalls({ client, functions: given }: HostedApp): AppCalls {
+export function createAppCalls({ client, functions: given }: HostedApp, framework: string): AppCalls {
   const functions = given.flatMap((fn) => (fn.onFailure ? [fn, fn.onFailure] : [fn]));
   const byId = indexById(client, functions);
+  const checkpoints = new Checkpoints(framework);
   return {
     functions,
     async run({ body, fnId, stepId, waitUntil }, settings) {
@@ -65,8 +67,11 @@ export function createAppCalls({ client, functions: given }: HostedApp): AppCall
         publish: (message: MessageToPublish, runId: string) => publish(message, runId, settings),
         sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
       };
-      const outcome = outcomeOf(await runCall(fn, call, step, deps), settings);
-      if (logs) await sendLogs(call, logs, settings, { waitUntil });
+      const sendCollected = () => logs && sendLogs(call, logs, settings, { waitUntil });
+      const kept = checkpoints.of(call, step, fn, settings, sendCollected);
+      const progress = await runCall(fn, call, step, { ...deps, checkpoints: kept });
+      const outcome = outcomeOf(progress, { errorSource: settings.errorSource, unstored: kept?.unstored });
+      await sendCollected();
       return outcome;
     },
   };

@@ -9,6 +9,9 @@ export interface Call {
   event: IncomingEvent;
   events: IncomingEvent[];
   runId: string;
+  /** With the execution's ID, for checkpoints; undefined: not in the request. */
+  functionUuid?: string | undefined;
+  executionId?: string | undefined;
   /** The runs whose results a re-run from a step has, the latest first. */
   rerunOf: readonly string[];
   attempt: number;
@@ -30,6 +33,8 @@ interface CallBody {
   use_api?: boolean;
   ctx?: {
     run_id?: string;
+    fn_id?: string;
+    qi_id?: string;
     rerun_of?: string[];
     attempt?: number;
     max_attempts?: number;
@@ -52,6 +57,8 @@ export async function readCall(text: string, settings: Settings): Promise<Call> 
     event,
     events: whole.events ?? [event],
     runId: ctx.run_id,
+    functionUuid: ctx.fn_id,
+    executionId: ctx.qi_id,
     rerunOf: ctx.rerun_of ?? [],
     attempt: ctx.attempt ?? 0,
     maxAttempts: ctx.max_attempts,

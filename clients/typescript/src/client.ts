@@ -1,3 +1,4 @@
+import { checkCheckpoint } from './checkpoint.ts';
 import { type EventSchemas, type EventsOf, validateEvents } from './event-schemas.ts';
 import type { EventOf, EventToSend, EventTypes, LooseEvents, OneOrMany, OutgoingEvent } from './events.ts';
 import type {
@@ -32,6 +33,7 @@ class Client<Events, Added extends object> {
     if (!options.id) throw new TypeError('A client needs an id: the name of its app');
     this.id = options.id;
     this.#options = options;
+    checkCheckpoint('A client', options.checkpoint);
     this.#schemas = schemas;
     this.#middleware = checkMiddleware('A client', options.middleware);
   }

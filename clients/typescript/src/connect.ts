@@ -24,6 +24,8 @@ export interface ConnectOptions extends HostedApp {
   WebSocket?: WebSocketClass | undefined;
 }
 
+const FRAMEWORK = 'connect';
+
 const OPTIONS = Object.keys({
   client: true,
   functions: true,
@@ -42,13 +44,13 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   if (maxConcurrency !== undefined && !(Number.isInteger(maxConcurrency) && maxConcurrency > 0)) {
     throw new TypeError(`connect: maxConcurrency must be a whole number from 1, got ${maxConcurrency}`);
   }
-  const app = createAppCalls(options);
+  const app = createAppCalls(options, FRAMEWORK);
   const functions = JSON.stringify(app.functions.map((fn) => functionOnTheWire(fn, { type: 'ws' })));
   const [sdkLanguage, sdkVersion] = SDK.split(':');
   const instance = {
     instanceId: instanceId ?? `${hostname()}-${process.pid}`,
     apps: [{ appName: client.id, appVersion, functions }],
-    framework: 'connect',
+    framework: FRAMEWORK,
     sdkLanguage,
     sdkVersion,
     maxWorkerConcurrency: maxConcurrency,

@@ -13,6 +13,14 @@ export function withBindings<T>(bindings: object, fn: () => T): T {
   return bindingsOfRequest.run(Object.fromEntries(texts), fn);
 }
 
+/** Whether the platform limits how long a request may take, and charges for the time. */
+export function isServerless(framework: string): boolean {
+  const { AWS_LAMBDA_FUNCTION_NAME: lambda, VERCEL: vercel, FUNCTIONS_WORKER_RUNTIME: azure } = currentEnv();
+  if (lambda || vercel || azure || framework === 'aws-lambda' || framework === 'cloudflare') return true;
+  const { navigator, Netlify } = globalThis as { navigator?: { userAgent?: string }; Netlify?: unknown };
+  return navigator?.userAgent === 'Cloudflare-Workers' || Netlify !== undefined;
+}
+
 /** Bindings override variables. */
 export function currentEnv(): Env {
   const variables: Env = globalThis.process?.env ?? {};

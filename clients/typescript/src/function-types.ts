@@ -1,4 +1,5 @@
 /** Types of a function: its configuration, the input of its handler, and the options of `serve`. */
+import type { Checkpoint } from './checkpoint.ts';
 import type { EventName, EventOf, IncomingEvent, LooseEvents, OneOrMany, Wildcard } from './events.ts';
 import type { FlowControl } from './flow.ts';
 import type { Logger } from './logger.ts';
@@ -41,6 +42,9 @@ export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends o
   group?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
+  /** Whether a call goes on after a step, once it is stored, instead of ending with it; and how: `{ buffer: 5, maxRuntime: '30s' }`.
+   *  Default: the client's. */
+  checkpoint?: Checkpoint | undefined;
   /** Up to ten. */
   triggers: Triggers;
   /** Runs when a run of this function has failed permanently: a separate function `<id>-failure` with its own steps and retries. */
@@ -110,6 +114,8 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly description: string | undefined;
   readonly group: string | undefined;
   readonly retries: number;
+  /** undefined: the client's. */
+  readonly checkpoint: Checkpoint | undefined;
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;

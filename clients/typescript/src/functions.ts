@@ -1,4 +1,5 @@
 /** Defines functions: validates the configuration, and turns `onFailure` into a function. */
+import { type Checkpoint, checkCheckpoint } from './checkpoint.ts';
 import { isCron } from './cron.ts';
 import { FLOW_NAMES } from './flow.ts';
 import { checkCatchUp, checkFlow, checkJitter } from './flow-check.ts';
@@ -21,7 +22,18 @@ const DEFAULT_RETRIES = 4;
 const MAX_RETRIES = 20;
 /** Limit of the service. */
 const MAX_TRIGGERS = 10;
-const OPTIONS = ['id', 'name', 'retries', 'triggers', 'onFailure', 'description', 'group', 'middleware', ...FLOW_NAMES];
+const OPTIONS = [
+  'id',
+  'name',
+  'retries',
+  'triggers',
+  'onFailure',
+  'description',
+  'group',
+  'middleware',
+  'checkpoint',
+  ...FLOW_NAMES,
+];
 
 /** The part of a client that its functions keep. */
 export interface FunctionOwner {
@@ -38,6 +50,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     description,
     group,
     retries = DEFAULT_RETRIES,
+    checkpoint,
     triggers: given,
     onFailure,
     middleware,
@@ -47,6 +60,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
   if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
     throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
+  checkCheckpoint(`Function "${id}"`, checkpoint);
   checkText(id, { description, group });
   checkFlow(id, flow);
   if (given === undefined) {
@@ -60,19 +74,38 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
   }
   for (const trigger of triggers) checkTrigger(id, trigger);
   const all = [...app.middleware, ...checkMiddleware(`Function "${id}"`, middleware)];
-  const fn = { appId: app.id, id, name, description, group, retries, triggers, flow, handler, middleware: all };
+  const fn = {
+    appId: app.id,
+    id,
+    name,
+    description,
+    group,
+    retries,
+    checkpoint,
+    triggers,
+    flow,
+    handler,
+    middleware: all,
+  };
   return Object.freeze({ ...fn, onFailure: onFailure && failureFunction(fn, onFailure) });
 }
 
 /** `onFailure` becomes a function, triggered by the service's `function.failed` event. */
 function failureFunction(
-  of: { appId: string; id: string; name: string; middleware: readonly AnyMiddleware[] },
+  of: {
+    appId: string;
+    id: string;
+    name: string;
+    checkpoint: Checkpoint | undefined;
+    middleware: readonly AnyMiddleware[];
+  },
   onFailure: AnyFailureHandler,
 ) {
   const condition = `event.data.function_id == '${of.appId}-${of.id}'`;
   const config = {
     id: `${of.id}-failure`,
     name: `${of.name} (failure)`,
+    checkpoint: of.checkpoint,
     triggers: { event: 'inngest/function.failed', if: condition },
   };
   const app = { id: of.appId, middleware: of.middleware };

@@ -38,7 +38,7 @@ export type AppHandler = (request: AppRequest) => Promise<AppAnswer | undefined>
 export function createHandler(options: ServeOptions, framework: string): AppHandler {
   refuseUnknown('serve', options, SERVE_OPTIONS);
   const { client } = options;
-  const { functions, run } = createAppCalls(options);
+  const { functions, run } = createAppCalls(options, framework);
 
   async function answer(request: AppRequest): Promise<AppAnswer> {
     const settings = client.settings();

@@ -1,5 +1,6 @@
 /** Send events to Tidegate, and define the functions that run on them. To host them, see `tidegate/node`,
  *  `tidegate/koa` and so on; to test them, `tidegate/test`. */
+export type { Checkpoint, CheckpointOptions } from './checkpoint.ts';
 export { Tidegate } from './client.ts';
 export {
   ConfigError,

@@ -22,7 +22,7 @@ const MAX_ENTRIES = 200;
 const MAX_TEXT = 2_000;
 
 export class LogCollector {
-  readonly #lines: CollectedLine[] = [];
+  #lines: CollectedLine[] = [];
   #length = 0;
   #dropped = 0;
 
@@ -45,9 +45,13 @@ export class LogCollector {
     this.#lines.push(line);
   }
 
-  /** What was collected; undefined: nothing. */
-  get batch(): { lines: CollectedLine[]; dropped: number } | undefined {
-    return this.#lines.length > 0 ? { lines: this.#lines, dropped: this.#dropped } : undefined;
+  /** What was collected since the last time, within the limits anew; undefined: nothing. */
+  takeBatch(): { lines: CollectedLine[]; dropped: number } | undefined {
+    const batch = this.#lines.length > 0 ? { lines: this.#lines, dropped: this.#dropped } : undefined;
+    this.#lines = [];
+    this.#length = 0;
+    this.#dropped = 0;
+    return batch;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Executes one call of a function and creates its response: 200 completed, 206 steps, 400 failed permanently, 500 failed,
  *  retry. */
 import type { Call } from './call.ts';
+import type { CallCheckpoints } from './checkpoints.ts';
 import { NonRetriableError, RetryAfterError, StepError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
@@ -9,6 +10,8 @@ import type { LogCollector } from './log-collector.ts';
 import { handlerLogger, type Logger } from './logger.ts';
 import { createCallMiddleware } from './middleware/call.ts';
 import type { MessageToPublish } from './publish.ts';
+import { hashStepId } from './steps/ids.ts';
+import type { Op } from './steps/op.ts';
 import { type Progress, replay } from './steps/replay.ts';
 import { runningStep } from './steps/run.ts';
 import { createStepTools } from './steps/tools.ts';
@@ -25,6 +28,7 @@ export interface CallDeps {
   logger: Logger;
   /** Gets what the function logs. */
   logs?: LogCollector | undefined;
+  checkpoints?: CallCheckpoints | undefined;
   /** For `step.publish`. */
   publish(message: MessageToPublish, runId: string): Promise<void>;
   /** For `step.sendSignal`. */
@@ -39,7 +43,7 @@ export async function runCall(
   fn: TidegateFunction,
   given: Call,
   requestedStep: string | undefined,
-  { logger, logs, sendEvents, sendSignal, publish }: CallDeps,
+  { logger, logs, checkpoints, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
   const middleware = createCallMiddleware(fn, given);
   const decoded = await middleware.decode(given);
@@ -47,7 +51,7 @@ export async function runCall(
   const call = decoded;
   const { runId, attempt, maxAttempts = fn.retries + 1 } = call;
   const { decodeMemo } = middleware;
-  const progress = await replay({ ...call, requestedStep, decodeMemo }, (find, replaying) => {
+  const progress = await replay({ ...call, requestedStep, decodeMemo, checkpoints }, (find, replaying) => {
     const step = createStepTools({
       find: middleware.encodeResults(find),
       runCode: middleware.runCode,
@@ -73,20 +77,30 @@ export async function runCall(
 export interface OutcomeOptions {
   /** Whether errors have the lines of code where they were thrown. */
   errorSource: boolean;
+  /** Finished steps that checkpoints have not stored. */
+  unstored?: readonly Op[] | undefined;
 }
 
+/** What operations of the function itself have instead of a step. */
+const FUNCTION_END = { id: hashStepId('complete'), name: 'complete', displayName: 'complete' };
+
 /** An output that JSON cannot represent fails the attempt. */
-export function outcomeOf(progress: Progress, { errorSource }: OutcomeOptions): Outcome {
+export function outcomeOf(progress: Progress, { errorSource, unstored = [] }: OutcomeOptions): Outcome {
   const located = (error: ErrorOnTheWire) => (errorSource ? withSource(error) : error);
-  if (progress.kind === 'failed') return failed(progress.error, located);
+  if (progress.kind === 'failed') return failed(progress.error, located, unstored);
   if (progress.kind === 'ops') {
     const ops = progress.ops.map((op) => (op.error ? { ...op, error: located(op.error) } : op));
-    return underWay({ ...progress, ops });
+    return underWay({ ...progress, ops: [...unstored, ...ops] });
   }
   try {
-    return { status: 200, headers: {}, body: JSON.stringify(progress.output) ?? 'null' };
+    const output = JSON.stringify(progress.output) ?? 'null';
+    if (unstored.length === 0) return { status: 200, headers: {}, body: output };
+    return underWay({
+      kind: 'ops',
+      ops: [...unstored, { ...FUNCTION_END, op: 'RunComplete', data: JSON.parse(output) }],
+    });
   } catch (error) {
-    return failed(error, located);
+    return failed(error, located, unstored);
   }
 }
 
@@ -103,8 +117,12 @@ export function isFinal(thrown: unknown): boolean {
   return thrown instanceof NonRetriableError || thrown instanceof StepError;
 }
 
-function failed(thrown: unknown, located: (error: ErrorOnTheWire) => ErrorOnTheWire): Outcome {
+function failed(thrown: unknown, located: (error: ErrorOnTheWire) => ErrorOnTheWire, unstored: readonly Op[]): Outcome {
   const headers: Record<string, string> = { [HEADERS.noRetry]: String(isFinal(thrown)) };
   if (thrown instanceof RetryAfterError) headers[HEADERS.retryAfter] = String(thrown.retryAfterSeconds);
-  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(located(describeError(thrown))) };
+  const error = located(describeError(thrown));
+  if (unstored.length > 0) {
+    return { status: 206, headers, body: JSON.stringify([...unstored, { ...FUNCTION_END, op: 'RunError', error }]) };
+  }
+  return { status: isFinal(thrown) ? 400 : 500, headers, body: JSON.stringify(error) };
 }

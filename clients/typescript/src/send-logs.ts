@@ -1,4 +1,4 @@
-/** Sends what a function has logged in a call, beside the answer to it: neither waits for the other where the platform lets it. */
+/** Sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits for the other where the platform lets it. */
 import { randomUUID } from 'node:crypto';
 import type { AppRequest } from './app-request.ts';
 import { currentEnv } from './environment.ts';
@@ -19,7 +19,7 @@ export async function sendLogs(
   settings: Settings,
   request: Pick<AppRequest, 'waitUntil'>,
 ): Promise<void> {
-  const { batch } = collector;
+  const batch = collector.takeBatch();
   if (!batch) return;
   const body = JSON.stringify({ batch: randomUUID(), attempt, ...batch });
   const sent = post(`/v0/runs/${encodeURIComponent(runId)}/logs`, body, settings);

@@ -1,5 +1,7 @@
 /** Settings of a client, from its options or from SERVICE_* variables. Nothing else reads variables, and only when a
  *  setting is needed: a client can be created before the variables are loaded. */
+
+import type { Checkpoint } from './checkpoint.ts';
 import { currentEnv, type Env } from './environment.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
@@ -37,6 +39,9 @@ export interface ClientOptions {
   logs?: boolean | undefined;
   /** Whether errors are sent with the lines of code around the place where they were thrown. Default: SERVICE_ERROR_SOURCE, or true. */
   errorSource?: boolean | undefined;
+  /** Whether calls of functions go on after a step, once it is stored, instead of ending with it. Functions can have their own. Default: true,
+   *  except on platforms that limit the time of requests, such as AWS Lambda, Vercel, Netlify and Cloudflare. */
+  checkpoint?: Checkpoint | undefined;
   /** Default: the global fetch. */
   fetch?: typeof fetch | undefined;
   /** For all functions and sends. The first is the outermost. */
@@ -55,6 +60,7 @@ export const CLIENT_OPTIONS = Object.keys({
   logger: true,
   logs: true,
   errorSource: true,
+  checkpoint: true,
   fetch: true,
   middleware: true,
 } satisfies Record<keyof ClientOptions, true>);
@@ -70,6 +76,8 @@ export interface Settings {
   /** undefined: unless a middleware encodes values. */
   readonly logs: boolean | undefined;
   readonly errorSource: boolean;
+  /** undefined: as the platform allows. */
+  readonly checkpoint: Checkpoint | undefined;
   /** URL under which the service reaches the app, without a trailing slash. */
   readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
@@ -90,6 +98,7 @@ export function readSettings(options: ClientOptions, env: Env = currentEnv()): S
     maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     logger: options.logger ?? console,
     logs: options.logs ?? (env.SERVICE_LOGS ? isOn(env.SERVICE_LOGS) : undefined),
+    checkpoint: options.checkpoint,
     errorSource: options.errorSource ?? isOn(env.SERVICE_ERROR_SOURCE),
     get serveOrigin() {
       return env.SERVICE_SERVE_ORIGIN ? toOrigin(env.SERVICE_SERVE_ORIGIN) : undefined;

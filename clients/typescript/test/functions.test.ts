@@ -49,6 +49,19 @@ describe('Functions and errors of the TypeScript client', () => {
         { id: 'a', triggers, cancelOn: [{ event: 'b', iff: 'true' }] },
         'cancelOn has no option "iff"; did you mean "if"?',
       ],
+      [
+        { id: 'a', triggers, checkpoint: { bufer: 2 } },
+        'Function "a": checkpoint has no option "bufer"; did you mean "buffer"?',
+      ],
+      [{ id: 'a', triggers, checkpoint: 'on' }, 'checkpoint must be true, false or { buffer, maxRuntime }, got "on"'],
+      [
+        { id: 'a', triggers, checkpoint: { buffer: 0 } },
+        'checkpoint.buffer must be a whole number from 1 to 100, got 0',
+      ],
+      [
+        { id: 'a', triggers, checkpoint: { maxRuntime: 'long' } },
+        'checkpoint.maxRuntime must be a duration such as "10s", got "long"',
+      ],
     ] as const) {
       expect(define(config), message).to.throw(TypeError, message);
     }

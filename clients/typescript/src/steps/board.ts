@@ -10,6 +10,8 @@ export interface Board {
   /** Registers the step. Resolves when its memo is delivered; never resolves if that is not in this call. */
   find(description: StepDescription): Promise<unknown>;
   get(hashedId: string): FoundStep | undefined;
+  /** Gives the step a memo in this call. */
+  finish(step: FoundStep, memo: Memo): void;
   memoOf(hashedId: string): Memo | undefined;
   /** Delivers one memo: the earliest completed one whose step has been found; false: there is none.
    *  This order, one at a time, gives `Promise.race` the same winner in every replay. Rejects if the memo cannot be decoded. */
@@ -27,11 +29,12 @@ export type DecodeMemo = (step: FoundStep, memo: Memo) => Promise<Memo>;
 
 /** @param order hashed IDs of the finished steps, in order of completion */
 export function createBoard(
-  memos: Memos,
+  given: Memos,
   order: readonly string[],
   onFound: () => void,
   decode: DecodeMemo | undefined,
 ): Board {
+  const memos: Record<string, Memo> = { ...given };
   const found = new Map<string, FoundStep>();
   const nameOf = numberRepeats();
   /** Memos that are not in `order` come last. */
@@ -52,6 +55,10 @@ export function createBoard(
       return promise;
     },
     get: (hashedId) => found.get(hashedId),
+    finish(step, memo) {
+      memos[step.hashedId] = memo;
+      undelivered.add(step.hashedId);
+    },
     memoOf: (hashedId) => (Object.hasOwn(memos, hashedId) ? memos[hashedId] : undefined),
     async deliverNext() {
       for (const hashedId of undelivered) {

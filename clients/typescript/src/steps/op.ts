@@ -12,7 +12,9 @@ export type OpCode =
   | 'InvokeFunction'
   | 'Gateway'
   | 'AIGateway'
-  | 'StepNotFound';
+  | 'StepNotFound'
+  | 'RunComplete'
+  | 'RunError';
 
 export interface Op {
   /** SHA-1 of the step ID. */
@@ -23,4 +25,6 @@ export interface Op {
   opts?: Record<string, unknown>;
   data?: unknown;
   error?: ErrorOnTheWire;
+  /** When it ran: its start since 1970, and its duration, in nanoseconds. */
+  timing?: { a: number; b: number };
 }

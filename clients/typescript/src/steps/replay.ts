@@ -4,13 +4,14 @@
  *      settle → the requested step is reached: run it, respond with its result
  *             → the handler has ended:         respond with its output or error
  *             → a memo can be delivered:       deliver one, settle again
- *             → one new step that runs here:   run it at once, respond with its result
+ *             → one new step that runs here:   run it at once; continue if a checkpoint takes its result, else respond with it
  *             → new steps:                     respond with them as planned
  *             → none of these:                 the code awaits something else; continue when it reaches a step */
 import { setImmediate as macrotask, setTimeout as wait } from 'node:timers/promises';
+import { asJson } from '../json.ts';
 import type { ErrorOnTheWire } from '../wire-error.ts';
 import { type Board, createBoard, type DecodeMemo } from './board.ts';
-import { opOf, type StepDescription } from './found.ts';
+import { type FoundStep, opOf, type StepDescription } from './found.ts';
 import type { Memos } from './memo.ts';
 import type { Op } from './op.ts';
 import { inRaceMode } from './race.ts';
@@ -25,6 +26,8 @@ export interface ReplayCall {
   requestedStep: string | undefined;
   /** Plans even a single new step instead of running it at once. */
   disableImmediateExecution: boolean;
+  /** Takes the results of steps while the call goes on; undefined: the first step ends it. */
+  checkpoints?: { keep(step: Op): Promise<boolean> } | undefined;
   /** Default: memos are as the steps' results were. */
   decodeMemo?: DecodeMemo | undefined;
 }
@@ -83,12 +86,30 @@ async function advance(
     }
     const [first] = pending;
     if (first?.run && pending.length === 1 && !call.disableImmediateExecution) {
-      const { op, ...outcome } = await runStep(first);
-      return { kind: 'ops', ops: [op], ...outcome };
+      const finished = await runHere(first, call, board);
+      if (finished) return finished;
+      continue;
     }
     if (first) return { kind: 'ops', ops: pending.map((step) => opOf(step)) };
     await change;
   }
+}
+
+/** undefined: the call goes on. */
+async function runHere(step: FoundStep, { checkpoints }: ReplayCall, board: Board): Promise<Progress | undefined> {
+  if (!checkpoints) {
+    const { op, ...outcome } = await runStep(step);
+    return { kind: 'ops', ops: [op], ...outcome };
+  }
+  const [startedAtMs, startedMs] = [Date.now(), performance.now()];
+  const { op, ...outcome } = await runStep(step);
+  const timed = { ...op, timing: { a: startedAtMs * 1e6, b: Math.round((performance.now() - startedMs) * 1e6) } };
+  if (op.op !== 'StepRun') return { kind: 'ops', ops: [timed], ...outcome };
+  // It is in the answer, with those before it that are not stored.
+  if (!(await checkpoints.keep(timed))) return { kind: 'ops', ops: [] };
+  // A copy: the code may change it before it is stored.
+  board.finish(step, { data: asJson(op.data) });
+  return undefined;
 }
 
 async function start(body: Body, { find, replaying }: Board): Promise<Progress> {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FunctionContext } from 'tidegate';
+import type { Checkpoint, FunctionContext, Logger } from 'tidegate';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
 import { hashStepId } from '../../src/steps/ids.ts';
@@ -17,6 +17,8 @@ export interface CallOptions {
   stepId?: string;
   attempt?: number;
   disableImmediateExecution?: boolean;
+  /** The service takes checkpoints and logs of the call. */
+  checkpoints?: boolean;
 }
 
 export interface Answer {
@@ -36,10 +38,16 @@ export function memos(byId: Memos): Memos {
 /** Hosts one function on a real server, and calls it like the service. */
 export async function hostFunction(
   handler: (context: AnyContext) => unknown,
-  options: { sendTo?: string } = {},
+  options: { sendTo?: string; checkpoint?: Checkpoint; logger?: Logger } = {},
 ): Promise<{ call(options?: CallOptions): Promise<Answer>; close(): void }> {
-  const client = new Tidegate({ id: 'shop', isDev: true, ...(options.sendTo && { baseUrl: options.sendTo }) });
-  const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' } }, handler);
+  const client = new Tidegate({
+    id: 'shop',
+    isDev: true,
+    logger: options.logger,
+    ...(options.sendTo && { baseUrl: options.sendTo }),
+  });
+  const { checkpoint } = options;
+  const fn = client.createFunction({ id: 'fn', triggers: { event: 'order/paid' }, checkpoint }, handler);
   const server = createServer(serve({ client, functions: [fn] }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -55,6 +63,7 @@ export async function hostFunction(
         attempt: more.attempt ?? 0,
         max_attempts: 5,
         disable_immediate_execution: more.disableImmediateExecution ?? false,
+        ...(more.checkpoints && { fn_id: 'f', qi_id: 'q', logs: true }),
         stack: { stack: order.map(hashStepId), current: order.length },
       },
       use_api: false,

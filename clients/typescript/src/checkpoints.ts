@@ -1,0 +1,100 @@
+/** Checkpoints: one call runs several steps, and stores each while it goes on (docs/protocol.md#checkpoints). */
+import type { Call } from './call.ts';
+import { type CheckpointOptions, readCheckpoint } from './checkpoint.ts';
+import { isServerless } from './environment.ts';
+import type { TidegateFunction } from './function-types.ts';
+import { askService } from './service.ts';
+import type { Settings } from './settings.ts';
+import type { Op } from './steps/op.ts';
+
+/** Of buffered steps, in characters: with one more step, the largest, an answer still has room for them. */
+const MAX_BUFFERED_LENGTH = 1_048_576;
+const STORE_TIMEOUT_MS = 10_000;
+/** A request that fails sooner costs a call little. */
+const SLOW_MS = 1_000;
+const PAUSE_MS = 60_000;
+
+/** The checkpoints of an app's functions. */
+export class Checkpoints {
+  readonly #framework: string;
+  /** Until then no call tries: the service takes none, or does not answer, and each step would wait in vain. */
+  #pausedUntilMs = 0;
+
+  constructor(framework: string) {
+    this.#framework = framework;
+  }
+
+  /** undefined: each step ends this call.
+   *  @param onStored called when steps are stored */
+  of(
+    call: Call,
+    requestedStep: string | undefined,
+    fn: TidegateFunction,
+    settings: Settings,
+    onStored: () => void,
+  ): CallCheckpoints | undefined {
+    const given = fn.checkpoint ?? settings.checkpoint ?? !isServerless(this.#framework);
+    const isAlone = requestedStep === undefined && !call.disableImmediateExecution;
+    // In a retry `attempt` is that of the first new step: it would be wrong for those after it.
+    if (!given || !isAlone || call.attempt > 0 || call.executionId === undefined || Date.now() < this.#pausedUntilMs)
+      return undefined;
+    return new CallCheckpoints(given === true ? {} : given, async (steps) => {
+      const stored = await this.#store(call, steps, settings);
+      if (stored) onStored();
+      return stored;
+    });
+  }
+
+  async #store({ runId, functionUuid, executionId }: Call, steps: readonly Op[], settings: Settings): Promise<boolean> {
+    const body = JSON.stringify({ run_id: runId, fn_id: functionUuid, qi_id: executionId, steps });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const slowAtMs = performance.now() + SLOW_MS;
+    try {
+      const path = `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
+      const { status } = await askService(path, init, settings, STORE_TIMEOUT_MS);
+      if ([401, 403, 404].includes(status)) this.#pause();
+      return status === 200;
+    } catch {
+      if (performance.now() >= slowAtMs) this.#pause();
+      return false;
+    }
+  }
+
+  #pause(): void {
+    this.#pausedUntilMs = Date.now() + PAUSE_MS;
+  }
+}
+
+/** The checkpoints of one call. */
+export class CallCheckpoints {
+  readonly #store: (steps: readonly Op[]) => Promise<boolean>;
+  readonly #buffer: number;
+  readonly #endsAtMs: number;
+  #unstored: Op[] = [];
+  #length = 0;
+
+  /** @param store resolves to whether the service has stored the steps, and the call may go on */
+  constructor(options: CheckpointOptions, store: (steps: readonly Op[]) => Promise<boolean>) {
+    const { buffer, maxRuntimeMs } = readCheckpoint(options);
+    this.#store = store;
+    this.#buffer = buffer;
+    this.#endsAtMs = performance.now() + maxRuntimeMs;
+  }
+
+  /** Finished steps that belong into the answer, before what ends the call. */
+  get unstored(): readonly Op[] {
+    return this.#unstored;
+  }
+
+  /** Stores a finished step, perhaps later with others. Resolves to whether the call goes on. */
+  async keep(step: Op): Promise<boolean> {
+    this.#unstored.push(step);
+    this.#length += JSON.stringify(step).length;
+    if (performance.now() >= this.#endsAtMs) return false;
+    if (this.#unstored.length < this.#buffer && this.#length < MAX_BUFFERED_LENGTH) return true;
+    if (!(await this.#store(this.#unstored))) return false;
+    this.#unstored = [];
+    this.#length = 0;
+    return true;
+  }
+}
