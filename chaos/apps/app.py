@@ -58,9 +58,16 @@ async def flaky(ctx: Context) -> None:
     await ctx.step.run("b", report_async, ctx, "flaky", "b", ["a"])
 
 
+@client.create_function(id="chain", trigger="chaos/chain")
+async def chain(ctx: Context) -> None:
+    await ctx.step.run("a", report_async, ctx, "chain", "a", [])
+    await ctx.step.run("b", report_async, ctx, "chain", "b", ["a"])
+    await ctx.step.run("c", report_async, ctx, "chain", "c", ["a", "b"])
+
+
 async def main() -> None:
     app = FastAPI()
-    serve(app, client, [steps, flaky], path=PATH)
+    serve(app, client, [steps, flaky, chain], path=PATH)
     listener = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
     print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}{PATH}"}), flush=True)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))

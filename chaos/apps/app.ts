@@ -37,6 +37,23 @@ const flaky = client.createFunction({ id: 'flaky', triggers: { event: 'chaos/fla
   await context.step.run('b', () => report('flaky', context, 'b', ['a']));
 });
 
+/** Its steps are stored during one call. */
+const chain = client.createFunction({ id: 'chain', triggers: { event: 'chaos/chain' } }, async (context) => {
+  await context.step.run('a', () => report('chain', context, 'a'));
+  await context.step.run('b', () => report('chain', context, 'b', ['a']));
+  await context.step.run('c', () => report('chain', context, 'c', ['a', 'b']));
+});
+
+const buffered = client.createFunction(
+  { id: 'buffered', triggers: { event: 'chaos/chain' }, checkpoint: { buffer: 2 } },
+  async (context) => {
+    await context.step.run('a', () => report('buffered', context, 'a'));
+    await context.step.run('b', () => report('buffered', context, 'b'));
+    await context.step.run('c', () => report('buffered', context, 'c', ['a', 'b']));
+    await context.step.run('d', () => report('buffered', context, 'd', ['a', 'b']));
+  },
+);
+
 const wait = client.createFunction({ id: 'wait', triggers: { event: WAITING.startedBy } }, async (context) => {
   await context.step.run('a', () => report('wait', context, 'a'));
   const go = await context.step.waitForEvent('go', {
@@ -85,6 +102,8 @@ const functions = [
   hook,
   steps,
   flaky,
+  chain,
+  buffered,
   wait,
   longWait,
   child,

@@ -32,6 +32,7 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/hook': ['hook'],
     'chaos/steps': ['steps'],
     'chaos/flaky': ['flaky'],
+    'chaos/chain': ['chain', 'buffered'],
     'chaos/wait': ['wait'],
     [LONG_WAIT]: ['long-wait'],
     'chaos/parent': ['parent'],
@@ -48,8 +49,8 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/replayed': ['replayed'],
     [CANCELLED.name]: [CANCELLED.id],
   },
-  python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
-  go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'] },
+  python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'], 'chaos/chain': ['chain'] },
+  go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'], 'chaos/chain': ['chain'] },
 };
 
 /** Why flow control may start no run of its own for an event. */

@@ -67,6 +67,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'chaos/limited': { weight: 2, make: (requests) => requests.batch('chaos/limited') },
   'chaos/steps': { weight: 4, make: (requests) => requests.event('chaos/steps') },
   'chaos/flaky': { weight: 2, make: (requests) => requests.event('chaos/flaky') },
+  'chaos/chain': { weight: 3, make: (requests) => requests.event('chaos/chain') },
   [WAITING.startedBy]: { weight: 2, make: (requests) => requests.wait() },
   [LONG_WAIT]: { weight: 2, make: (requests) => requests.longWait() },
   'chaos/parent': { weight: 2, make: (requests) => requests.event('chaos/parent') },

@@ -34,7 +34,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := tidegate.Serve(client, tidegate.ServeOpts{Path: path}, stepsFn, flakyFn)
+	chainFn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "chain"}, tidegate.EventTrigger("chaos/chain"), chain)
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler, err := tidegate.Serve(client, tidegate.ServeOpts{Path: path}, stepsFn, flakyFn, chainFn)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,4 +95,14 @@ func flaky(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) 
 		return nil, errors.New("the first attempt fails")
 	}
 	return nil, telling(ctx, in, "flaky", "b", "a")
+}
+
+func chain(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
+	if err := telling(ctx, in, "chain", "a"); err != nil {
+		return nil, err
+	}
+	if err := telling(ctx, in, "chain", "b", "a"); err != nil {
+		return nil, err
+	}
+	return nil, telling(ctx, in, "chain", "c", "a", "b")
 }
