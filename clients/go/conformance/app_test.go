@@ -164,11 +164,15 @@ func bodyOf(t *testing.T, body json.RawMessage) []byte {
 
 type replayCase struct {
 	titled
-	Program  program    `json:"program"`
-	Call     replayCall `json:"call"`
-	Answer   appAnswer  `json:"answer"`
-	Replies  []reply    `json:"replies"`
-	Requests *[]request `json:"requests"`
+	Program program    `json:"program"`
+	Call    replayCall `json:"call"`
+	// These are of the topic checkpoints.
+	Checkpoint       *checkpointOptions `json:"checkpoint"`
+	ClientCheckpoint *checkpointOptions `json:"client_checkpoint"`
+	Environment      map[string]string  `json:"environment"`
+	Answer           appAnswer          `json:"answer"`
+	Replies          []reply            `json:"replies"`
+	Requests         *[]request         `json:"requests"`
 	// Meaning is for the service to say.
 	Meaning string `json:"meaning"`
 }
@@ -183,6 +187,9 @@ type replayCall struct {
 	RunID                     string          `json:"run_id"`
 	RerunOf                   []string        `json:"rerun_of"`
 	DisableImmediateExecution bool            `json:"disable_immediate_execution"`
+	// These name the execution of the call, for checkpoints.
+	QiID string `json:"qi_id"`
+	FnID string `json:"fn_id"`
 	// Logs is of the topic logs.
 	Logs *bool `json:"logs"`
 }
@@ -194,17 +201,20 @@ func devClient() clientOptions {
 }
 
 func (c replayCase) replay(t *testing.T, client clientOptions, opened func([]byte) []byte) {
+	client.Checkpoint = c.ClientCheckpoint
 	a := runAppCase(t, appCase{
-		Client:    client,
-		opened:    opened,
-		Functions: []functionOptions{{ID: "fn", Triggers: []triggerOptions{{Event: "order/paid"}}, Program: c.Program}},
-		Request:   appRequest{Method: http.MethodPost, Path: "/api/service?fnId=shop-fn&stepId=" + c.Call.stepID(), Body: c.Call.body(t)},
-		Replies:   c.Replies,
-		Answer:    c.Answer,
+		Client:      client,
+		Environment: c.Environment,
+		opened:      opened,
+		Functions:   []functionOptions{{ID: "fn", Triggers: []triggerOptions{{Event: "order/paid"}}, Program: c.Program, Checkpoint: c.Checkpoint}},
+		Request:     appRequest{Method: http.MethodPost, Path: "/api/service?fnId=shop-fn&stepId=" + c.Call.stepID(), Body: c.Call.body(t)},
+		Replies:     c.Replies,
+		Answer:      c.Answer,
 	})
-	if c.Requests != nil {
-		a.service.check(t, a.places, *c.Requests)
+	if c.Requests == nil {
+		c.Requests = &[]request{}
 	}
+	a.service.check(t, a.places, *c.Requests)
 }
 
 func (c replayCall) stepID() string {
@@ -246,6 +256,9 @@ func (c replayCall) body(t *testing.T) json.RawMessage {
 		"use_api":                     false,
 		"stack":                       map[string]any{"stack": stack, "current": len(stack)},
 		"step_id":                     "step",
+	}
+	if c.QiID != "" {
+		ctx["qi_id"], ctx["fn_id"] = c.QiID, c.FnID
 	}
 	if c.RerunOf != nil {
 		ctx["rerun_of"] = c.RerunOf

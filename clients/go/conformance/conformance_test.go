@@ -26,6 +26,7 @@ var topics = map[string]func(t *testing.T, c json.RawMessage){
 	"registration":   adapter(registration),
 	"serving":        adapter(serving),
 	"replay":         adapter(replaying),
+	"checkpoints":    adapter(replaying),
 	"webhooks":       adapter(webhooks),
 	"encryption":     adapter(encryptions),
 	"logs":           adapter(logs),

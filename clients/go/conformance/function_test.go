@@ -27,17 +27,42 @@ func (l *length) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// checkpointOptions: whether, or how.
+type checkpointOptions tidegate.Checkpoint
+
+func (c *checkpointOptions) UnmarshalJSON(text []byte) error {
+	var on bool
+	if json.Unmarshal(text, &on) == nil {
+		c.Off = !on
+		return nil
+	}
+	var given struct {
+		Buffer     int     `json:"buffer"`
+		MaxRuntime *length `json:"max_runtime"`
+	}
+	err := readStrictly(text, &given)
+	c.Buffer = given.Buffer
+	if given.MaxRuntime != nil {
+		// None at all would be the default.
+		c.MaxRuntime = max(time.Duration(*given.MaxRuntime), time.Nanosecond)
+	}
+	return err
+}
+
+func (c *checkpointOptions) pointer() *tidegate.Checkpoint { return (*tidegate.Checkpoint)(c) }
+
 // functionOptions have flow control under the wire's names.
 type functionOptions struct {
-	ID          string           `json:"id"`
-	Name        string           `json:"name"`
-	Description string           `json:"description"`
-	Group       string           `json:"group"`
-	Retries     *int             `json:"retries"`
-	Triggers    []triggerOptions `json:"triggers"`
-	Program     program          `json:"program"`
-	OnFailure   *program         `json:"on_failure"`
-	Concurrency concurrencies    `json:"concurrency"`
+	ID          string             `json:"id"`
+	Name        string             `json:"name"`
+	Description string             `json:"description"`
+	Group       string             `json:"group"`
+	Retries     *int               `json:"retries"`
+	Checkpoint  *checkpointOptions `json:"checkpoint"`
+	Triggers    []triggerOptions   `json:"triggers"`
+	Program     program            `json:"program"`
+	OnFailure   *program           `json:"on_failure"`
+	Concurrency concurrencies      `json:"concurrency"`
 	Throttle    *struct {
 		Limit  int    `json:"limit"`
 		Period length `json:"period"`
@@ -113,7 +138,7 @@ func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.
 }
 
 func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunction, error) {
-	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Description: o.Description, Group: o.Group, Retries: o.Retries, FlowControl: o.flow()}
+	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Description: o.Description, Group: o.Group, Retries: o.Retries, Checkpoint: o.Checkpoint.pointer(), FlowControl: o.flow()}
 	if o.OnFailure != nil {
 		options.OnFailure = func(ctx context.Context, in tidegate.FailureInput) (any, error) {
 			return o.OnFailure.runAs(ctx, in.Input.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, in.Err)

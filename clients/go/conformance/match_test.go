@@ -61,6 +61,9 @@ func (p places) matches(expected, actual string) bool {
 
 // compare tells where a JSON value is not as expected; nil when it is.
 func (p places) compare(expected, actual any, at string) error {
+	if expected == "{{timing}}" {
+		return compareTiming(actual, at)
+	}
 	switch want := expected.(type) {
 	case string:
 		if got, ok := actual.(string); ok && (p.matches(want, got) || sameLength(at, want, got)) {
@@ -76,6 +79,16 @@ func (p places) compare(expected, actual any, at string) error {
 		}
 	}
 	return fmt.Errorf("%s: expected %v, got %v", at, expected, actual)
+}
+
+func compareTiming(actual any, at string) error {
+	timing, _ := actual.(map[string]any)
+	for _, name := range []string{"a", "b"} {
+		if value, ok := timing[name].(float64); !ok || value < 0 || len(timing) != 2 {
+			return fmt.Errorf("%s: expected a timing, got %v", at, actual)
+		}
+	}
+	return nil
 }
 
 // lengths are where the wire has a length of time. In Go that is a time.Duration, so it comes out in milliseconds.

@@ -122,14 +122,15 @@ func (s *playedService) open(body []byte) []byte {
 
 // clientOptions of a case.
 type clientOptions struct {
-	ID                 string `json:"id"`
-	IsDev              *bool  `json:"is_dev"`
-	BaseURL            string `json:"base_url"`
-	EventKey           string `json:"event_key"`
-	SigningKey         string `json:"signing_key"`
-	SigningKeyFallback string `json:"signing_key_fallback"`
-	Env                string `json:"env"`
-	MaxBytes           int    `json:"max_bytes"`
+	ID                 string             `json:"id"`
+	IsDev              *bool              `json:"is_dev"`
+	BaseURL            string             `json:"base_url"`
+	EventKey           string             `json:"event_key"`
+	SigningKey         string             `json:"signing_key"`
+	SigningKeyFallback string             `json:"signing_key_fallback"`
+	Env                string             `json:"env"`
+	MaxBytes           int                `json:"max_bytes"`
+	Checkpoint         *checkpointOptions `json:"-"`
 	middleware         []tidegate.Middleware
 	logger             *slog.Logger
 }
@@ -145,6 +146,7 @@ func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
 		SigningKeyFallback: o.SigningKeyFallback,
 		Env:                o.Env,
 		MaxBytes:           o.MaxBytes,
+		Checkpoint:         o.Checkpoint.pointer(),
 		Middleware:         o.middleware,
 		Logger:             o.logger,
 	})

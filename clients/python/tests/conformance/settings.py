@@ -12,6 +12,7 @@ import tidegate
 from tidegate import (
     BatchEvents,
     CancelOn,
+    Checkpoint,
     Concurrency,
     ConcurrencyOfRunsAndSteps,
     CronTrigger,
@@ -31,7 +32,7 @@ from .programs import run_program, run_program_sync
 
 Flavour = Literal["async", "plain"]
 
-_OPTIONS = ("is_dev", "base_url", "event_key", "signing_key", "signing_key_fallback", "env", "max_bytes")
+_OPTIONS = ("is_dev", "base_url", "event_key", "signing_key", "signing_key_fallback", "env", "max_bytes", "checkpoint")
 
 _FLOW: dict[str, tuple[str, Any]] = {
     "throttle": ("throttle", Throttle),
@@ -91,6 +92,7 @@ def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> ti
         "cancel",
         "concurrency",
         "idempotency",
+        "checkpoint",
     )
     only(given, (*known, *_FLOW))
     options = {
@@ -101,6 +103,8 @@ def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> ti
             options[name] = _setting(kind, given[wire_name])
     if "concurrency" in given:
         options["concurrency"] = _concurrency(given["concurrency"])
+    if "checkpoint" in given:
+        options["checkpoint"] = _checkpoint(given["checkpoint"])
     if "cancel" in given:
         options["cancel_on"] = [_setting(CancelOn, event) for event in given["cancel"]]
     if "on_failure" in given:
@@ -133,6 +137,10 @@ def _concurrency(given: Any) -> Any:
     if isinstance(given, dict) and given.keys() & {"fn", "step"}:
         return ConcurrencyOfRunsAndSteps(**{name: _concurrency(limits) for name, limits in given.items()})
     return given if isinstance(given, int) else _setting(Concurrency, given)
+
+
+def _checkpoint(given: Any) -> Any:
+    return Checkpoint(**given) if isinstance(given, dict) else given
 
 
 def _setting(kind: Any, given: dict[str, Any]) -> Any:

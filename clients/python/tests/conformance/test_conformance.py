@@ -55,6 +55,12 @@ ADAPTERS = {
     "replay": Adapter(
         check_replay, ("program", "call", "replies", "requests", "answer"), both=True, passes_over=("meaning",)
     ),
+    "checkpoints": Adapter(
+        check_replay,
+        ("program", "checkpoint", "client_checkpoint", "environment", "call", "replies", "requests", "answer"),
+        both=True,
+        passes_over=("meaning",),
+    ),
     "logs": Adapter(check_logs, ("program", "call", "environment", "replies", "answer", "batch", "tries"), both=True),
     "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }

@@ -13,6 +13,8 @@ export interface CallCase {
   run_id?: string;
   rerun_of?: string[];
   disable_immediate_execution?: boolean;
+  qi_id?: string;
+  fn_id?: string;
   /** For the topic `logs`. */
   logs?: boolean;
 }
@@ -25,7 +27,7 @@ export function requestOf({
   step_id,
   ...ctx
 }: CallCase): RequestCase {
-  only(ctx, ['attempt', 'max_attempts', 'run_id', 'rerun_of', 'disable_immediate_execution', 'logs']);
+  only(ctx, ['attempt', 'max_attempts', 'run_id', 'rerun_of', 'disable_immediate_execution', 'qi_id', 'fn_id', 'logs']);
   const stepId = step_id === undefined ? 'step' : hashStepId(step_id);
   const memos = Object.entries(steps).map(([name, memo]) => [hashStepId(name), memo]);
   return {

@@ -1,5 +1,5 @@
 /** Converts a case's client, functions and variables to this client's options. */
-import { type ClientOptions, encryption, type FlowControl, type Middleware, Tidegate } from 'tidegate';
+import { type Checkpoint, type ClientOptions, encryption, type FlowControl, type Middleware, Tidegate } from 'tidegate';
 import { only } from '../../../../test/conformance/cases.ts';
 import type { EncryptionCase } from '../../../../test/conformance/encryption.ts';
 import type { TidegateFunction, Trigger } from '../../src/function-types.ts';
@@ -14,8 +14,11 @@ export interface ClientCase {
   signing_key_fallback?: string;
   env?: string;
   max_bytes?: number;
+  checkpoint?: boolean;
   encryption?: EncryptionCase;
 }
+
+export type CheckpointCase = boolean | { buffer?: number; max_runtime?: string };
 
 type FlowName = Exclude<keyof FlowControl, 'cancelOn'>;
 
@@ -25,6 +28,7 @@ export interface FunctionCase extends Partial<Record<FlowName, unknown>> {
   description?: string;
   group?: string;
   retries?: number;
+  checkpoint?: CheckpointCase;
   triggers: Trigger[];
   program?: Program;
   on_failure?: Program;
@@ -56,6 +60,7 @@ export function clientOf(given: ClientCase): Tidegate {
     signing_key_fallback,
     env,
     max_bytes,
+    checkpoint,
     encryption: encrypts,
     ...rest
   } = given;
@@ -69,6 +74,7 @@ export function clientOf(given: ClientCase): Tidegate {
     signingKeyFallback: signing_key_fallback,
     env,
     maxBytes: max_bytes,
+    checkpoint,
     logger: QUIET,
     ...(encrypts && { middleware: [encryptionOf(encrypts)] }),
   };
@@ -100,13 +106,26 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
     'description',
     'group',
     'retries',
+    'checkpoint',
     'triggers',
     'program',
     'on_failure',
     'cancel',
     ...FLOW,
   ]);
-  const { id, name, description, group, retries, program = [], on_failure, cancel, triggers, ...flow } = given;
+  const {
+    id,
+    name,
+    description,
+    group,
+    retries,
+    checkpoint,
+    program = [],
+    on_failure,
+    cancel,
+    triggers,
+    ...flow
+  } = given;
   const [first] = triggers;
   return client.createFunction(
     {
@@ -115,12 +134,20 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
       ...(description !== undefined && { description }),
       ...(group !== undefined && { group }),
       ...(retries !== undefined && { retries }),
+      ...(checkpoint !== undefined && { checkpoint: checkpointOf(checkpoint) }),
       ...({ ...flow, ...(cancel !== undefined && { cancelOn: cancel }) } as FlowControl),
       triggers: first && triggers.length === 1 ? first : triggers,
       ...(on_failure && { onFailure: (context) => runProgram(on_failure, context) }),
     },
     (context) => runProgram(program, context),
   );
+}
+
+function checkpointOf(given: CheckpointCase): Checkpoint {
+  if (typeof given === 'boolean') return given;
+  const { buffer, max_runtime: maxRuntime, ...rest } = given;
+  only(rest, []);
+  return { buffer, maxRuntime };
 }
 
 export function setEnvironment(variables: Record<string, string>): void {

@@ -31,16 +31,18 @@ def check_serving(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pyt
 
 
 def check_replay(case: Case, flavour: Flavour, stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
-    fn = {"id": "fn", "triggers": [{"event": "order/paid"}], "program": case["program"]}
+    own = {"checkpoint": case["checkpoint"]} if "checkpoint" in case else {}
+    fn = {"id": "fn", "triggers": [{"event": "order/paid"}], "program": case["program"], **own}
     replies = {"replies": case["replies"]} if "replies" in case else {}
-    app = {"client": CLIENT, "environment": {}, "functions": [fn], **replies}
+    client = {**CLIENT, **({"checkpoint": case["client_checkpoint"]} if "client_checkpoint" in case else {})}
+    app = {"client": client, "environment": case.get("environment", {}), "functions": [fn], **replies}
     with app_of(app, flavour, stages, monkeypatch) as (origin, service, names):
         check_answer(ask_app(origin, call_request(case["call"])), case["answer"], names)
         check_requests(service.requests, case.get("requests", []), names)
 
 
 def call_request(call: dict[str, Any]) -> dict[str, Any]:
-    own = ("attempt", "max_attempts", "run_id", "rerun_of", "disable_immediate_execution", "logs")
+    own = ("attempt", "max_attempts", "run_id", "rerun_of", "disable_immediate_execution", "qi_id", "fn_id", "logs")
     only(call, ("event", "steps", "stack", "step_id", *own))
     event, steps = call.get("event", _EVENT), call.get("steps", {})
     stack = [hash_step_id(name) for name in call.get("stack", steps)]
