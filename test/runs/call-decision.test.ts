@@ -18,7 +18,7 @@ function attemptWith({ at = 0, made = 0, finishedSteps = 0, pending = 0, continu
   return {
     job: { kind: 'call', env: 'production', runId: 'r', eventId: 'e', requestId: 'q', functionId: 'f', at },
     attempts: { made, max: 3, executions: 1 },
-    loaded: { stack, pending },
+    loaded: { stack, pending, memos: finishedSteps > 0 ? { a: null } : {} },
     ...{ queuedAt: 0, startedAt: 0 },
     ...(continuesAt !== undefined && { continuesAt }),
   } as unknown as CallAttempt;
@@ -36,7 +36,16 @@ const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][]
   ['a call that completes while a step is pending', COMPLETED, { pending: 1 }, 'completed'],
   ['an output that is too large', { kind: 'completed', output: 'x'.repeat(MAX_STEP_BYTES + 1) }, {}, 'failed'],
   ['a failure', RETRIABLE, {}, 'failed'],
-  ['a finished step', { kind: 'steps', ops: [op('StepRun')] }, {}, 'steps'],
+  ['a finished step', { kind: 'steps', ops: [op('StepRun')] }, {}, 'step'],
+  ['a step that was finished before', { kind: 'steps', ops: [op('StepRun')] }, { finishedSteps: 1 }, 'steps'],
+  ['a finished step beside a planned one', { kind: 'steps', ops: [op('StepRun'), op('StepPlanned')] }, {}, 'steps'],
+  ['a finished step with metadata', { kind: 'steps', ops: [{ ...op('StepRun'), metadata: [] }] }, {}, 'steps'],
+  [
+    'a finished step that is too large',
+    { kind: 'steps', ops: [{ ...op('StepRun'), data: 'x'.repeat(MAX_STEP_BYTES) }] },
+    {},
+    'steps',
+  ],
   ['a step that has failed for good', { kind: 'steps', ops: [op('StepFailed')] }, {}, 'steps'],
   ['a step that may be retried', { kind: 'steps', ops: [op('StepRun'), op('StepError')] }, {}, 'failedStep'],
   ['no operation', { kind: 'steps', ops: [] }, {}, 'noNewStep'],

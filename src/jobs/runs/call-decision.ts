@@ -4,7 +4,9 @@
  *  decision. */
 import { type Failure, type Outcome, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
+import type { Op } from '../../model/runs/operation.ts';
 import { type CallAttempt, mayRetry } from './call-attempt.ts';
+import { memoProblemOf } from './operations/finished-steps.ts';
 import { needsNoHistory } from './run-history.ts';
 
 type Completed = Extract<Outcome, { kind: 'completed' }>;
@@ -12,13 +14,15 @@ type Steps = Extract<Outcome, { kind: 'steps' }>;
 
 export type Decision =
   | { kind: 'completedAtOnce' | 'completed'; outcome: Completed }
-  | { kind: 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
+  | { kind: 'step' | 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
   | { kind: 'failed'; outcome: Failure };
 
 export const WRITES_OF = {
   /** The first call completes the run: its record says everything that a history would. */
   completedAtOnce: ['end', 'historyOfCheckpoints'],
   completed: ['history', 'reportedSteps', 'end'],
+  /** One step is finished, and nothing else. */
+  step: ['finishedStep'],
   /** Steps are finished, planned or begun. */
   steps: ['history', 'operations', 'answered'],
   /** A step has failed. Whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
@@ -64,9 +68,16 @@ export function decideFailure(failure: Failure, attempt: CallAttempt): FailureDe
   return attempt.continuesAt === undefined ? 'retriedByJob' : 'retriedFromCheckpoint';
 }
 
-function kindOfSteps({ ops }: Steps, { job }: CallAttempt): 'steps' | 'failedStep' | 'noNewStep' {
+function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Decision, { outcome: Steps }>['kind'] {
+  const [only] = ops;
+  if (only && ops.length === 1 && isPlainStep(only) && !Object.hasOwn(loaded.memos, only.id)) return 'step';
   if (ops.some(({ op }) => op === 'StepError')) return 'failedStep';
   return job.at !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
+}
+
+/** Whether its memo is all that the operation leaves. */
+function isPlainStep(op: Op): boolean {
+  return (op.op === 'StepRun' || op.op === 'Step') && op.metadata == null && !memoProblemOf(op);
 }
 
 function tooLarge({ output }: Completed): Failure | undefined {

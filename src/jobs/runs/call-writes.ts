@@ -1,6 +1,7 @@
 /** Executes the writes of a call (call-decision.ts). Each can be repeated. */
 import { UnrecoverableError } from 'bullmq';
 import type { Failure, Outcome } from '../../functions/interpret-response.ts';
+import { asksForRace } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
 import { toRunRef } from '../queues/queues.ts';
@@ -16,6 +17,7 @@ import {
   WRITES_OF_FAILURE,
   type Write,
 } from './call-decision.ts';
+import { memoOf } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { attemptHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -76,6 +78,18 @@ const WRITES: Record<Write, Perform> = {
     if (reported.length === 0) return undefined;
     const { failure, at } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
     return { failure, ...(at !== undefined && { attempt: continuing(attempt, at) }) };
+  },
+  async finishedStep({ outcome }, attempt, { transitions, telemetry }) {
+    const [op] = outcome.ops ?? [];
+    if (outcome.kind !== 'steps' || !op) return undefined;
+    const { job, loaded } = attempt;
+    const { run, memos } = loaded;
+    const history = attemptHistory(outcome, attempt, problemOf);
+    const race = outcome.race === true || asksForRace(op);
+    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), { race, call: { at: job.at, history } });
+    telemetry.recordHistory(run, history, memos);
+    telemetry.publishRun(run, 'Running', null);
+    return undefined;
   },
   operations: ({ outcome }, attempt, deps) => applyResponse(outcome, attempt, deps),
   async nextCall({ outcome }, attempt, deps) {

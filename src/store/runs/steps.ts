@@ -31,6 +31,15 @@ export interface ResultContext {
   timedOut?: true;
   /** The pending step as the caller read it, which saves a round trip. */
   pending?: Pending | undefined;
+  /** The call whose response is this result alone. */
+  call?: AnsweringCall;
+}
+
+/** What is recorded about a call together with its only step. */
+export interface AnsweringCall {
+  /** Number of finished steps that it was made with; undefined for the call of a planned step. */
+  at: number | undefined;
+  history: readonly HistoryEntry[];
 }
 
 type MemoReply = [
@@ -57,7 +66,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     stepId: string,
     memo: Memo,
     entryOf: (step: Pending) => HistoryEntry,
-    { race = false, pending }: ResultContext = {},
+    { race = false, pending, call }: ResultContext = {},
   ): Promise<MemoOutcome> {
     const given = [
       this.keys.of(runId).run(env, runId),
@@ -67,8 +76,9 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
       MAX_STATE_BYTES,
       +race,
     ];
+    const ofCall = call ? [call.at ?? '', ...call.history.map(encodeHistoryEntry)] : [];
     const store = async (waiting: string, entry?: HistoryEntry) =>
-      (await this.redis.storeMemo(...given, waiting, entry ? encodeHistoryEntry(entry) : '')) as MemoReply;
+      (await this.redis.storeMemo(...given, waiting, entry ? encodeHistoryEntry(entry) : '', ...ofCall)) as MemoReply;
     let wait = pending && { step: pending, entry: entryOf(pending) };
     let reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
     while (reply[0] === 'waits') {

@@ -1,21 +1,37 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/append-history.lua
+-- @include runs/lua/lib/record-answered.lua
 -- Stores the result of a step, with its history entry if it waited, and decides whether to call the function again. First write wins: a
 -- stored memo never changes.
 -- KEYS: run (hash)
 -- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0, the pending step
--- that `entry` is about or '', entry (JSON) or ''. Positional: this runs for every step.
+-- that `entry` is about or '', entry (JSON) or ''; if the step came alone with the response to a call: number of finished steps when the
+-- call was made or '', and the entries of the call (JSON). Positional: this runs for every step.
 -- Returns {outcome, length of the stack, run, the pending step or false, 1 to call the function again}; outcomes: 'stored',
 -- 'waits' (nothing is stored: the pending step needs another entry), 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too
 -- many), 'gone'.
 local run = KEYS[1]
-local step, memo, max_steps, max_bytes, race, waiting, entry = unpack(ARGV)
+local step, memo, max_steps, max_bytes, race, waiting, entry, answered = unpack(ARGV, 1, 8)
+local FIRST_ENTRY = 9
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
-local status, answered_at, raced_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT))
+local status, answered_at, raced_at, checkpoint = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT, FIELD_CHECKPOINT)
+)
 if not status then
   return {'gone'}
 end
+-- Records what came with the step.
+local function record_call()
+  if answered then
+    append_history(run, FIRST_ENTRY)
+    if answered ~= '' then
+      record_answered(run, answered, answered_at, checkpoint)
+    end
+  end
+end
 local fields = redis.call('HGETALL', run)
 if not is_active(status) then
+  record_call()
   return {'ended', 0, fields}
 end
 local length = redis.call('LLEN', stack)
@@ -23,9 +39,11 @@ local length = redis.call('LLEN', stack)
 local raced = tonumber(raced_at or -1) > tonumber(answered_at or -1)
 if redis.call('HEXISTS', memos, step) == 1 then
   local is_due = tonumber(answered_at or -1) < length and (raced or redis.call('HLEN', pending) == 0)
+  record_call()
   return {'there', length, fields, false, is_due and 1 or 0}
 end
 if length >= tonumber(max_steps) then
+  record_call()
   return {'steps', length, fields}
 end
 local pending_step = redis.call('HGET', pending, step)
@@ -34,6 +52,7 @@ local has_waited = pending_step and not string.find(pending_step, PENDING_PLANNE
 if has_waited and pending_step ~= waiting then
   return {'waits', length, fields, pending_step}
 end
+record_call()
 if redis.call('HINCRBY', run, FIELD_MEMO_BYTES, #memo) > tonumber(max_bytes) then
   return {'bytes', length, fields}
 end
