@@ -16,8 +16,8 @@ const GO_WITHIN_MS = 1_500;
 const AWAITED_SHARE = 0.8;
 /** Between two looks at a run that does not wait yet. */
 const LOOK_MS = 700;
-/** Runs wait that long at most until faults are repaired. */
-const WAITS_WITHIN_MS = 60_000;
+/** By then a run waits, even on a machine that is minutes behind: an awaited event that comes before its run is none. */
+const WAITS_WITHIN_MS = 300_000;
 /** When the first, the second or no step is left. */
 const CANCELLED_WITHIN_MS = 2_000;
 const BATCH = 5;
