@@ -62,9 +62,11 @@ export class ServiceProcess {
   async #start(): Promise<void> {
     this.#isEnding = false;
     this.#port = undefined;
+    // With compiled code a start costs half the CPU time.
+    const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const child = fork(resolve(ROOT, `src/${this.role}.ts`), {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...this.#env },
+      env: { PATH, TMPDIR, NODE_COMPILE_CACHE, ...this.#env },
       execArgv: ['--import', resolve(ROOT, 'chaos/faults/stepped-clock.ts')],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
