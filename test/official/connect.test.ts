@@ -9,13 +9,25 @@ import { failsForGood, SCENARIOS } from './scenarios.ts';
 
 const INSTALL_MS = 900_000;
 
-for (const official of CONNECTED) {
-  // Version 3 speaks the wire as version 4 does.
-  if (official.sdk === 'TypeScript 3' && !process.env.TEST_ALL) continue;
-  describe(`A connected app of the official SDK (${official.sdk})`, () => describeApp(official));
-}
+describe('A connected app of the official SDK', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService({
+      processes: 'web',
+      env: { RETRY_SCALE: '0.0005', SHUTDOWN_GRACE_SECONDS: '8' },
+      dev: false,
+    });
+  });
+  after(() => service?.stop());
 
-function describeApp(official: OfficialApp): void {
+  for (const official of CONNECTED) {
+    // Version 3 speaks the wire as version 4 does.
+    if (official.sdk === 'TypeScript 3' && !process.env.TEST_ALL) continue;
+    describe(`(${official.sdk})`, () => describeApp(official, () => service));
+  }
+});
+
+function describeApp(official: OfficialApp, serviceOf: () => Service): void {
   let service: Service;
   let proxy: TcpProxy;
   let host: HostProgram;
@@ -23,11 +35,7 @@ function describeApp(official: OfficialApp): void {
   before(async function () {
     this.timeout(INSTALL_MS);
     await official.install();
-    service = await startService({
-      processes: true,
-      env: { RETRY_SCALE: '0.0005', SHUTDOWN_GRACE_SECONDS: '8' },
-      dev: false,
-    });
+    service = serviceOf();
     proxy = await TcpProxy.start(service.webs[0]?.port as number);
     outside = new Outside(service, official.app);
     host = await official.start(service, undefined, proxy.url);
@@ -36,7 +44,6 @@ function describeApp(official: OfficialApp): void {
     // The Python SDK (0.5.19) does not always end in time after a connection that broke; then it is killed.
     await host?.stop().catch(() => undefined);
     await proxy?.stop();
-    await service?.stop();
   });
   afterEach(function () {
     const error = this.currentTest?.state === 'failed' ? this.currentTest.err : undefined;
