@@ -54,6 +54,8 @@ const AT_ONCE = 6;
  *  pauses after each request, so that the machine has capacity for all of them. */
 const TIMED_EVERY = 4;
 const PAUSE_MS = 25;
+/** Without times, a few events say whether it is served. */
+const NEIGHBOR_EVERY_MS = { timed: 50, untimed: 400 };
 const REFRESH_EVERY = 4;
 const BASELINE_MS = 10_000;
 /** Raw bytes may get no response, so the wait is short. */
@@ -71,7 +73,8 @@ export async function fuzz({
 }: FuzzOptions): Promise<Report> {
   const startedAt = performance.now();
   let targets = await startTargets();
-  const neighbor = startNeighbor(targets.service.url + targets.service.eventPath);
+  const neighborEveryMs = timed ? NEIGHBOR_EVERY_MS.timed : NEIGHBOR_EVERY_MS.untimed;
+  const neighbor = startNeighbor(targets.service.url + targets.service.eventPath, neighborEveryMs);
   const generated = allCases(targets.document);
   const findings: Finding[] = [];
   const statuses: Record<string, number> = {};
@@ -81,11 +84,13 @@ export async function fuzz({
   let warm: Record<string, number> | undefined;
   try {
     if (timed) await neighbor.during(beforeMs, () => setTimeout(BASELINE_MS));
+    let vitals = await readVitals(targets);
     for (const batch of batchesOf(seed, cases, only, corpus, generated)) {
-      findings.push(...(await sendBatch(batch)));
+      findings.push(...(await sendBatch(batch, vitals)));
       done += batch.length;
       if ((done / BATCH) % REFRESH_EVERY < 1) await targets.refresh();
-      const { residentBytes } = await readVitals(targets);
+      vitals = await readVitals(targets);
+      const { residentBytes } = vitals;
       if (done > cases / 10) warm ??= residentBytes;
       tell(`${done} cases, ${findings.length} findings; ${memoryText(residentBytes)}`);
       if (findings.length >= FINDINGS_MAX) break;
@@ -107,8 +112,7 @@ export async function fuzz({
     await targets.stop();
   }
 
-  async function sendBatch(batch: Attack[]): Promise<Finding[]> {
-    const before = await readVitals(targets);
+  async function sendBatch(batch: Attack[], before: Vitals): Promise<Finding[]> {
     const isTimed = timed && Math.floor(done / BATCH) % TIMED_EVERY === 0;
     const suspects = isTimed ? await neighbor.during(duringMs, () => sendAll(batch, 1)) : await sendAll(batch, AT_ONCE);
     await untilIdle(targets);

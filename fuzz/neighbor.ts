@@ -10,9 +10,7 @@ export interface Neighbor {
   stop(): Promise<void>;
 }
 
-const EVERY_MS = 50;
-
-export function startNeighbor(url: string): Neighbor {
+export function startNeighbor(url: string, everyMs: number): Neighbor {
   let latencies: number[] | undefined;
   const failures: string[] = [];
   let stopped = false;
@@ -36,7 +34,7 @@ export function startNeighbor(url: string): Neighbor {
     while (!stopped) {
       const sent = send().finally(() => open.delete(sent));
       open.add(sent);
-      await setTimeout(EVERY_MS);
+      await setTimeout(everyMs);
     }
   }
 
