@@ -111,6 +111,68 @@ describe('The TypeScript client over a connection', () => {
     expect(started).to.equal(1);
   });
 
+  it('stores steps over its connection while a call goes on, also after a break, and runs each once', async () => {
+    const held = Promise.withResolvers<void>();
+    const ran: string[] = [];
+    const paths: string[] = [];
+    const client = new Tidegate({
+      id: 'several',
+      isDev: true,
+      baseUrl: proxy.url,
+      logger: quiet,
+      fetch(input, init) {
+        paths.push(new URL(String(input)).pathname);
+        return fetch(input, init);
+      },
+    });
+    const step = (name: string) => {
+      ran.push(name);
+      return name;
+    };
+    let calls = 0;
+    const fn = client.createFunction({ id: 'fn', retries: 0, triggers: { event: 'several/go' } }, async (context) => {
+      calls++;
+      const a = await context.step.run('a', () => step('a'));
+      const b = await context.step.run('b', () => held.promise.then(() => step('b')));
+      return [a, b, await context.step.run('c', () => step('c'))];
+    });
+    const states: ConnectionState[] = [];
+    connections.push(await connect({ client, functions: [fn], onState: (state) => void states.push(state) }));
+    const eventId = await send('several/go');
+    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]);
+    const { run_id } = body.data[0];
+    await service.waitFor(`/v1/runs/${run_id}`, ({ body }) =>
+      body.data.history.some(
+        ({ name, status }: { name: string; status: string }) => name === 'a' && status === 'Completed',
+      ),
+    );
+    proxy.cut();
+    held.resolve();
+    expect(await ended(eventId)).to.deep.include({ status: 'Completed', attempt: 0, output: ['a', 'b', 'c'] });
+    expect([ran, calls]).to.deep.equal([['a', 'b', 'c'], 1]);
+    expect(paths.filter((path) => path !== '/v0/connect/start')).to.deep.equal([]);
+  });
+
+  it('goes on with a call whose steps it has stored when the worker that waits for it dies', async () => {
+    const held = Promise.withResolvers<void>();
+    const ran: string[] = [];
+    await shopOf('orphan', (client) =>
+      client.createFunction({ id: 'fn', retries: 0, triggers: { event: 'orphan/go' } }, async ({ step }) => {
+        await step.run('a', () => ran.push('a'));
+        await step.run('b', () => held.promise.then(() => ran.push('b')));
+        return step.run('c', () => ran.push('c'));
+      }),
+    );
+    const eventId = await send('orphan/go');
+    await until(() => ran.length === 1, { describe: 'the first step has run' });
+    const [worker] = service.workers.splice(0, 1);
+    await worker?.kill();
+    await service.startWorker();
+    held.resolve();
+    expect(await ended(eventId)).to.deep.include({ status: 'Completed', output: 3 });
+    expect(ran).to.deep.equal(['a', 'b', 'c']);
+  });
+
   it('sends a reply that no connection has confirmed by a request', async () => {
     class LosesReplies extends WebSocket {
       override send(data: string): void {

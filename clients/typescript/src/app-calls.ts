@@ -3,7 +3,7 @@
 import type { AppRequest } from './app-request.ts';
 import type { Call } from './call.ts';
 import { readCall } from './call.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { Checkpoints, type SendCheckpoint } from './checkpoints.ts';
 import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
@@ -36,6 +36,8 @@ export interface HostedApp {
 export interface IncomingCall extends Target, Pick<AppRequest, 'waitUntil'> {
   /** JSON. */
   body: string;
+  /** Default: by a request. */
+  sendCheckpoint?: SendCheckpoint;
 }
 
 export interface AppCalls {
@@ -54,7 +56,7 @@ export function createAppCalls({ client, functions: given }: HostedApp, framewor
   const checkpoints = new Checkpoints(framework);
   return {
     functions,
-    async run({ body, fnId, stepId, waitUntil }, settings) {
+    async run({ body, fnId, stepId, waitUntil, sendCheckpoint }, settings) {
       const call = await readCall(body, settings);
       const fn = byId.get(fnId);
       if (!fn) throw new ServeError(500, `The app has no function "${fnId}"; register it again`);
@@ -68,7 +70,7 @@ export function createAppCalls({ client, functions: given }: HostedApp, framewor
         sendSignal: (signal: string, data: unknown) => sendSignal(signal, data, settings),
       };
       const sendCollected = () => logs && sendLogs(call, logs, settings, { waitUntil });
-      const kept = checkpoints.of(call, step, fn, settings, sendCollected);
+      const kept = checkpoints.of(call, step, fn, settings, { onStored: sendCollected, send: sendCheckpoint });
       const progress = await runCall(fn, call, step, { ...deps, checkpoints: kept });
       const outcome = outcomeOf(progress, { errorSource: settings.errorSource, unstored: kept?.unstored });
       await sendCollected();

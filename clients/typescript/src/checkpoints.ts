@@ -14,6 +14,9 @@ const STORE_TIMEOUT_MS = 10_000;
 const SLOW_MS = 1_000;
 const PAUSE_MS = 60_000;
 
+/** Sends the body of a checkpoint to the service. Resolves to the status of the answer. */
+export type SendCheckpoint = (runId: string, body: string, settings: Settings) => Promise<number>;
+
 /** The checkpoints of an app's functions. */
 export class Checkpoints {
   readonly #framework: string;
@@ -25,13 +28,14 @@ export class Checkpoints {
   }
 
   /** undefined: each step ends this call.
-   *  @param onStored called when steps are stored */
+   *  @param onStored called when steps are stored
+   *  @param send default: by a request */
   of(
     call: Call,
     requestedStep: string | undefined,
     fn: TidegateFunction,
     settings: Settings,
-    onStored: () => void,
+    { onStored, send = postCheckpoint }: { onStored: () => void; send?: SendCheckpoint | undefined },
   ): CallCheckpoints | undefined {
     const given = fn.checkpoint ?? settings.checkpoint ?? !isServerless(this.#framework);
     const isAlone = requestedStep === undefined && !call.disableImmediateExecution;
@@ -39,19 +43,21 @@ export class Checkpoints {
     if (!given || !isAlone || call.attempt > 0 || call.executionId === undefined || Date.now() < this.#pausedUntilMs)
       return undefined;
     return new CallCheckpoints(given === true ? {} : given, async (steps) => {
-      const stored = await this.#store(call, steps, settings);
+      const stored = await this.#store(call, steps, (runId, body) => send(runId, body, settings));
       if (stored) onStored();
       return stored;
     });
   }
 
-  async #store({ runId, functionUuid, executionId }: Call, steps: readonly Op[], settings: Settings): Promise<boolean> {
+  async #store(
+    { runId, functionUuid, executionId }: Call,
+    steps: readonly Op[],
+    send: (runId: string, body: string) => Promise<number>,
+  ): Promise<boolean> {
     const body = JSON.stringify({ run_id: runId, fn_id: functionUuid, qi_id: executionId, steps });
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
     const slowAtMs = performance.now() + SLOW_MS;
     try {
-      const path = `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
-      const { status } = await askService(path, init, settings, STORE_TIMEOUT_MS);
+      const status = await send(runId, body);
       if ([401, 403, 404].includes(status)) this.#pause();
       return status === 200;
     } catch {
@@ -63,6 +69,12 @@ export class Checkpoints {
   #pause(): void {
     this.#pausedUntilMs = Date.now() + PAUSE_MS;
   }
+}
+
+async function postCheckpoint(runId: string, body: string, settings: Settings): Promise<number> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+  const path = `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
+  return (await askService(path, init, settings, STORE_TIMEOUT_MS)).status;
 }
 
 /** The checkpoints of one call. */

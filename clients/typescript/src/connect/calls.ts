@@ -5,11 +5,15 @@ import { type AppCalls, refusal } from '../app-calls.ts';
 import { askService } from '../service.ts';
 import type { Settings } from '../settings.ts';
 import { backoffMs } from './backoff.ts';
-import { type CallRequest, type Frame, type Reply, replyOf } from './frames.ts';
+import { type CallRequest, type CheckpointToStore, type Frame, type Reply, replyOf } from './frames.ts';
 import type { Link } from './link.ts';
 
 /** A connection confirms a reply within this time, or a request brings it. */
 const CONFIRM_MS = 5_000;
+const STORE_TIMEOUT_MS = 10_000;
+/** Statuses of a checkpoint without an answer: the call ends with its steps. */
+const SUPERSEDED = 409;
+const UNANSWERED = 504;
 /** The service keeps a call without a lease no longer. */
 const FLUSH_MS = 300_000;
 const TRY_TIMEOUT_MS = 10_000;
@@ -22,13 +26,20 @@ interface CallInFlight {
   confirm?: () => void;
 }
 
+interface PendingCheckpoint {
+  checkpoint: CheckpointToStore;
+  answer(status: number): void;
+}
+
 export class CallsInFlight {
   readonly #app: AppCalls;
   readonly #settings: () => Settings;
   readonly #calls = new Map<string, CallInFlight>();
+  readonly #checkpoints = new Map<string, PendingCheckpoint>();
   #link: Link | undefined;
   #extending: ReturnType<typeof setInterval> | undefined;
   #idle: (() => void)[] = [];
+  #lastCheckpoint = 0;
 
   constructor(app: AppCalls, settings: () => Settings) {
     this.#app = app;
@@ -51,6 +62,7 @@ export class CallsInFlight {
     if (!link) return;
     this.#extendAll();
     for (const { reply } of this.#calls.values()) if (reply) link.send('workerReply', reply);
+    for (const { checkpoint } of this.#checkpoints.values()) link.send('workerCheckpoint', checkpoint);
     this.#extending = setInterval(() => this.#extendAll(), link.extendLeaseMs);
   }
 
@@ -58,6 +70,7 @@ export class CallsInFlight {
     if (kind === 'gatewayExecutorRequest') this.#take(payload, link);
     else if (kind === 'workerRequestExtendLeaseAck') this.#extended(payload.requestId, payload.newLeaseId);
     else if (kind === 'workerReplyAck') this.#calls.get(payload.requestId)?.confirm?.();
+    else if (kind === 'workerCheckpointAck') this.#checkpoints.get(payload.checkpointId)?.answer(payload.status);
   }
 
   #take(request: CallRequest, link: Link): void {
@@ -77,7 +90,8 @@ export class CallsInFlight {
 
   async #work(call: CallInFlight): Promise<void> {
     const { requestId, functionSlug: fnId, stepId = 'step', requestPayload: body } = call.request;
-    const outcome = await this.#app.run({ body, fnId, stepId }, this.#settings()).catch(refusal);
+    const sendCheckpoint = (runId: string, checkpoint: string) => this.#sendCheckpoint(call, runId, checkpoint);
+    const outcome = await this.#app.run({ body, fnId, stepId, sendCheckpoint }, this.#settings()).catch(refusal);
     call.reply = replyOf(requestId, outcome);
     if (!call.isLost) await this.#deliver(call, call.reply);
     this.#calls.delete(requestId);
@@ -109,6 +123,26 @@ export class CallsInFlight {
         // It cannot be reached now.
       }
       await wait(backoffMs(tries), undefined, { signal: confirmed }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves to the status; after a break the next connection repeats it. */
+  async #sendCheckpoint({ isLost }: CallInFlight, runId: string, body: string): Promise<number> {
+    if (isLost) return SUPERSEDED;
+    const checkpointId = String(++this.#lastCheckpoint);
+    const checkpoint = { checkpointId, runId, body };
+    const stop = new AbortController();
+    try {
+      return await Promise.race([
+        new Promise<number>((answer) => {
+          this.#checkpoints.set(checkpointId, { checkpoint, answer });
+          this.#link?.send('workerCheckpoint', checkpoint);
+        }),
+        wait(STORE_TIMEOUT_MS, UNANSWERED, { signal: stop.signal }),
+      ]);
+    } finally {
+      stop.abort();
+      this.#checkpoints.delete(checkpointId);
     }
   }
 

@@ -19,6 +19,8 @@ export interface Payloads {
   workerRequestExtendLeaseAck: { requestId: string; newLeaseId?: string };
   workerReply: Reply;
   workerReplyAck: { requestId: string };
+  workerCheckpoint: CheckpointToStore;
+  workerCheckpointAck: { checkpointId: string; status: number };
   workerPause: object;
   workerHeartbeat: object;
   gatewayHeartbeat: object;
@@ -46,6 +48,13 @@ export interface Reply {
   noRetry: boolean;
   retryAfter?: string | undefined;
   sdkVersion: string;
+}
+
+export interface CheckpointToStore {
+  checkpointId: string;
+  runId: string;
+  /** As over HTTP. */
+  body: string;
 }
 
 const REPLY_STATUS = { notCompleted: 0, done: 1, error: 2 };
