@@ -9,7 +9,10 @@ export interface UntilOptions {
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
-const PAUSE_MS = 5;
+/** Checks of a service cost CPU time: the longer a wait, the rarer they are. It lasts a tenth longer than what it waits for, at most. */
+const PAUSE_MIN_MS = 5;
+const PAUSE_MAX_MS = 50;
+const PAUSE_PART = 0.1;
 /** A wait ends when the thing happens, so a long limit costs time only in a test that fails. On a busy machine it tells slow from never. Below
  *  mocha's (.mocharc.json), whose message does not say what did not happen. A test of tests that wait in vain sets another. */
 const PATIENCE_MS = Number(process.env.TEST_PATIENCE_MS ?? 30_000);
@@ -20,7 +23,8 @@ export async function until<T>(
   check: () => T | Promise<T>,
   { describe, timeoutMs = PATIENCE_MS }: UntilOptions,
 ): Promise<Truthy<T>> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
+  const deadline = startedAt + timeoutMs;
   let cause: unknown;
   do {
     try {
@@ -30,7 +34,8 @@ export async function until<T>(
     } catch (error) {
       cause = error;
     }
-    await setTimeout(PAUSE_MS);
+    const pauseMs = PAUSE_PART * (performance.now() - startedAt);
+    await setTimeout(Math.min(PAUSE_MAX_MS, Math.max(PAUSE_MIN_MS, pauseMs)));
   } while (performance.now() < deadline);
   const what = typeof describe === 'string' ? describe : describe();
   throw new Error(`Not within ${timeoutMs} ms: ${what}`, { cause });
