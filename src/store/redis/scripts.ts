@@ -5,7 +5,7 @@
  *  tag. While a hash slot migrates to another node, a script would fail halfway, at the first key that has moved. In a cluster each
  *  script therefore has an additional key that never exists: Redis rejects the whole script (TRYAGAIN) until the migration is over. */
 import { readFileSync } from 'node:fs';
-import type { ChainableCommander } from 'ioredis';
+import { type ChainableCommander, Pipeline } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
@@ -168,11 +168,34 @@ export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<
 
 /** Defines the commands on the connection, once for all its users. */
 export function withScripts(redis: Redis): ScriptedRedis {
+  shareWithPipelines(redis);
   const define = redis.isCluster ? defineGuarded : defineCommand;
   for (const [name, { file, ...options }] of Object.entries(SCRIPTS)) {
     define(redis, name, readScript(file), (options as { numberOfKeys?: number }).numberOfKeys);
   }
   return redis as unknown as ScriptedRedis;
+}
+
+type ScriptMethod = (this: { redis: Record<string, unknown> }, ...args: Argument[]) => unknown;
+
+/** ioredis copies all scripts of a connection, ours and those of BullMQ, into each pipeline, which takes 0.05 ms. A pipeline now asks its connection for
+ *  the one that it sends. */
+function shareWithPipelines(redis: Redis): void {
+  const { scriptsSet } = redis as unknown as { scriptsSet: Record<string, unknown> };
+  const define = redis.defineCommand.bind(redis);
+  redis.defineCommand = (name, definition) => {
+    define(name, definition);
+    delete scriptsSet[name];
+    for (const method of [name, `${name}Buffer`]) askConnectionFor(method);
+  };
+}
+
+/** Assignable: on other connections ioredis copies a command of the same name. */
+function askConnectionFor(method: string): void {
+  const methods = Pipeline.prototype as unknown as Record<string, ScriptMethod>;
+  methods[method] ??= function (...args) {
+    return (this.redis[method] as ScriptMethod).apply(this, args);
+  };
 }
 
 function defineCommand(redis: Redis, name: string, lua: string, numberOfKeys?: number): void {
@@ -184,7 +207,7 @@ function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: n
   redis.defineCommand(name, { lua });
   const commands = redis as unknown as Record<string, (this: unknown, ...args: Argument[]) => unknown>;
   const send = commands[name] as (this: unknown, ...args: Argument[]) => unknown;
-  // Pipelines copy the function from the connection and call it as their own method.
+  // Pipelines call the function of the connection as their own method.
   commands[name] = function (this: unknown, ...given: Argument[]) {
     const [count, args] =
       numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : ([numberOfKeys, given] as const);
