@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
+import { areBundlesStale, BUNDLES, bundleService } from './lib/bundle.ts';
 import { findChromium } from './lib/chromium-program.ts';
 import { CpuTimes } from './lib/cpu-times.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
@@ -73,6 +74,10 @@ await runMain(async () => {
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT)) await step('dashboard', () => (isOnlyTests ? tryDashboard() : buildDashboard(ROOT)));
+  // For some tests it is not worth its seconds, but a fresh one is used.
+  if (mochaArgs.length === 0 && areBundlesStale(ROOT))
+    await step('bundles', () => bundleService(ROOT, resolve(ROOT, BUNDLES)));
+  if (!areBundlesStale(ROOT) && !process.env.NODE_V8_COVERAGE) process.env.TEST_BUNDLES = resolve(ROOT, BUNDLES);
   try {
     if (isOnCluster) await step('tests on a Redis Cluster', () => clusterTests(mochaArgs));
     else await step('tests', () => (mochaArgs.length > 0 ? someTests(mochaArgs) : allTests()));

@@ -1,11 +1,14 @@
 /** Bundles the processes of the service: with one file for hundreds of modules a process starts with half of the CPU time. What a process starts or
  *  reads beside its code, such as Lua scripts and the transforms' processes, stays in src/. */
-import { chmodSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { type Plugin, rolldown } from 'rolldown';
+import type { Plugin } from 'rolldown';
+import { newest } from './dashboard.ts';
 
 /** Where `npm run build` puts the bundles, and scripts/start looks for them. */
 export const BUNDLES = 'dist/service';
+/** Inputs of the build; those that scripts/start looks at, and the build itself. */
+const INPUTS = ['src', 'package-lock.json', 'scripts/lib/bundle.ts', 'scripts/lib/bundle'];
 const ENTRIES = ['web', 'worker', 'release', 'move', 'supervisor'];
 /** Are loaded from node_modules: native code, files of their own, or seldom used. */
 const EXTERNAL = [
@@ -23,9 +26,15 @@ const WHITESPACE = { mangle: false, compress: false } as const;
 const SUPERVISOR = 'supervisor.ts';
 const META = /\bimport\.meta\.(url|filename|dirname)\b/g;
 
+export function areBundlesStale(root: string): boolean {
+  const built = join(root, BUNDLES, 'web.js');
+  return !existsSync(built) || INPUTS.some((input) => newest(join(root, input)) > statSync(built).mtimeMs);
+}
+
 /** @param out is replaced; the bundles run in dist/service/ of a tree
  *  @param extension of the files in its src/: .js in the released package */
 export async function bundleService(root: string, out: string, extension: '.ts' | '.js' = '.ts'): Promise<void> {
+  const { rolldown } = await import('rolldown');
   const src = join(root, 'src');
   const home = join(root, BUNDLES);
   const bundle = await rolldown({

@@ -59,7 +59,7 @@ function replace(dist: string, fresh: string): void {
 }
 
 /** The last change of the file, or in the folder, in Unix milliseconds. Removing a file changes its folder. */
-function newest(path: string): number {
+export function newest(path: string): number {
   const { mtimeMs, isDirectory } = seen(path);
   if (!isDirectory) return mtimeMs;
   const inside = readdirSync(path).filter((name) => !OUTPUT.test(name));

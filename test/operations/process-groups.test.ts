@@ -162,7 +162,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       };
       await allAnswered();
       const before = childrenOf(web.pid);
-      process.kill(before.find(({ command }) => command.endsWith('src/web.ts 2'))?.pid as number, 'SIGKILL');
+      process.kill(before.find(({ command }) => /web\.[jt]s 2$/.test(command))?.pid as number, 'SIGKILL');
       const readyAgain = () => linesOf(web).filter(({ msg, process }) => msg === 'ready' && process === 2).length === 2;
       await until(readyAgain, { describe: 'another process replaces it' });
       await allAnswered();
