@@ -1,5 +1,5 @@
-/** Bundles the processes of the service: with one file for hundreds of modules a process starts with half of the CPU time. What a process starts or
- *  reads beside its code, such as Lua scripts and the transforms' processes, stays in src/. */
+/** Bundles the processes of the service: with one file for hundreds of modules a process starts with half of the CPU time. What a process
+ *  reads beside its code, such as Lua scripts, stays in src/. */
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Plugin } from 'rolldown';
@@ -16,6 +16,9 @@ const EXTERNAL = [
   /^@bull-board\//,
   /^@opentelemetry\/(?!api$)/,
 ];
+/** The processes for transforms may read their own bundles only, in a folder of their own. */
+const TRANSFORMS = 'transforms';
+const SANDBOX_ENTRIES = ['child', 'thread', 'program'];
 const PRESET_FILES = 'providers/preset-files.ts';
 /** This file in front of each entry. */
 const SOURCE_LINES = join(import.meta.dirname, 'bundle/source-lines.ts');
@@ -37,12 +40,23 @@ export async function bundleService(root: string, out: string, extension: '.ts' 
   const { rolldown } = await import('rolldown');
   const src = join(root, 'src');
   const home = join(root, BUNDLES);
-  const bundle = await rolldown({
-    cwd: root,
+  const common = { cwd: root, platform: 'node', external: EXTERNAL } as const;
+  const sandbox = join(src, 'transforms/sandbox');
+  const transforms = await rolldown({
+    ...common,
+    input: Object.fromEntries(SANDBOX_ENTRIES.map((name) => [name, join(sandbox, `${name}.ts`)])),
+    // Isolates get the text of functions, which must stay as it is.
+    treeshake: false,
+  });
+  const service = await rolldown({
+    ...common,
     input: Object.fromEntries(ENTRIES.map((name) => [name, ENTRY + join(src, `${name}.ts`)])),
-    platform: 'node',
-    external: EXTERNAL,
-    plugins: [entries(), presets(join(src, PRESET_FILES)), places(src, home, extension)],
+    plugins: [
+      entries(),
+      presets(join(src, PRESET_FILES)),
+      beside(join(sandbox, 'program.ts')),
+      places(src, home, extension),
+    ],
     // Packages evaluate text to name functions, which bundling leaves as it is.
     checks: { eval: false },
   });
@@ -50,7 +64,8 @@ export async function bundleService(root: string, out: string, extension: '.ts' 
   const fresh = mkdtempSync(`${out}-`);
   chmodSync(fresh, 0o755);
   try {
-    await bundle.write({
+    await transforms.write({ dir: join(fresh, TRANSFORMS), format: 'esm', keepNames: false, minify: false });
+    await service.write({
       dir: fresh,
       format: 'esm',
       keepNames: true,
@@ -63,7 +78,7 @@ export async function bundleService(root: string, out: string, extension: '.ts' 
     rmSync(out, { recursive: true, force: true });
     renameSync(fresh, out);
   } finally {
-    await bundle.close();
+    await Promise.all([service.close(), transforms.close()]);
     rmSync(fresh, { recursive: true, force: true });
   }
 }
@@ -89,6 +104,17 @@ function presets(file: string): Plugin {
       const imports = files.map((path, index) => `import p${index} from './${path}';`);
       const list = files.map((path, index) => `[${JSON.stringify(basename(path))}, p${index}]`);
       return `${imports.join('\n')}\nexport const PRESET_FILES = [${list.join(', ')}];`;
+    },
+  };
+}
+
+/** The module is not in the bundles, but in those of transforms, which it finds. */
+function beside(file: string): Plugin {
+  return {
+    name: 'beside',
+    async resolveId(id, importer) {
+      const resolved = importer ? await this.resolve(id, importer, { skipSelf: true }) : null;
+      return resolved?.id === file ? { id: `./${TRANSFORMS}/program.js`, external: 'relative' } : null;
     },
   };
 }

@@ -8,7 +8,7 @@ const KINDS: readonly [string, RegExp][] = [
   ['Postgres', /postgres/],
   ['web', /(src|service)\/web\.[jt]s/],
   ['worker', /(src|service)\/worker\.[jt]s/],
-  ['transforms', /src\/transforms\//],
+  ['transforms', /transforms\/(sandbox\/)?child\.[jt]s/],
   ['mocha', /bin\/mocha/],
   ['type check', /\btsc\b|pyright|mypy/],
   ['npm', /\bnpm\b/],

@@ -1,5 +1,8 @@
 /** Hooks for all tests (.mocharc.json): each suite must clean up, mocha must exit by itself, and a failed test shows the output of the
  *  service's processes. */
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Suite } from 'mocha';
 import { end } from './at-end.ts';
 import { type Leftovers, watchLeftovers } from './leftovers.ts';
@@ -7,6 +10,14 @@ import { running } from './service.ts';
 
 /** Time for mocha to exit after its last test: longer than a wait that nobody awaits any more (until.ts). */
 const END_MS = 45_000;
+
+/** Services in the process of the tests run src/; their processes for transforms start with half of the CPU time from bundles. */
+const BUNDLES = process.env.TEST_BUNDLES;
+const PROGRAM = 'sandbox/program.ts';
+if (BUNDLES) {
+  const bundled = pathToFileURL(join(BUNDLES, 'transforms/program.js')).href;
+  registerHooks({ resolve: (id, context, next) => next(id.endsWith(PROGRAM) ? bundled : id, context) });
+}
 
 let leftovers: Leftovers;
 

@@ -92,7 +92,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<ServiceError> 
 /** PIDs of the transform processes of a parent. */
 export function transformChildren(parent = process.pid): number[] {
   return listProcesses()
-    .filter((process) => process.parent === parent && process.command.includes('src/transforms/sandbox/child.ts'))
+    .filter((process) => process.parent === parent && /transforms\/(sandbox\/)?child\.[jt]s/.test(process.command))
     .map(({ pid }) => pid);
 }
 

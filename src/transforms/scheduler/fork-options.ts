@@ -2,17 +2,15 @@
 import type { ForkOptions } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** The released package has compiled code. */
-const EXTENSION = extname(import.meta.filename);
-export const CHILD = fileURLToPath(new URL(`../sandbox/child${EXTENSION}`, import.meta.url));
+import { CHILD } from '../sandbox/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const READABLE = [
   `${ROOT}package.json`,
-  fileURLToPath(new URL('../', import.meta.url)),
+  `${dirname(CHILD)}/`,
+  fileURLToPath(new URL('../protocol.ts', import.meta.url)),
   ...new Set(['isolated-vm', 'lru-cache', 'piscina'].flatMap(foldersOf)),
   // isolated-vm checks which C library the system has.
   '/etc/alpine-release',

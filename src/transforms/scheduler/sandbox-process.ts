@@ -10,7 +10,8 @@ import {
   type StopCause,
   type TransformResult,
 } from '../protocol.ts';
-import { CHILD, forkOptions, preferForOutOfMemoryKill } from './fork-options.ts';
+import { CHILD } from '../sandbox/program.ts';
+import { forkOptions, preferForOutOfMemoryKill } from './fork-options.ts';
 import { type Batch, type Drained, InFlightRequests, type Load } from './in-flight.ts';
 import type { QueuedRequest } from './queued-request.ts';
 import { isStopped } from './stopped-process.ts';
