@@ -162,8 +162,7 @@ async function rerunAlone(failures: Error[], filesMax: number): Promise<Totals[]
 
 function showSlowest(totals: readonly Totals[]): void {
   const all = totals.flatMap(({ took }) => Object.entries(took));
-  // With fewer the slow ones are easy to see.
-  if (all.length < SLOWEST_SHOWN / 2) return;
+  if (all.length < 2) return;
   const sorted = all.sort(([, a], [, b]) => b.cpuSeconds - a.cpuSeconds).slice(0, SLOWEST_SHOWN);
   const lines = sorted.map(
     ([file, { seconds, cpuSeconds }]) =>
