@@ -6,10 +6,11 @@ import type { Row } from '../row.ts';
 import { quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
 
-const READS = 200;
-const WARM_UPS = 20;
+/** Per second of a round. */
+const READS = 40;
 /** Searches of a day take longer. */
-const SEARCHES = 20;
+const SEARCHES = 4;
+const WARM_UP_PART = 0.1;
 const PROGRESS_STEP = 1_000_000;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -21,6 +22,7 @@ interface Reads {
   path(n: number): string;
   /** Milliseconds. */
   most?: number;
+  /** Per second of a round. */
   count?: number;
   /** Entries of each response; undefined: one object. */
   entries?: number;
@@ -100,10 +102,11 @@ function kindsOf(events: LoadedEvents): Record<string, Reads> {
 }
 
 /** @throws Error when a response has other entries than expected: its time would be that of something else */
-async function timesOf({ service }: TestBed, { path, count = READS, entries }: Reads): Promise<number[]> {
+async function timesOf({ service, bench }: TestBed, { path, count = READS, entries }: Reads): Promise<number[]> {
   const times: number[] = [];
-  const warmUps = Math.ceil((WARM_UPS * count) / READS);
-  for (let n = 0; n < count + warmUps; n++) {
+  const measured = Math.ceil(count * bench.options.seconds);
+  const warmUps = Math.ceil(WARM_UP_PART * measured);
+  for (let n = 0; n < measured + warmUps; n++) {
     const startedAt = performance.now();
     const data = await service.api<unknown[]>(path(n));
     if (n >= warmUps) times.push(performance.now() - startedAt);

@@ -12,7 +12,7 @@ describe('The benchmark of the archive', function () {
   this.timeout(600_000);
 
   async function measured({ measure }: Measurement): Promise<Measured> {
-    const options = { ...readOptions(['--rounds', '1', '--archive-events', '20000']), seconds: SECONDS };
+    const options = { ...readOptions(['--rounds', '1', '--archive-events', '4000']), seconds: SECONDS };
     const bench = new Benchmark(options);
     bench.progress = () => {};
     try {

@@ -9,6 +9,9 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ingested, runsOf, sendAll, undecided } from './events.ts';
 
+const RUNS = 10;
+const EVENTS_OF_RUN = process.env.TEST_ALL ? 1_000 : 300;
+
 async function withProcesses(count: number, work: (...processes: FlowProcess[]) => Promise<void>, partitions = 1) {
   const processes = await openProcesses(count, partitions);
   try {
@@ -26,11 +29,11 @@ async function activeOf(process: FlowProcess, ids: readonly string[]): Promise<s
 describe('A singleton', () => {
   for (const mode of ['skip', 'cancel'] as const) {
     itOnSingleRedis(
-      `with the mode ${mode} has at most one active run a key, and each of 10,000 events has a run or a decision`,
+      `with the mode ${mode} has at most one active run a key, and each of ${RUNS * EVENTS_OF_RUN} events has a run or a decision`,
       async () => {
         const scenario = fc.record({
           partitions: fc.constantFrom(1, 4),
-          keys: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1_000, maxLength: 1_000 }),
+          keys: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: EVENTS_OF_RUN, maxLength: EVENTS_OF_RUN }),
           jobs: fc.integer({ min: 5, max: 100 }),
           repeats: fc.func(fc.boolean()),
           ends: fc.func(fc.integer({ min: 0, max: 3 })),
@@ -79,7 +82,7 @@ describe('A singleton', () => {
               partitions,
             );
           }),
-          { numRuns: 10 },
+          { numRuns: RUNS },
         );
       },
     );

@@ -16,7 +16,7 @@ const OURS = SDK_ADAPTERS[0] as SdkAdapter;
 const LONG_MS = 600_000;
 
 describe('durability of runs', () => {
-  const RUNS = process.env.TEST_ALL ? 500 : 200;
+  const RUNS = process.env.TEST_ALL ? 500 : 100;
   it(`${RUNS} runs of ten steps, some parallel, survive workers killed at random`, async () => {
     const KILLS = 5;
     const CONCURRENCY = 20;
