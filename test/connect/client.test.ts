@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { NonRetriableError, RetryAfterError, Tidegate, type TidegateFunction } from 'tidegate';
 import { ConnectError, type Connection, type ConnectionState, type ConnectOptions, connect } from 'tidegate/connect';
+import { WebSocket as WebSocketOfNode20 } from 'ws';
 import { type Service, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -86,7 +87,8 @@ describe('The TypeScript client over a connection', () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
         now--;
       });
-    await shopOf('few', define, { maxConcurrency: 2 });
+    // Node 20 has no WebSocket of its own.
+    await shopOf('few', define, { maxConcurrency: 2, WebSocket: WebSocketOfNode20 });
     const ids = await Promise.all(Array.from({ length: 6 }, () => send('few/go')));
     for (const id of ids) expect((await ended(id)).status).to.equal('Completed');
     expect(most).to.equal(2);
@@ -109,6 +111,27 @@ describe('The TypeScript client over a connection', () => {
     resolve();
     expect(await ended(eventId)).to.include({ status: 'Completed', output: 'here' });
     expect(started).to.equal(1);
+  });
+
+  it('leaves a connection over which nothing comes any more', async () => {
+    class Impatient extends WebSocket {
+      override dispatchEvent(event: Event): boolean {
+        if (event.type !== 'message') return super.dispatchEvent(event);
+        const data = String((event as MessageEvent).data).replace(
+          '"heartbeatInterval":"10s"',
+          '"heartbeatInterval":"1s"',
+        );
+        return super.dispatchEvent(new MessageEvent('message', { data }));
+      }
+    }
+    const define = (client: Tidegate) =>
+      client.createFunction({ id: 'fn', triggers: { event: 'frozen/go' } }, () => 'thawed');
+    const shop = await shopOf('frozen', define, { WebSocket: Impatient });
+    proxy.freeze();
+    await reaches(shop.states, 'connecting', 'ready', 'reconnecting');
+    proxy.cut();
+    await reaches(shop.states, 'connecting', 'ready', 'reconnecting', 'ready');
+    expect(await ended(await send('frozen/go'))).to.include({ status: 'Completed', output: 'thawed' });
   });
 
   it('stores steps over its connection while a call goes on, also after a break, and runs each once', async () => {
