@@ -81,9 +81,13 @@ describe('The TypeScript client over a connection', () => {
 
   it('takes no more calls at a time than it wants', async () => {
     let [now, most] = [0, 0];
+    const { promise: two, resolve: areTwo } = Promise.withResolvers<void>();
     const define = (client: Tidegate) =>
       client.createFunction({ id: 'fn', triggers: { event: 'few/go' } }, async () => {
         most = Math.max(most, ++now);
+        if (now === 2) areTwo();
+        await two;
+        // A third would come meanwhile.
         await new Promise((resolve) => setTimeout(resolve, 20));
         now--;
       });
