@@ -8,11 +8,13 @@ import { createHoldBed, type Death, type HoldBed } from './hold-bed.ts';
 
 const KEYS = 3;
 
-/** What happens next: a job of some events, a job again (also while another try of it is going on), or timers that are due. */
+/** What happens next: a job of some events, a job again (also while another try of it is going on), or timers that are due, or not
+ *  yet. */
 type Action =
   | { kind: 'ingest'; keys: number[]; offsets: number[]; standsStill: boolean }
   | { kind: 'repeat'; job: number; twice: boolean }
-  | { kind: 'look'; all: boolean; dies: Death | undefined };
+  | { kind: 'look'; all: boolean; dies: Death | undefined }
+  | { kind: 'lookEarly' };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -36,6 +38,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       dies: fc.constantFrom(undefined, undefined, 'before the runs' as const, 'after the runs' as const),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('lookEarly' as const) }) },
 );
 
 /** @returns all events, once every job was done and nothing waits any more */
@@ -56,6 +59,8 @@ async function perform(bed: HoldBed, held: 'batch' | 'debounce', actions: readon
       const job = jobs[one.job % Math.max(1, jobs.length)] ?? [];
       if (job.length > 0)
         await Promise.all([bed.ingest(held, job), ...(one.twice ? [bed.ingest(held, job, 5_000)] : [])]);
+    } else if (one.kind === 'lookEarly') {
+      await bed.lookEarly();
     } else {
       await bed.look(one.all, one.dies);
     }

@@ -115,6 +115,15 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       const stage = kind === 'batch' ? batchStage : debounceStage;
       decisions.push(...(await stage.apply(candidates)).decisions);
     },
+    /** The timers that are not due run, on a worker whose clock is ahead. */
+    async lookEarly(): Promise<void> {
+      isDue = false;
+      const early = [...delayed.values()];
+      delayed.clear();
+      for (const timer of early) {
+        await (timer.kind === 'batch' ? batchTimers.handle(timer) : debounceTimers.handle(timer));
+      }
+    },
     /** The timers that were set look now. @param all what waits is due; a worker that dies is followed by another, later */
     async look(all: boolean, dies?: Death): Promise<void> {
       isDue = all;

@@ -44,9 +44,10 @@ export class TimerChecks {
     kind: Kind,
     env: string,
     functionId: string,
-    { partition, delayMs }: Pick<TimerCheck, 'partition' | 'delayMs'>,
+    { partition, delayMs, at }: Pick<TimerCheck, 'partition' | 'delayMs'> & Partial<Pick<TimerCheck, 'at'>>,
   ): Promise<void> {
     const { timers } = this.#queues.partition(partition);
-    await timers.add(kind, { kind, env, functionId, partition }, delayMs > 0 ? { delay: delayMs } : {});
+    const timer = { kind, env, functionId, partition, ...(at !== undefined && { at }) };
+    await timers.add(kind, timer, delayMs > 0 ? { delay: delayMs } : {});
   }
 }

@@ -115,6 +115,8 @@ export interface EventGroupTimer {
   env: string;
   functionId: string;
   partition: number;
+  /** When it is due by Redis's clock, Unix milliseconds; absent: at once. */
+  at?: number;
 }
 
 /** A run may have reached one of its timeouts. */

@@ -50,12 +50,12 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
     this.#deps = deps;
   }
 
-  async handle({ kind, env, functionId, partition }: EventGroupTimer): Promise<void> {
+  async handle({ kind, env, functionId, partition, at }: EventGroupTimer): Promise<void> {
     const { functions, timerChecks, heldRuns } = this.#deps;
     if (!(await heldRuns.exists(env))) return;
     const fn = (await functions.of(env)).find(functionId);
     const options = this.#optionsOf(fn);
-    const taken = await this.#groups.take(partition, env, functionId, options);
+    const taken = await this.#groups.take(partition, env, functionId, options, at);
     let wanted = taken.timerChecks;
     if (taken.closed.length > 0) {
       if (fn) await this.#start(env, fn, taken.closed);

@@ -102,16 +102,18 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
   }
 
   /** Closes due groups, and leases closed ones, so that no other worker takes them for some seconds.
+   *  @param at the time of the timer check that asks, Unix milliseconds; undefined if it has none
    *  @returns the timer check to schedule, unless the caller completes groups next */
   async take(
     partition: number,
     env: string,
     functionId: string,
     options: Options,
+    at: number | undefined,
   ): Promise<{ closed: Closed[]; timerChecks: TimerCheck[] }> {
     const home = this.#keys.partition(partition);
     const given = this.#args(home, env, functionId, options);
-    const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs);
+    const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs, at ?? '');
     const [timerCheck, ...flat] = reply as [TimerCheckReply, ...string[]];
     const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
     return { closed, timerChecks: this.#timerChecksIn(home, env, functionId, timerCheck) };

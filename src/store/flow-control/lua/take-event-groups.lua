@@ -5,13 +5,15 @@
 -- @include flow-control/lua/lib/debounce.lua
 -- Closes due batches or debounces of a function, and leases closed ones, so that no other worker takes them for a while.
 -- KEYS: as of lib/event-group.lua
--- ARGV: as of lib/event-group.lua; most groups to take, length of the lease (ms)
+-- ARGV: as of lib/event-group.lua; most groups to take, length of the lease (ms), time of this timer check (ms) or ''
 -- Returns the timer check to schedule, then ID and text of each group.
-local limit, lease = unpack(ARGV, FIRST_ARG)
+local limit, lease, own_time = unpack(ARGV, FIRST_ARG)
 local kind = KINDS[kind_name]
 
 local number, time = read_timer_check(timer_check)
-write_timer_check(timer_check, tonumber(number) + 1, time and time > now and time or nil)
+-- A worker whose clock is ahead runs a timer check early. It is not to come any more, and must not be taken for one that is.
+local is_to_come = time and time > now and time ~= tonumber(own_time)
+write_timer_check(timer_check, tonumber(number) + 1, is_to_come and time or nil)
 
 local function close(zset, after)
   for _, key in ipairs(redis.call('ZRANGEBYSCORE', zset, '-inf', now - after, 'LIMIT', 0, limit)) do
