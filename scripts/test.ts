@@ -39,8 +39,8 @@ const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
  *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */
 const RERUN_MAX_PART = 0.01;
-/** One run more than cores, because tests wait too. With more, injected faults get too little CPU time to be fair to the service. */
-const RUNS_AT_ONCE = Math.min(4, availableParallelism() + 1);
+/** Two runs more than cores, because tests wait for two fifths of their time. With more, injected faults get too little CPU time to be fair to the service. */
+const RUNS_AT_ONCE = Math.min(4, availableParallelism() + 2);
 const SLOWEST_SHOWN = 30;
 const ALL = '--all';
 const CLUSTER = '--cluster';
