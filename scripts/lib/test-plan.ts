@@ -13,6 +13,7 @@ const LONG = [
   'test/chaos',
   'test/move',
   'test/upgrade',
+  'test/runs',
   'test/scripts',
   'test/dashboard',
   'test/store',
