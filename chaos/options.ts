@@ -50,6 +50,7 @@ export interface Options {
 
 export const SHORT_MINUTES = 0.75;
 
+export const usualAtMost = (minutes: number) => 3 * minutes;
 export const usualRate = (short: boolean) => (short ? 6 : 10);
 
 /** @throws Problem that names the option */
@@ -69,7 +70,7 @@ export function readOptions(args: string[]): Options {
     seed: number('seed', Date.now() % 1_000_000),
     minutes,
     kills: number('kills', 0),
-    atMostMinutes: number('at-most', 3 * minutes),
+    atMostMinutes: number('at-most', usualAtMost(minutes)),
     rate: number('rate', usualRate(short)),
     only: only?.split(','),
     send: kindsOf(send),

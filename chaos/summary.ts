@@ -9,7 +9,7 @@ import type { ControlWork } from './load/control-work.ts';
 import type { Ledger } from './load/ledger.ts';
 import type { Sender } from './load/sender.ts';
 import type { SignedWebhook } from './load/signed-webhook.ts';
-import { type Options, SHORT_MINUTES, usualRate } from './options.ts';
+import { type Options, SHORT_MINUTES, usualAtMost, usualRate } from './options.ts';
 import type { Count, Results } from './results.ts';
 import type { Service } from './service.ts';
 import type { Target } from './targets/target.ts';
@@ -106,7 +106,8 @@ export function toResults(facts: Facts): Results {
 }
 
 /** Repeats the run. */
-function commandOf({ cluster, withoutArchive, seed, short, minutes, kills, rate, only, send }: Options): string {
+function commandOf(options: Options): string {
+  const { cluster, withoutArchive, seed, short, minutes, kills, atMostMinutes, rate, only, send } = options;
   const length = short && minutes === SHORT_MINUTES ? '' : ` --minutes ${minutes}`;
   return [
     'scripts/chaos',
@@ -116,6 +117,7 @@ function commandOf({ cluster, withoutArchive, seed, short, minutes, kills, rate,
     short ? ' --short' : '',
     length,
     kills > 0 ? ` --kills ${kills}` : '',
+    atMostMinutes === usualAtMost(minutes) ? '' : ` --at-most ${atMostMinutes}`,
     rate === usualRate(short) ? '' : ` --rate ${rate}`,
     only ? ` --only ${only.join()}` : '',
     send ? ` --send '${send.join(';')}'` : '',

@@ -1,6 +1,6 @@
 /** Fills the blocks of docs/reliability.md, each between two markers, from a results file:
  *
- *      <!-- chaos/results/2026-11-22.json: counts -->
+ *      <!-- chaos/results/2026-11-28.json: counts -->
  *      …
  *      <!-- end -->
  *
