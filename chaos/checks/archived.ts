@@ -40,7 +40,8 @@ export async function describeKeys(servers: readonly Redis[], keys: readonly str
   const shown: string[] = [];
   for (const redis of servers) {
     for (const key of keys.slice(0, SHOWN_KEYS)) {
-      const type = await redis.type(key);
+      // A node of a cluster knows only its own.
+      const type = await redis.type(key).catch(() => 'none');
       if (type !== 'none')
         shown.push(`${key} (${type}, TTL ${await redis.pttl(key)} ms)\n  ${await contentOf(redis, key, type)}`);
     }
