@@ -99,7 +99,8 @@ describe('The gateway in production', () => {
     large.socket.send(Buffer.alloc(FRAME_MAX_BYTES + 1));
     expect((await garbageClosed).code).to.equal(1_007);
     expect((await largeClosed).code).to.equal(1_009);
-    const invalid = ['{"kind":', '"workerReply"', '{"kind":"workerReply","payload":{"requestId":7}}'];
+    const deep = `{"kind":"workerHeartbeat","payload":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+    const invalid = ['{"kind":', '"workerReply"', '{"kind":"workerReply","payload":{"requestId":7}}', deep];
     for (const text of [Buffer.from('{"kind":"workerHeartbeat"}'), ...invalid]) {
       const instance = await connect({ format: JSON_TEXT });
       const closed = closing(instance.socket);

@@ -1,4 +1,5 @@
 /** Formats of the messages between gateway and apps, one for each subprotocol of the WebSocket. */
+import { isShallowJson, MAX_DEPTH } from '../../model/values/json.ts';
 import type { Message } from './codec.ts';
 import { Frame, KIND } from './messages.ts';
 
@@ -49,14 +50,22 @@ export const JSON_TEXT: MessageFormat = {
   },
   readFrame(data, isBinary) {
     if (isBinary) throw new Error('a binary frame');
-    const { kind, payload = {} } = JSON.parse(data.toString('utf8')) as { kind?: unknown; payload?: unknown };
+    const { kind, payload = {} } = parse(data) as { kind?: unknown; payload?: unknown };
     if (typeof kind !== 'string') throw new Error('a frame without a kind');
     const known = Object.hasOwn(KIND, kind) ? KIND[kind as keyof typeof KIND] : NO_KIND;
     return { kind: known, read: (message) => message.fromJson(payload) };
   },
   body: (message, value) => Buffer.from(JSON.stringify(message.toJson(value))),
-  readBody: (message, body) => message.fromJson(JSON.parse(body.toString('utf8'))),
+  readBody: (message, body) => message.fromJson(parse(body)),
 };
+
+/** Frames come before their sender has authenticated.
+ *  @throws Error if it is no JSON, or nested too deep */
+function parse(data: Buffer): unknown {
+  const text = data.toString('utf8');
+  if (!isShallowJson(text)) throw new Error(`nested deeper than ${MAX_DEPTH} levels`);
+  return JSON.parse(text);
+}
 
 const FORMATS = [PROTOBUF, JSON_TEXT];
 
