@@ -21,7 +21,7 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { answerCheckpoint, type CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { type Closing, closeSoon } from './close.ts';
-import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNSENT_MAX_BYTES } from './limits.ts';
+import { SILENCE_MAX_MS, UNCONFIRMED_MAX, UNCONFIRMED_MAX_BYTES, UNSENT_MAX_BYTES } from './limits.ts';
 
 const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 
@@ -40,6 +40,7 @@ export class GatewayConnection {
   /** Calls received and not acknowledged. */
   readonly #unacknowledged = new Map<string, GatewayMessage>();
   #unconfirmed = 0;
+  #unconfirmedBytes = 0;
   #seenAt = Date.now();
   #isClosing = false;
 
@@ -87,7 +88,7 @@ export class GatewayConnection {
   #receive(data: Buffer, isBinary: boolean): void {
     this.#seenAt = Date.now();
     try {
-      this.#handle(this.#format.readFrame(data, isBinary));
+      this.#handle(this.#format.readFrame(data, isBinary), data.length);
     } catch (error) {
       this.#deps.log.debug({ connection: this.record.id, err: (error as Error).message }, 'invalid message');
       closeSoon(this.#socket, INVALID_MESSAGE);
@@ -95,7 +96,7 @@ export class GatewayConnection {
   }
 
   /** Unknown kinds are ignored: newer SDKs may send them. */
-  #handle(frame: ReceivedFrame): void {
+  #handle(frame: ReceivedFrame, bytes: number): void {
     const { record } = this;
     const { kind } = frame;
     if (kind === KIND.workerHeartbeat) {
@@ -103,10 +104,10 @@ export class GatewayConnection {
       this.#send(KIND.gatewayHeartbeat);
     } else if (kind === KIND.workerReady && record.status === 'connecting') this.#setStatus('ready');
     else if (kind === KIND.workerPause) this.#setStatus('paused');
-    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(frame.read(RequestAck)));
-    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(frame.read(ExtendLease)));
-    else if (kind === KIND.workerCheckpoint) this.#store(this.#checkpoint(frame.read(Checkpoint)));
-    else if (kind === KIND.workerReply) this.#store(this.#reply(frame.read(Reply)));
+    else if (kind === KIND.workerRequestAck) this.#store(this.#acknowledge(frame.read(RequestAck)), bytes);
+    else if (kind === KIND.workerRequestExtendLease) this.#store(this.#extend(frame.read(ExtendLease)), bytes);
+    else if (kind === KIND.workerCheckpoint) this.#store(this.#checkpoint(frame.read(Checkpoint)), bytes);
+    else if (kind === KIND.workerReply) this.#store(this.#reply(frame.read(Reply)), bytes);
   }
 
   #setStatus(status: Connection['status']): void {
@@ -149,15 +150,21 @@ export class GatewayConnection {
   }
 
   /** Without an answer the instance repeats the message: it extends leases regularly, and flushes its replies. */
-  #store(storing: Promise<void>): void {
-    if (++this.#unconfirmed >= UNCONFIRMED_MAX) this.#socket.pause();
+  #store(storing: Promise<void>, bytes: number): void {
+    this.#countUnconfirmed(1, bytes);
     storing
       .catch((error: Error) =>
         this.#deps.log.warn({ connection: this.record.id, err: error.message }, 'a message of an app was not stored'),
       )
-      .finally(() => {
-        if (this.#unconfirmed-- === UNCONFIRMED_MAX) this.#socket.resume();
-      });
+      .finally(() => this.#countUnconfirmed(-1, -bytes));
+  }
+
+  #countUnconfirmed(messages: number, bytes: number): void {
+    this.#unconfirmed += messages;
+    this.#unconfirmedBytes += bytes;
+    const isFull = this.#unconfirmed >= UNCONFIRMED_MAX || this.#unconfirmedBytes >= UNCONFIRMED_MAX_BYTES;
+    if (isFull) this.#socket.pause();
+    else if (this.#socket.isPaused) this.#socket.resume();
   }
 
   #send<Value>(kind: number, message?: Message<Value>, value?: Partial<Value>): void {

@@ -26,6 +26,8 @@ export const FRAME_MAX_BYTES = REPLY_MAX_BYTES + MAX_STEP_BYTES;
 export const UNSENT_MAX_BYTES = 16 * 1_048_576;
 /** Maximum number of messages whose effect Redis has not confirmed; beyond that, the connection is not read. */
 export const UNCONFIRMED_MAX = 500;
+/** The same for the bytes of these messages, which stay in memory until then. */
+export const UNCONFIRMED_MAX_BYTES = 4 * FRAME_MAX_BYTES;
 /** Maximum length of names and versions sent by an instance. */
 export const TEXT_MAX_LENGTH = 256;
 /** Time for the other end to close the WebSocket, too. */
