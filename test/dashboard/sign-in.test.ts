@@ -88,18 +88,16 @@ describe('dashboard sign-in', () => {
   it('signing out ends the session, and leads to sign-in whatever is refused meanwhile', () =>
     withPage(
       async (page) => {
-        // Playwright tells of responses only while somebody listens, and on a busy machine waitForResponse began to listen too late.
-        const refused = Promise.withResolvers<void>();
-        page.on('response', (response) => response.status() === 401 && refused.resolve());
         await page.goto(service.url);
         await signIn(page, ADMIN);
-        // Its answer comes after the page, which asks again and again how things are, has been refused.
-        await page.route('**/auth/sign-out', async (route) => {
-          const response = await route.fetch({ maxRedirects: 0 });
-          await refused.promise;
-          await route.fulfill({ response });
-        });
+        await settled(page);
+        // The form is held back until the session has ended and a request of the page, which polls, has been refused.
+        await page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })");
         await page.getByRole('button', { name: 'Sign out' }).click();
+        const refused = page.waitForResponse((response) => response.status() === 401);
+        await page.evaluate(() => fetch('/auth/sign-out', { method: 'POST' }));
+        await refused;
+        await page.evaluate('document.querySelector(\'form[action="/auth/sign-out"]\').submit()');
         await page.waitForURL('**/sign-in');
         await page.goto(`${service.url}/keys`);
         expect(new URL(page.url()).pathname).to.equal('/sign-in');
